@@ -1,0 +1,154 @@
+"""Text files in the workspace. Nothing outside it, and no link out of it, can be reached."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from coilclaw.integrations.files.paths import explained, forbidden, open_folder, open_regular, parts_of
+from coilclaw.sdk import Forbid, ToolContext, ToolFailure, define_tool
+
+__all__ = ["list_files", "read", "write"]
+
+_MOST_ENTRIES = 1000
+
+
+class Entry(BaseModel):
+    path: str
+    kind: Literal["file", "folder", "link", "other"]
+    size: int
+
+
+class Listing(BaseModel):
+    entries: list[Entry]
+    truncated: bool
+
+
+class Text(BaseModel):
+    path: str
+    text: str
+    size: int
+
+
+class Written(BaseModel):
+    path: str
+    size: int
+    created: bool
+
+
+def _inside(input: Any, ctx: ToolContext) -> Forbid | None:
+    return forbidden(input.path, ctx)
+
+
+def _writable(input: Any, ctx: ToolContext) -> Forbid | None:
+    if refusal := forbidden(input.path, ctx):
+        return refusal
+    if parts_of(input.path)[:1] == ("tools",):
+        return Forbid(reason="files under tools/ are code that runs outside the sandbox; a person writes them")
+    return None
+
+
+@define_tool(
+    id="files.list",
+    risk="read",
+    classify=_inside,
+    examples=[{}, {"path": "reports", "recursive": True}],
+    summary="Listed {path}",
+)
+def list_files(ctx: ToolContext, path: str = ".", recursive: bool = False) -> Listing:
+    """The files and folders under a folder of the workspace, at most 1000, sorted by path."""
+    entries: list[Entry] = []
+    waiting = [parts_of(path)]
+    while waiting and len(entries) <= _MOST_ENTRIES:
+        ctx.raise_if_cancelled()
+        parts = waiting.pop(0)
+        with open_folder(ctx, parts) as folder, os.scandir(folder) as found:
+            for item in sorted(found, key=lambda each: each.name):
+                entry = _entry(item, parts)
+                entries.append(entry)
+                if recursive and entry.kind == "folder":
+                    waiting.append((*parts, item.name))
+    entries.sort(key=lambda each: each.path)
+    return Listing(entries=entries[:_MOST_ENTRIES], truncated=len(entries) > _MOST_ENTRIES or bool(waiting))
+
+
+def _entry(item: os.DirEntry[str], parts: tuple[str, ...]) -> Entry:
+    facts = item.stat(follow_symlinks=False)
+    kind: Literal["file", "folder", "link", "other"] = "other"
+    if stat.S_ISLNK(facts.st_mode):
+        kind = "link"
+    elif stat.S_ISDIR(facts.st_mode):
+        kind = "folder"
+    elif stat.S_ISREG(facts.st_mode):
+        kind = "file"
+    name = item.name.encode("utf-8", "replace").decode()
+    return Entry(path="/".join((*parts, name)), kind=kind, size=facts.st_size if kind == "file" else 0)
+
+
+@define_tool(id="files.read", risk="read", classify=_inside, examples=[{"path": "notes.txt"}], summary="Read {path}")
+def read(ctx: ToolContext, path: str, max_bytes: int = 262_144) -> Text:
+    """The text of a UTF-8 file in the workspace; longer files are refused unless max_bytes is raised."""
+    with open_regular(ctx, path) as descriptor:
+        size = os.fstat(descriptor).st_size
+        if size > max_bytes:
+            raise ToolFailure(
+                f"{path!r} has {size} bytes, more than max_bytes={max_bytes}", code="too_large", hint="raise max_bytes"
+            )
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read(max_bytes + 1)
+    try:
+        return Text(path=path, text=data.decode(), size=len(data))
+    except UnicodeDecodeError:
+        raise ToolFailure(f"{path!r} is not UTF-8 text", code="not_text") from None
+
+
+@define_tool(
+    id="files.write",
+    risk="write",
+    classify=_writable,
+    examples=[{"path": "notes.txt", "text": "hello"}],
+    summary="Wrote {path}",
+    idempotent=True,
+)
+def write(ctx: ToolContext, path: str, text: str) -> Written:
+    """Write a UTF-8 file in the workspace, replacing it at once or not at all; folders are made as needed."""
+    parts = parts_of(path)
+    if not parts:
+        raise ToolFailure("the path names the workspace itself, not a file", code="not_a_file")
+    data = text.encode()
+    with open_folder(ctx, parts[:-1], create=True) as folder:
+        name, base = parts[-1], None if isinstance(folder, int) else folder
+        descriptor = folder if isinstance(folder, int) else None
+        fresh = f".{name[:100]}.{secrets.token_hex(6)}.tmp"
+        here = (lambda each: each) if base is None else (lambda each: str(base / each))
+        try:
+            kind = os.stat(here(name), dir_fd=descriptor, follow_symlinks=False).st_mode
+            if not stat.S_ISREG(kind):
+                raise ToolFailure(f"{path!r} exists and is not an ordinary file", code="not_a_file")
+            created = False
+        except FileNotFoundError:
+            created = True
+        try:
+            _write_durably(here(fresh), data, descriptor)
+            os.replace(here(fresh), here(name), src_dir_fd=descriptor, dst_dir_fd=descriptor)
+            if descriptor is not None:
+                os.fsync(descriptor)
+        except OSError as error:
+            try:
+                os.unlink(here(fresh), dir_fd=descriptor)
+            except OSError:
+                pass
+            raise explained(error, path) from None
+    return Written(path=path, size=len(data), created=created)
+
+
+def _write_durably(name: str, data: bytes, folder: int | None) -> None:
+    target = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644, dir_fd=folder)
+    with os.fdopen(target, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,124 @@
+"""Opening files strictly inside the workspace.
+
+A path is walked one component at a time, each opened relative to the descriptor of the one before
+and without following symbolic links. What was checked is what is used: replacing a folder by a
+link in between makes the walk fail instead of leading it outside.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from coilclaw.sdk import Forbid, ToolContext, ToolFailure
+
+__all__ = ["forbidden", "open_folder", "open_regular", "parts_of"]
+
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_HAS_DESCRIPTORS = os.open in os.supports_dir_fd
+
+
+def forbidden(path: str, ctx: ToolContext) -> Forbid | None:
+    """Why this path may not be used at all, judged by its text alone."""
+    if "\0" in path:
+        return Forbid(reason="the path contains a null byte")
+    plain = path.replace("\\", "/")
+    if plain.startswith(("/", "~")) or (len(plain) > 1 and plain[1] == ":"):
+        return Forbid(reason=f"{path!r} is outside the workspace: paths are relative to it")
+    if ".." in PurePosixPath(plain).parts:
+        return Forbid(reason=f"{path!r} leads out of a folder with '..'")
+    target = Path(os.path.normpath(ctx.workspace / plain))
+    for place in ctx.forbidden_paths:
+        if target == place or place in target.parents:
+            return Forbid(reason=f"{path!r} is under the forbidden path {place}")
+    return None
+
+
+def parts_of(path: str) -> tuple[str, ...]:
+    return tuple(part for part in PurePosixPath(path.replace("\\", "/")).parts if part != ".")
+
+
+@contextmanager
+def open_folder(ctx: ToolContext, parts: tuple[str, ...], *, create: bool = False) -> Iterator[int | Path]:
+    """The folder these parts name: a descriptor, or a checked path where the system has none to offer."""
+    if not _HAS_DESCRIPTORS:
+        yield _checked_path(ctx, parts, create=create)
+        return
+    descriptor = _open(str(ctx.workspace), _FOLDER & ~getattr(os, "O_NOFOLLOW", 0), None, ".")
+    try:
+        for number, part in enumerate(parts, start=1):
+            if create:
+                try:
+                    os.mkdir(part, dir_fd=descriptor)
+                except FileExistsError:
+                    pass
+            inner = _open(part, _FOLDER, descriptor, "/".join(parts[:number]))
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def open_regular(ctx: ToolContext, path: str) -> Iterator[int]:
+    """A descriptor of an ordinary file, opened for reading; a pipe or a device is refused, not waited for."""
+    parts = parts_of(path)
+    if not parts:
+        raise ToolFailure("the path names the workspace itself, not a file", code="not_a_file")
+    with open_folder(ctx, parts[:-1]) as folder:
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        if isinstance(folder, int):
+            descriptor = _open(parts[-1], flags, folder, path)
+        else:
+            descriptor = _open(str(folder / parts[-1]), flags, None, path)
+    try:
+        kind = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(kind):
+            what = "a folder" if stat.S_ISDIR(kind) else "not an ordinary file"
+            raise ToolFailure(f"{path!r} is {what}", code="not_a_file")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _open(name: str, flags: int, folder: int | None, shown: str) -> int:
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except OSError as error:
+        raise explained(error, shown, name, folder) from None
+
+
+def explained(error: OSError, shown: str, name: str | None = None, folder: int | None = None) -> ToolFailure:
+    """An operating-system error in the words of the caller, without any path outside the workspace."""
+    if error.errno in (errno.ELOOP, errno.ENOTDIR) and (name is None or _is_link(name, folder)):
+        return ToolFailure(f"{shown!r} is a symbolic link, and links are not followed", code="path_refused")
+    if error.errno == errno.ENOENT:
+        return ToolFailure(f"{shown!r} does not exist", code="not_found", hint="tools.files.list() shows what there is")
+    if error.errno == errno.ENOTDIR:
+        return ToolFailure(f"{shown!r} is not a folder", code="not_a_folder")
+    return ToolFailure(f"{shown!r}: {error.strerror}", code="io_error")
+
+
+def _is_link(name: str, folder: int | None) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
+
+
+def _checked_path(ctx: ToolContext, parts: tuple[str, ...], *, create: bool) -> Path:
+    place = ctx.workspace.resolve()
+    for part in parts:
+        place = place / part
+        if place.is_symlink():
+            raise ToolFailure(f"{part!r} is a symbolic link, and links are not followed", code="path_refused")
+        if create:
+            place.mkdir(exist_ok=True)
+    if not place.is_dir():
+        raise ToolFailure(f"{'/'.join(parts)!r} does not exist", code="not_found")
+    return place

@@ -1,0 +1,88 @@
+"""From what a snippet sent to the canonical arguments of a call."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from coilclaw.bridge.answers import Refusal
+from coilclaw.receipts import NotCanonical, contents_json
+from coilclaw.sdk import Tool
+
+__all__ = ["bind", "validate"]
+
+MAX_INPUT_BYTES: Final = 1024 * 1024
+
+
+def bind(tool: Tool | None, sent: bytes) -> bytes:
+    """The canonical JSON object of the arguments: what is hashed, decided about, validated and run."""
+    if len(sent) > MAX_INPUT_BYTES:
+        raise Refusal(code="invalid_input", message=f"the arguments exceed {MAX_INPUT_BYTES} bytes")
+    try:
+        given = from_json(sent, allow_inf_nan=False)
+    except ValueError as error:
+        raise Refusal(code="invalid_input", message=f"the arguments are not JSON: {error}") from None
+    if isinstance(given, list):
+        given = _by_name(tool, given)
+    if not isinstance(given, dict):
+        raise Refusal(code="invalid_input", message="the arguments are not an object")
+    if "" in given:
+        # The guest could not write the arguments as JSON and sent the reason instead.
+        raise Refusal(code="invalid_input", message=str(given[""])[:500], hint="pass JSON data")
+    try:
+        return contents_json(given)
+    except NotCanonical as error:
+        raise Refusal(code="invalid_input", message=f"the arguments are not JSON data: {error}") from None
+
+
+def _by_name(tool: Tool | None, given: list[Any]) -> Any:
+    """Positional arguments take the parameters' names in order; one object alone is the whole input."""
+    if len(given) != 2 or not isinstance(given[0], list) or not isinstance(given[1], dict):
+        raise Refusal(code="invalid_input", message="the arguments are not an object")
+    positional, named = given
+    if len(positional) == 1 and isinstance(positional[0], dict) and not named:
+        return positional[0]
+    parameters = tool.parameters if tool is not None else tuple(f"argument{n}" for n in range(1, len(positional) + 1))
+    if len(positional) > len(parameters):
+        takes = ", ".join(parameters) or "no arguments"
+        raise Refusal(
+            code="invalid_input", message=f"{len(positional)} positional arguments given", hint=f"it takes: {takes}"
+        )
+    bound = dict(zip(parameters, positional, strict=False))
+    if twice := bound.keys() & named.keys():
+        raise Refusal(code="invalid_input", message=f"{sorted(twice)[0]!r} is given twice")
+    return {**bound, **named}
+
+
+def validate(tool: Tool, arguments: bytes) -> Any:
+    """The input model. Strict: a string is not a number, and unknown names are errors."""
+    try:
+        return tool.input.__pydantic_validator__.validate_json(arguments, strict=True, extra="forbid")
+    except ValidationError as error:
+        raise Refusal(
+            code="invalid_input",
+            message=f"{tool.id}: {_explain(error)}",
+            hint=f"it takes: {signature(tool)}",
+        ) from None
+
+
+def _explain(error: ValidationError) -> str:
+    parts = []
+    for problem in error.errors(include_url=False, include_input=False, include_context=False)[:5]:
+        name = ".".join(str(part) for part in problem["loc"])
+        parts.append(f"{name}: {problem['msg']}" if name else problem["msg"])
+    return "; ".join(parts)[:1000]
+
+
+def signature(tool: Tool) -> str:
+    """The parameters in short: `path: string, limit?: integer`."""
+    properties = tool.input_schema.get("properties", {})
+    parts = []
+    for name in tool.parameters:
+        kind = properties.get(name, {}).get("type", "any")
+        mark = "" if name in tool.required_parameters else "?"
+        parts.append(f"{name}{mark}: {kind if isinstance(kind, str) else json.dumps(kind)}")
+    return ", ".join(parts) or "no arguments"

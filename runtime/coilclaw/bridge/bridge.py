@@ -1,0 +1,473 @@
+"""The one path every call takes, from the moment it is issued to its receipts and its answer.
+
+issued → resolve → validate → classify → decide → [ask] → record → handler → bound, redact → record → answer
+
+A snippet, `coilclaw tool run`, and whatever else runs tools come through here; there is no second way.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import deque
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError, to_json
+
+from coilclaw.bridge.answers import Refusal, failure, success
+from coilclaw.bridge.arguments import bind, validate
+from coilclaw.bridge.handlers import Abandoned, Handlers
+from coilclaw.bridge.preflight import check_calls
+from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
+from coilclaw.bridge.registry import Registry
+from coilclaw.policy import Approver, Policy, Question, Verdict, classify
+from coilclaw.receipts import Draft, ReceiptLog, digest, now
+from coilclaw.sandbox import (
+    POLL_SECONDS,
+    Cancelled,
+    Deadline,
+    Failed,
+    Limits,
+    OutputExceeded,
+    RunEnded,
+    SnippetError,
+    TimedOut,
+)
+from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext, ToolFailure
+
+__all__ = ["Bridge", "Surroundings"]
+
+_LONGEST_NAME: Final = 200
+_LONGEST_MESSAGE: Final = 2000
+_MOST_AT_ONCE: Final = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What the bridges of one process share."""
+
+    log: ReceiptLog
+    policy: Policy
+    approver: Approver
+    handlers: Handlers
+    workspace: Path
+    secret: Callable[[str], str | None]
+    forbidden_paths: tuple[Path, ...] = ()
+    tool_seconds: float = 30.0
+    response_bytes: int = 1024 * 1024
+    progress: Callable[[str, str], None] = lambda tool, message: None
+
+
+class _Call(NamedTuple):
+    """One attempt, from its number on. `tool` is None when the name resolved to nothing."""
+
+    number: int
+    id: str
+    name: str
+    line: int
+    tool: Tool | None
+
+
+class _Admitted(NamedTuple):
+    """A call that may run: its `started` receipt is written."""
+
+    call: _Call
+    tool: Tool
+    input: Any
+    context: ToolContext
+    redaction: Redaction
+    draft: Draft
+    durable: bool
+
+
+class Bridge:
+    """The host's side of one run. Everything that reaches it came out of a sandbox and is checked here."""
+
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        registry: Registry,
+        *,
+        run_id: str,
+        conversation_id: str | None,
+        limits: Limits,
+        deadline: Deadline,
+        show: Callable[[int, str], None] = lambda stream, text: None,
+    ) -> None:
+        self._around = surroundings
+        self._registry = registry
+        self._run_id = run_id
+        self._conversation_id = conversation_id
+        self._limits = limits
+        self._deadline = deadline
+        self._show = show
+        self._numbers = itertools.count(1)
+        self._written = 0
+        self._output: list[str] = []
+        self._answered = threading.Condition()
+        self._answers: deque[tuple[int, bytes]] = deque()
+        self._under_way: dict[int, _Admitted] = {}
+        self._at_once = threading.Semaphore(_MOST_AT_ONCE)
+        self._over = False
+        self.unmet: set[str] = set()
+        """Codes of refusals a person could lift: `approval_required`, `missing_secret`."""
+
+    # What the engine calls -------------------------------------------------------------------------
+
+    def preflight(self, calls: bytes) -> bytes:
+        return check_calls(calls, self._registry, self._around.policy)
+
+    def call(self, tool: str, input: bytes, line: int) -> bytes:
+        """One call from beginning to end."""
+        try:
+            admitted = self._admit(tool, input, line)
+        except Refusal as refusal:
+            return failure(refusal)
+        answer = self._perform(admitted)
+        self._end_if_over()
+        return answer
+
+    def begin(self, tool: str, input: bytes, line: int) -> int:
+        """Admit a call now, in the order of issue, and let it run beside the snippet."""
+        number = next(self._numbers)
+        try:
+            admitted = self._admit(tool, input, line, number)
+        except Refusal as refusal:
+            self._answer(number, failure(refusal))
+            return number
+        threading.Thread(target=self._perform_beside, args=(admitted,), name="coilclaw-call", daemon=True).start()
+        return number
+
+    def wait(self, seconds: float | None) -> bytes:
+        """Every answer that has come for begun calls, after waiting for the first."""
+        with self._answered:
+            left = seconds
+            while not self._answers and not self._deadline.over and (left is None or left > 0):
+                step = POLL_SECONDS if left is None else min(POLL_SECONDS, left)
+                self._answered.wait(step)
+                left = None if left is None else left - step
+            answers = [(number, answer.decode()) for number, answer in self._answers]
+            self._answers.clear()
+        self._end_if_over()
+        return to_json(answers)
+
+    def write(self, stream: int, text: str) -> None:
+        """Output of the snippet, counted before it is kept."""
+        self._written += len(text.encode())
+        if self._written > self._limits.output_bytes:
+            raise RunEnded(OutputExceeded(output_bytes=self._limits.output_bytes))
+        if stream == 1:
+            self._output.append(text)
+        self._show(stream, text)
+
+    @property
+    def stdout(self) -> str:
+        return "".join(self._output)
+
+    def close(self) -> None:
+        """The run is over: calls still under way are given up, and their receipts say so."""
+        with self._answered:
+            self._over = True
+            abandoned, self._under_way = list(self._under_way.values()), {}
+        for admitted in abandoned:
+            self._record_failure(
+                admitted, Refusal(code="abandoned", message="the run ended first; what the tool did is unknown")
+            )
+
+    # Admission ---------------------------------------------------------------------------------------
+
+    def _admit(self, name: str, sent: bytes, line: int, number: int | None = None) -> _Admitted:
+        """Everything that comes before the handler. Raises `Refusal` with its receipts already written."""
+        self._end_if_over()
+        number = number or next(self._numbers)
+        shown = name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
+        tool = self._registry.resolve(name)
+        call = _Call(number, f"call-{self._run_id.removeprefix('run-')}-{number}", tool.id if tool else shown, line, tool)
+        if number > self._limits.calls:
+            self._exceed(call)
+        arguments = b""
+        try:
+            arguments = bind(tool, sent)
+            if tool is None:
+                raise Refusal(
+                    code="unknown_tool",
+                    message=f"tools.{shown} does not exist",
+                    hint=self._registry.suggestion(name),
+                    denied=True,
+                )
+            input = validate(tool, arguments)
+        except Refusal as refusal:
+            self._refuse(self._requested(call, arguments, tool.risk if tool else None), arguments, refusal)
+        return self._decide(call, tool, input, arguments)
+
+    def _decide(self, call: _Call, tool: Tool, input: Any, arguments: bytes) -> _Admitted:
+        secrets, missing = self._secrets(tool)
+        redaction = Redaction(secrets) if secrets else NOTHING_SECRET
+        context = self._context(call, tool, secrets)
+        classified = classify(tool, input, context)
+        verdict = self._around.policy.decide(tool, classified)
+        risk = tool.risk if isinstance(classified, Forbid) else classified
+        kept = redaction.json(arguments)
+        requested = self._requested(call, kept, risk)
+        if verdict.decision is Decision.DENY:
+            hint = "ask the operator to change the policy, or do without this call"
+            self._refuse(requested, kept, Refusal(code="denied", message=verdict.reason, hint=hint, denied=True))
+        if missing:
+            self.unmet.add("missing_secret")
+            hint = f"set the environment variable {missing}"
+            self._refuse(requested, kept, Refusal(code="missing_secret", message=f"{missing} is not set", hint=hint))
+        contents = {str(requested.args_hash): kept}
+        started = requested._replace(type="tool.call.started", status="allowed", payload={})
+        durable = risk is not Risk.READ
+        if verdict.decision is Decision.ASK:
+            self._around.log.append(requested, contents=contents)
+            approved = self._ask(call, tool, risk, verdict, kept, requested)
+            self._around.log.append(approved, started._replace(timestamp=now()))
+        elif durable:
+            self._around.log.append(requested, started, contents=contents)
+        else:
+            self._around.log.append_relaxed(requested, started, contents=contents)
+        return _Admitted(call, tool, input, context, redaction, started, durable)
+
+    def _ask(
+        self, call: _Call, tool: Tool, risk: Risk, verdict: Verdict, arguments: bytes, requested: Draft
+    ) -> Draft:
+        """Put the question; the answer is the draft of an approval, or a refusal."""
+        question = Question(
+            run_id=self._run_id,
+            call_id=call.id,
+            number=call.number,
+            tool=tool.id,
+            tool_version=tool.version,
+            risk=risk,
+            reason=verdict.reason,
+            arguments=arguments.decode(),
+            line=call.line or None,
+        )
+        with self._deadline.paused():
+            answer = self._around.approver.decide(question)
+        self._end_if_over()
+        decided = {"decision": answer.decision, "decided_by": answer.decided_by}
+        if answer.decision == "allow-once":
+            return requested._replace(type="tool.call.approved", status="allowed", timestamp=now(), payload=decided)
+        if answer.decision == "deny":
+            refusal = Refusal(code="approval_denied", message=f"{answer.decided_by} said no", denied=True)
+        else:
+            self.unmet.add("approval_required")
+            refusal = Refusal(
+                code="approval_required",
+                message=f"a person has to approve this call ({verdict.reason}) and nobody could be asked",
+                hint="run it on a terminal, or with --yes to approve everything in advance",
+                denied=True,
+            )
+        self._record_refusal(requested, refusal, decided)
+        raise refusal
+
+    def _exceed(self, call: _Call) -> None:
+        """One call too many ends the run: a loop that ignores its errors would go on for ever."""
+        message = f"more than {self._limits.calls} calls in one run"
+        refusal = Refusal(code="too_many_calls", message=message, denied=True)
+        requested = self._requested(call, b"{}", None)
+        self._around.log.append_relaxed(requested, _refused(requested, refusal))
+        raise RunEnded(
+            Failed(
+                error=SnippetError(
+                    type="TooManyCalls", message=message, line=call.line or None, hint="raise [limits] calls"
+                )
+            )
+        )
+
+    def _secrets(self, tool: Tool) -> tuple[dict[str, str], str | None]:
+        found: dict[str, str] = {}
+        for name in tool.secrets:
+            value = self._around.secret(name)
+            if not value:
+                return found, name
+            found[name] = value
+        return found, None
+
+    def _context(self, call: _Call, tool: Tool, secrets: dict[str, str]) -> ToolContext:
+        return ToolContext(
+            workspace=self._around.workspace,
+            tool_id=tool.id,
+            run_id=self._run_id,
+            call_id=call.id,
+            session_id=self._conversation_id,
+            idempotency_key=call.id,
+            secrets=secrets,
+            hosts=tool.hosts,
+            forbidden_paths=self._around.forbidden_paths,
+            deadline=self._deadline.ends,
+            is_cancelled=lambda: self._over or self._deadline.over,
+            report_progress=lambda message: self._around.progress(tool.id, message),
+        )
+
+    # Execution -----------------------------------------------------------------------------------------
+
+    def _perform_beside(self, admitted: _Admitted) -> None:
+        try:
+            with self._at_once:
+                answer = self._perform(admitted)
+        except Exception as error:
+            # The log refused; the next call of the run meets the same and ends it.
+            answer = failure(Refusal(code="evidence_unavailable", message=str(error)))
+        self._answer(admitted.call.number, answer)
+
+    def _perform(self, admitted: _Admitted) -> bytes:
+        """Run the handler, judge what it returned, and write down how it ended."""
+        with self._answered:
+            self._under_way[admitted.call.number] = admitted
+        try:
+            value = self._handle(admitted)
+        except Refusal as refusal:
+            if self._claim(admitted):
+                self._record_failure(admitted, refusal)
+            return failure(refusal)
+        if self._claim(admitted):
+            result_hash = digest(value)
+            succeeded = admitted.draft._replace(
+                type="tool.call.succeeded", status="allowed", result_hash=result_hash, timestamp=now()
+            )
+            self._append(admitted, succeeded, {result_hash: value})
+        return success(value)
+
+    def _claim(self, admitted: _Admitted) -> bool:
+        """True unless `close` has already written the end of this call."""
+        with self._answered:
+            return self._under_way.pop(admitted.call.number, None) is not None
+
+    def _handle(self, admitted: _Admitted) -> bytes:
+        tool, context = admitted.tool, admitted.context
+        seconds = tool.timeout_seconds or self._around.tool_seconds
+        timeout = min(seconds, self._deadline.remaining)
+        try:
+            if tool.is_async:
+                returned = self._around.handlers.run_async(_closing(admitted), timeout, self._deadline)
+                value = _serialised(tool, returned)
+            else:
+                # Serialised on the handler's thread: that may run the author's code too.
+                value = self._around.handlers.run_handler(
+                    tool.version, lambda: _serialised(tool, _invoke(admitted, context)), timeout, self._deadline
+                )
+        except Abandoned:
+            raise Refusal(
+                code="timeout",
+                message=f"{tool.id} did not finish within {timeout:g} s; what it did is unknown",
+                hint="give it longer with define_tool(timeout=…)" if timeout == seconds else None,
+            ) from None
+        except ToolFailure as error:
+            raise self._redacted(admitted, error.code, error.message, error.hint) from None
+        except _BadOutput as error:
+            raise self._redacted(admitted, "invalid_output", str(error), "the tool's author has to fix it") from None
+        except BaseException as error:
+            message = f"{tool.id} crashed: {type(error).__name__}: {error}"
+            raise self._redacted(admitted, "tool_crashed", message, None) from None
+        if len(value) > self._around.response_bytes:
+            raise Refusal(
+                code="output_too_large",
+                message=f"{tool.id} returned {len(value)} bytes; at most {self._around.response_bytes} are passed on",
+                hint="ask for less at a time",
+            )
+        return admitted.redaction.json(value)
+
+    def _redacted(self, admitted: _Admitted, code: str, message: str, hint: str | None) -> Refusal:
+        clean = admitted.redaction.text
+        return Refusal(code=code, message=_bounded(clean(message)), hint=_bounded(clean(hint)) if hint else None)
+
+    def _answer(self, number: int, answer: bytes) -> None:
+        with self._answered:
+            self._answers.append((number, answer))
+            self._answered.notify_all()
+
+    def _end_if_over(self) -> None:
+        if self._deadline.cancelled:
+            raise RunEnded(Cancelled())
+        if self._deadline.expired:
+            raise RunEnded(TimedOut(seconds=self._deadline.seconds))
+
+    # Receipts ------------------------------------------------------------------------------------------
+
+    def _requested(self, call: _Call, arguments: bytes, risk: Risk | None) -> Draft:
+        return Draft(
+            type="tool.call.requested",
+            status="pending",
+            timestamp=now(),
+            run_id=self._run_id,
+            conversation_id=self._conversation_id,
+            tool_call_id=call.id,
+            tool=call.name.encode("utf-8", "replace").decode(),
+            tool_version=call.tool.version if call.tool else None,
+            risk=risk.value if risk else None,
+            args_hash=digest(arguments),
+            payload={"line": call.line, "number": call.number},
+        )
+
+    def _refuse(self, requested: Draft, arguments: bytes, refusal: Refusal) -> None:
+        contents = {str(requested.args_hash): arguments}
+        self._around.log.append_relaxed(requested, _refused(requested, refusal), contents=contents)
+        raise refusal
+
+    def _record_refusal(self, requested: Draft, refusal: Refusal, decided: dict[str, str]) -> None:
+        draft = _refused(requested, refusal)
+        self._around.log.append_relaxed(draft._replace(payload={**draft.payload, **decided}))
+
+    def _record_failure(self, admitted: _Admitted, refusal: Refusal) -> None:
+        self._append(admitted, _refused(admitted.draft, refusal), None)
+
+    def _append(self, admitted: _Admitted, draft: Draft, contents: dict[str, bytes] | None) -> None:
+        append = self._around.log.append if admitted.durable else self._around.log.append_relaxed
+        append(draft, contents=contents)
+
+
+class _BadOutput(Exception):
+    """A handler returned something its contract does not allow."""
+
+
+def _invoke(admitted: _Admitted, context: ToolContext) -> Any:
+    tool, input = admitted.tool, admitted.input
+    try:
+        if tool.takes_model:
+            return tool.handler(input, context)
+        return tool.handler(context, **{name: getattr(input, name) for name in type(input).model_fields})
+    finally:
+        if not tool.is_async:
+            context.close()
+
+
+def _closing(admitted: _Admitted) -> Coroutine[Any, Any, Any]:
+    async def run() -> Any:
+        try:
+            return await _invoke(admitted, admitted.context)
+        finally:
+            await admitted.context.aclose()
+
+    return run()
+
+
+def _serialised(tool: Tool, returned: Any) -> bytes:
+    """The JSON of what a handler returned, if its contract allows it."""
+    try:
+        if hasattr(returned, "__next__") or hasattr(returned, "__await__") or hasattr(returned, "__anext__"):
+            raise _BadOutput(f"{tool.id} returned a {type(returned).__name__}, which is not a value")
+        return tool.output.dump_json(tool.output.validate_python(returned, strict=True), warnings="error")
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise _BadOutput(f"{tool.id} returned {place + ': ' if place else ''}{first['msg']}") from None
+    except (PydanticSerializationError, ValueError, TypeError) as error:
+        raise _BadOutput(f"{tool.id} returned something that is not JSON: {error}") from None
+
+
+def _refused(draft: Draft, refusal: Refusal) -> Draft:
+    payload = {"code": refusal.code, "message": _bounded(refusal.message)}
+    kind, status = ("tool.call.denied", "denied") if refusal.denied else ("tool.call.failed", "failed")
+    return draft._replace(type=kind, status=status, timestamp=now(), payload=payload)
+
+
+def _bounded(text: str) -> str:
+    clean = text.encode("utf-8", "replace").decode()
+    return clean if len(clean) <= _LONGEST_MESSAGE else clean[:_LONGEST_MESSAGE] + "…"

@@ -1,0 +1,73 @@
+"""Checking the calls visible in a source before any of it runs.
+
+A help for honest mistakes: a wrong name on line 30 is told before line 5 has written anything. It
+is no part of the guarantee, because a call can be made in ways no reader of the source sees; each
+call is checked again when it is made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from coilclaw.bridge.arguments import signature
+from coilclaw.bridge.registry import Registry
+from coilclaw.policy import Policy
+from coilclaw.sdk import Decision, Tool
+
+__all__ = ["check_calls"]
+
+
+def check_calls(calls: bytes, registry: Registry, policy: Policy) -> bytes:
+    """The problems in a list of visible calls, each with its line, as JSON."""
+    problems = []
+    for call in from_json(calls):
+        problem = _check(call, registry, policy)
+        if problem is not None:
+            problems.append({"line": call["line"], "traceback": None, **problem})
+    return to_json(problems)
+
+
+def _check(call: dict[str, Any], registry: Registry, policy: Policy) -> dict[str, Any] | None:
+    path = str(call["path"])
+    tool = registry.resolve(path)
+    if tool is None:
+        tool = registry.resolve(path.removesuffix(".start"))
+    if tool is None:
+        return {
+            "type": "UnknownTool",
+            "message": f"tools.{path} does not exist",
+            "hint": registry.suggestion(path.removesuffix(".start")),
+        }
+    if mistake := _mistake(call, tool):
+        return {
+            "type": "InvalidCall",
+            "message": f"tools.{path}: {mistake}",
+            "hint": f"it takes: {signature(tool)}",
+        }
+    verdict = policy.decide(tool, tool.risk)
+    if verdict.decision is Decision.DENY:
+        return {
+            "type": "DeniedCall",
+            "message": f"tools.{path} is denied by policy: {verdict.reason}",
+            "hint": "`coilclaw config show` lists the autonomy level and the rules",
+        }
+    return None
+
+
+def _mistake(call: dict[str, Any], tool: Tool) -> str | None:
+    named: list[str] = call["named"]
+    for name in named:
+        if name not in tool.parameters:
+            return f"it has no argument {name!r}"
+    positional: int | None = call["positional"]
+    if positional is None or (call["object"] and not named):
+        return None  # Unpacked, or possibly one object with everything in it: known only when it runs.
+    if positional > len(tool.parameters):
+        return f"{positional} positional arguments given, {len(tool.parameters)} taken"
+    given = {*tool.parameters[:positional], *named}
+    missing = [name for name in tool.parameters if name in tool.required_parameters and name not in given]
+    if missing and call["complete"]:
+        return f"argument {missing[0]!r} is missing"
+    return None

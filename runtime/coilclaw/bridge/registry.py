@@ -1,0 +1,101 @@
+"""An immutable picture of what can be called."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+
+from coilclaw.sdk import Diagnostic, Tool
+
+__all__ = ["Registry", "build_registry"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Registry:
+    """One generation of tools. A run keeps the one it started with; a reload makes another."""
+
+    generation: int
+    tools: Mapping[str, Tool]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @cached_property
+    def aliases(self) -> Mapping[str, str]:
+        """`integration.action` for each `integration.resource.action` where only one tool could be meant."""
+        short = {tool_id: f"{tool_id.split('.')[0]}.{tool_id.split('.')[-1]}" for tool_id in self.tools}
+        meant = Counter(alias for alias in short.values())
+        return MappingProxyType(
+            {alias: tool_id for tool_id, alias in short.items() if meant[alias] == 1 and alias != tool_id}
+        )
+
+    def resolve(self, name: str) -> Tool | None:
+        """The tool of this id or short alias."""
+        tool = self.tools.get(name)
+        if tool is None and (tool_id := self.aliases.get(name)):
+            tool = self.tools[tool_id]
+        return tool
+
+    def suggestion(self, name: str) -> str | None:
+        """What to say after 'no such tool': the nearest names, or what there is at all."""
+        known = [*self.tools, *self.aliases]
+        near = difflib.get_close_matches(name[:200], known, n=3, cutoff=0.6)
+        if not near:
+            action = name.rsplit(".", 1)[-1][:100]
+            near = [tool_id for tool_id in self.tools if tool_id.rsplit(".", 1)[-1] == action][:3]
+        if near:
+            return "did you mean " + " or ".join(f"tools.{each}" for each in near) + "?"
+        if not known:
+            return "this registry has no tools"
+        integrations = sorted({tool.integration for tool in self.tools.values()})
+        return f"there are tools of: {', '.join(integrations[:20])}"
+
+
+def build_registry(
+    groups: Sequence[tuple[Iterable[Tool], Iterable[Diagnostic]]], *, generation: int = 1
+) -> Registry:
+    """Put tools together. Earlier groups win over later ones; within a group an id that stands twice names nothing."""
+    tools: dict[str, Tool] = {}
+    diagnostics: list[Diagnostic] = []
+    for group, problems in groups:
+        diagnostics.extend(problems)
+        members = list(group)
+        places: dict[str, list[Tool]] = {}
+        for tool in members:
+            places.setdefault(tool.id, []).append(tool)
+        for tool_id, found in places.items():
+            other = tools.get(tool_id) or (found[1] if len(found) > 1 else None)
+            if other is None:
+                tools[tool_id] = _with_source(found[0])
+                continue
+            for tool in found:
+                rival = other if tool is not other else found[0]
+                diagnostics.append(
+                    Diagnostic(
+                        file=tool.file,
+                        line=tool.line,
+                        message=f"the id {tool_id!r} is also defined in {rival.file}:{rival.line}",
+                        hint="rename one of them; until then "
+                        + ("the other one is used" if tool_id in tools else "neither can be called"),
+                    )
+                )
+    return Registry(
+        generation=generation,
+        tools=MappingProxyType(dict(sorted(tools.items()))),
+        diagnostics=tuple(diagnostics),
+    )
+
+
+def _with_source(tool: Tool) -> Tool:
+    """A tool's version covers its source; loaders that have read the file say so, for others it is read here."""
+    if tool.source_digest:
+        return tool
+    try:
+        source = Path(tool.file).read_bytes()
+    except OSError:
+        source = tool.file.encode()
+    return replace(tool, source_digest=hashlib.sha256(source).hexdigest())

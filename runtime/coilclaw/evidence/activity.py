@@ -1,0 +1,64 @@
+"""What a run did, derived from its receipts and from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Literal, TypeAlias
+
+from coilclaw.sdk import ActivityItem, Receipt, RelevantToolActivity, Run, RunStatus
+
+__all__ = ["activity_of", "run_of"]
+
+_Status: TypeAlias = Literal["succeeded", "failed", "denied", "pending"]
+
+_STATUS: Final[dict[str, _Status]] = {
+    "tool.call.requested": "pending",
+    "tool.call.pending": "pending",
+    "tool.call.approved": "pending",
+    "tool.call.started": "pending",
+    "tool.call.succeeded": "succeeded",
+    "tool.call.failed": "failed",
+    "tool.call.denied": "denied",
+}
+
+
+def activity_of(run_id: str, receipts: Iterable[Receipt]) -> RelevantToolActivity:
+    """One item for each call, in the order of issue, with the state its last receipt gives it."""
+    last: dict[str, Receipt] = {}
+    approvals: dict[str, str] = {}
+    for receipt in receipts:
+        if receipt.tool_call_id is None or receipt.type not in _STATUS or receipt.run_id != run_id:
+            continue
+        last[receipt.tool_call_id] = receipt
+        if decision := receipt.payload.get("decision"):
+            approvals[receipt.tool_call_id] = f"{decision} by {receipt.payload.get('decided_by', 'nobody')}"
+    return RelevantToolActivity(
+        run_id=run_id,
+        items=tuple(
+            ActivityItem(
+                tool_id=receipt.tool or "",
+                status=_STATUS[receipt.type],
+                approval=approvals.get(call_id),
+                when=receipt.timestamp,
+                receipt_ref=receipt.id,
+            )
+            for call_id, receipt in last.items()
+        ),
+    )
+
+
+def run_of(run_id: str, receipts: Iterable[Receipt]) -> Run | None:
+    """The run itself, as its receipts tell it."""
+    mine = [receipt for receipt in receipts if receipt.run_id == run_id]
+    started = next((receipt for receipt in mine if receipt.type == "run.started"), None)
+    if started is None:
+        return None
+    finished = next((receipt for receipt in mine if receipt.type == "run.finished"), None)
+    status: RunStatus = finished.status if finished else "running"  # type: ignore[assignment]
+    return Run(
+        id=run_id,
+        session_id=started.conversation_id,
+        status=status,
+        started_at=started.ts,
+        ended_at=finished.ts if finished else None,
+    )

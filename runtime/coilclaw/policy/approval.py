@@ -1,0 +1,56 @@
+"""Asking a person about one call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from coilclaw.sdk import Risk
+
+__all__ = ["Answer", "ApproveAll", "Approver", "NobodyToAsk", "Question"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Exactly what would run: the answer holds for this call and no other."""
+
+    run_id: str
+    call_id: str
+    number: int
+    tool: str
+    tool_version: str
+    risk: Risk
+    reason: str
+    arguments: str
+    line: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A decision and who made it."""
+
+    decision: Literal["allow-once", "deny", "unanswered"]
+    decided_by: str
+
+
+class Approver(Protocol):
+    """Answers questions, however long that takes. A later kind may end the run instead, to be resumed."""
+
+    def decide(self, question: Question) -> Answer: ...
+
+
+class NobodyToAsk:
+    """No terminal, no operator: a call that needs a yes does not happen."""
+
+    def decide(self, question: Question) -> Answer:
+        return Answer(decision="unanswered", decided_by="nobody")
+
+
+class ApproveAll:
+    """The person said yes to everything in advance."""
+
+    def __init__(self, decided_by: str) -> None:
+        self._decided_by = decided_by
+
+    def decide(self, question: Question) -> Answer:
+        return Answer(decision="allow-once", decided_by=self._decided_by)

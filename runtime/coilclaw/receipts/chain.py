@@ -1,0 +1,107 @@
+"""How a draft becomes a link of the chain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from json.encoder import encode_basestring  # type: ignore[attr-defined]
+from typing import Any, Final, NamedTuple
+
+from coilclaw.receipts.canonical import canonical_json, digest, in_profile
+
+__all__ = ["FIELDS", "GENESIS", "Draft", "Link", "continues", "link", "now"]
+
+GENESIS: Final = "0" * 64
+
+FIELDS: Final = (
+    "args_hash",
+    "conversation_id",
+    "id",
+    "payload",
+    "previous_hash",
+    "receipt_hash",
+    "result_hash",
+    "risk",
+    "run_id",
+    "seq",
+    "status",
+    "timestamp",
+    "tool",
+    "tool_call_id",
+    "tool_version",
+    "type",
+)
+"""Every receipt has exactly these, in this order; the hash covers all but `receipt_hash`."""
+
+
+_second: tuple[int, str] = (0, "")
+
+
+def now() -> str:
+    """UTC with microseconds, in the form receipts use."""
+    global _second  # The text of the current second, which many receipts share; a race only recomputes it.
+    seconds, rest = divmod(time.time_ns(), 1_000_000_000)
+    known, text = _second
+    if known != seconds:
+        text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+        _second = (seconds, text)
+    return f"{text}.{rest // 1000:06d}Z"
+
+
+class Draft(NamedTuple):
+    """An event that happened and is not yet in the log. A tuple, because every call makes several."""
+
+    type: str
+    status: str
+    timestamp: str
+    run_id: str | None = None
+    conversation_id: str | None = None
+    tool_call_id: str | None = None
+    tool: str | None = None
+    tool_version: str | None = None
+    risk: str | None = None
+    args_hash: str | None = None
+    result_hash: str | None = None
+    payload: Mapping[str, Any] = {}
+
+
+class Link(NamedTuple):
+    """A receipt as it is stored: `body` is the canonical JSON that `receipt_hash` is the hash of."""
+
+    seq: int
+    run_id: str | None
+    body: bytes
+    receipt_hash: str
+
+
+def link(draft: Draft, *, log_id: str, seq: int, previous_hash: str) -> Link:
+    """Give a draft its place in the log.
+
+    The body is written out in `FIELDS` order, field by field; a test holds it equal to what
+    `canonical_json` makes of the same receipt.
+    """
+    text = _text
+    payload = canonical_json(in_profile(draft.payload)).decode() if draft.payload else "{}"
+    body = (
+        f'{{"args_hash":{text(draft.args_hash)},"conversation_id":{text(draft.conversation_id)},'
+        f'"id":"receipt-{log_id}-{seq}","payload":{payload},"previous_hash":"{previous_hash}",'
+        f'"result_hash":{text(draft.result_hash)},"risk":{text(draft.risk)},"run_id":{text(draft.run_id)},'
+        f'"seq":{seq},"status":{text(draft.status)},"timestamp":{text(draft.timestamp)},"tool":{text(draft.tool)},'
+        f'"tool_call_id":{text(draft.tool_call_id)},"tool_version":{text(draft.tool_version)},'
+        f'"type":{text(draft.type)}}}'
+    ).encode()
+    return Link(seq, draft.run_id, body, digest(body))
+
+
+def _text(value: str | None) -> str:
+    return "null" if value is None else encode_basestring(value)
+
+
+def continues(body: bytes, *, id_field: bytes, seq_field: bytes, previous_field: bytes) -> bool:
+    """Whether a stored body stands at this place, without parsing it.
+
+    Sound because only `payload` can hold nested keys and it sorts before `previous_hash`: behind
+    the last `"previous_hash":"` every quote is structure, and before `payload` likewise.
+    """
+    at = body.rfind(b'"previous_hash":"')
+    return body.startswith(previous_field, at) and body.find(seq_field, at) > 0 and 0 < body.find(id_field) < at

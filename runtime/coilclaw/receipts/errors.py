@@ -1,0 +1,30 @@
+"""Errors of the receipt log.
+
+EvidenceUnavailable (sdk)
+└── LogUnwritable         nothing more can be appended in this process
+
+OperatorError (sdk)
+└── NoSuchReceipt         the receipt asked for is not in the log
+"""
+
+from __future__ import annotations
+
+from coilclaw.sdk import EvidenceUnavailable, OperatorError
+
+__all__ = ["LogUnwritable", "NoSuchReceipt"]
+
+
+class LogUnwritable(EvidenceUnavailable):
+    """A receipt could not be made durable; the log refuses everything after it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"receipts cannot be written, so no tool runs: {reason}",
+            hint="free the disk or fix the permissions, then start again; `coilclaw doctor` checks the log",
+        )
+
+
+class NoSuchReceipt(OperatorError):
+    """The id or number names nothing in this log."""
+
+    code = "no_such_receipt"

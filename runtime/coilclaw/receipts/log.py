@@ -1,0 +1,297 @@
+"""The append-only receipt log.
+
+Two classes of durability. A durable append returns after its receipts were synced to disk. A
+relaxed one joins the next commit, which comes within `RELAXED_SECONDS`, before any later durable
+append returns, or with `flush()`. Callers that wait at the same time share one commit.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final
+
+from coilclaw.receipts.chain import GENESIS, Draft, Link, link
+from coilclaw.receipts.errors import LogUnwritable, NoSuchReceipt
+from coilclaw.receipts.record import export_line, receipt_of
+from coilclaw.receipts.seal import seal
+from coilclaw.receipts.verification import Verification, verify_database
+from coilclaw.sdk import Receipt
+from coilclaw.store import Database, Migration, StoreUnwritable
+
+__all__ = ["MIGRATIONS", "RELAXED_SECONDS", "ReceiptLog"]
+
+RELAXED_SECONDS: Final = 0.02
+
+MIGRATIONS: Final = (
+    Migration(
+        name="receipts-log",
+        sql="""
+        CREATE TABLE receipts (
+            seq INTEGER PRIMARY KEY,
+            run_id TEXT,
+            body BLOB NOT NULL,
+            receipt_hash TEXT NOT NULL
+        );
+        CREATE TABLE receipt_head (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            log_id TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            receipt_hash TEXT NOT NULL,
+            seal TEXT NOT NULL
+        );
+        CREATE TABLE contents (hash TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+        """,
+    ),
+)
+
+
+class _Entry:
+    """What one caller appends, and the lock it sleeps on until that is on disk."""
+
+    __slots__ = ("committed", "contents", "drafts", "first_seq", "leads", "woken")
+
+    def __init__(self, drafts: Sequence[Draft], contents: Mapping[str, bytes] | None) -> None:
+        self.drafts = drafts
+        self.contents = contents
+        self.first_seq = 0
+        self.committed = False
+        self.leads = False
+        self.woken: threading.Lock | None = None
+
+
+class ReceiptLog:
+    """The log of one database. Safe to share between threads; other processes may append too."""
+
+    def __init__(self, database: Database, key: bytes) -> None:
+        self._database = database
+        self._key = key
+        self._queue: list[_Entry] = []
+        self._lock = threading.Lock()
+        self._leading = False
+        self._flush_due = False
+        self._oldest = 0.0
+        self._wanted = threading.Condition(self._lock)
+        self._flusher: threading.Thread | None = None
+        self._failure: str | None = None
+        self._closed = False
+        self._log_id = ""
+
+    def append(self, *drafts: Draft, contents: Mapping[str, bytes] | None = None) -> list[str]:
+        """Append and wait until everything is on disk; returns the receipts' ids."""
+        entry = _Entry(drafts, contents)
+        self._commit(entry)
+        return [f"receipt-{self._log_id}-{entry.first_seq + number}" for number in range(len(drafts))]
+
+    def append_relaxed(self, *drafts: Draft, contents: Mapping[str, bytes] | None = None) -> None:
+        """Append without waiting. Not for anything that precedes a side effect."""
+        moment = time.monotonic()
+        with self._lock:
+            self._refuse_if_unusable()
+            self._queue.append(_Entry(drafts, contents))
+            if not self._flush_due:
+                self._flush_due = True
+                self._oldest = moment
+                if self._flusher is None:
+                    self._flusher = threading.Thread(target=self._flush_relaxed, name="coilclaw-receipts", daemon=True)
+                    self._flusher.start()
+                self._wanted.notify()
+                return
+            if moment - self._oldest < RELAXED_SECONDS * 0.75 or self._leading:
+                return
+            self._flush_due = False
+        # A caller that keeps appending commits by itself: handing the work to the flusher would make the two
+        # threads take turns at the interpreter, which costs more than the commit.
+        self._commit(_Entry((), None))
+
+    def flush(self) -> None:
+        """Wait until every relaxed append so far is on disk."""
+        with self._lock:
+            idle = not self._queue and not self._leading
+            self._refuse_if_unusable()
+        if not idle:
+            self._commit(_Entry((), None))
+
+    def _refuse_if_unusable(self) -> None:
+        if self._failure is not None:
+            raise LogUnwritable(self._failure)
+        if self._closed:
+            raise LogUnwritable("the log is closed")
+
+    def _commit(self, entry: _Entry, *, closing: bool = False) -> None:
+        """Queue the entry and return once it is on disk, written by this thread or by another.
+
+        The first thread to arrive leads: it commits whatever is queued. Those who arrive meanwhile
+        sleep; when the leader is done, the first of them leads the next commit for all of them.
+        """
+        with self._lock:
+            if not closing:
+                self._refuse_if_unusable()
+            self._queue.append(entry)
+            if self._leading:
+                entry.woken = threading.Lock()
+                entry.woken.acquire()
+            self._leading = True
+        if entry.woken is not None:
+            entry.woken.acquire()
+            if not entry.leads:
+                if not entry.committed:
+                    raise LogUnwritable(self._failure or "the log is closed")
+                return
+        with self._lock:
+            batch, self._queue = self._queue, []
+        try:
+            if self._failure is not None:
+                raise LogUnwritable(self._failure)
+            self._write(batch)
+        finally:
+            self._hand_over(batch, entry)
+
+    def _hand_over(self, batch: Sequence[_Entry], leader: _Entry) -> None:
+        with self._lock:
+            following = next((waiting for waiting in self._queue if waiting.woken is not None), None)
+            if following is None:
+                self._leading = False
+            else:
+                following.leads = True
+        if following is not None and following.woken is not None:
+            following.woken.release()
+        for entry in batch:
+            if entry.woken is not None and entry is not leader:
+                entry.woken.release()
+
+    def _write(self, batch: Sequence[_Entry]) -> None:
+        try:
+            with self._database.transaction() as connection:
+                log_id, seq, head = self._head(connection)
+                rows: list[Link] = []
+                contents: list[tuple[str, bytes]] = []
+                for entry in batch:
+                    entry.first_seq = seq + 1
+                    for draft in entry.drafts:
+                        seq += 1
+                        item = link(draft, log_id=log_id, seq=seq, previous_hash=head)
+                        head = item.receipt_hash
+                        rows.append(item)
+                    if entry.contents:
+                        contents.extend(entry.contents.items())
+                if not rows:
+                    return
+                connection.executemany("INSERT INTO receipts VALUES (?, ?, ?, ?)", rows)
+                if contents:
+                    connection.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?)", contents)
+                mark = seal(self._key, log_id=log_id, seq=seq, receipt_hash=head)
+                connection.execute("UPDATE receipt_head SET seq = ?, receipt_hash = ?, seal = ?", (seq, head, mark))
+            self._log_id = log_id
+        except Exception as error:
+            # Not retried: after a failed sync nobody knows what is on disk. The process stops giving evidence,
+            # and so stops running tools.
+            reason = error.message if isinstance(error, StoreUnwritable) else repr(error)
+            with self._lock:
+                self._failure = reason
+            raise LogUnwritable(reason) from error
+        for entry in batch:
+            entry.committed = True
+
+    def _head(self, connection: Any) -> tuple[str, int, str]:
+        # Read inside the write transaction: a head read before the lock would fork the chain.
+        rows = connection.execute("SELECT log_id, seq, receipt_hash FROM receipt_head").fetchall()
+        if rows:
+            return rows[0]  # type: ignore[no-any-return]
+        log_id = secrets.token_hex(4)
+        mark = seal(self._key, log_id=log_id, seq=0, receipt_hash=GENESIS)
+        connection.execute("INSERT INTO receipt_head VALUES (1, ?, 0, ?, ?)", (log_id, GENESIS, mark))
+        return log_id, 0, GENESIS
+
+    def _flush_relaxed(self) -> None:
+        while True:
+            with self._lock:
+                while not self._flush_due and not self._closed:
+                    self._wanted.wait()
+                if self._closed:
+                    return  # close() writes what is left.
+                age = time.monotonic() - self._oldest
+                due = self._flush_due and age >= RELAXED_SECONDS
+                if due:
+                    self._flush_due = False
+                else:
+                    self._wanted.wait(RELAXED_SECONDS - min(age, RELAXED_SECONDS * 0.9))
+            if due:
+                try:
+                    self._commit(_Entry((), None))
+                except LogUnwritable:
+                    return  # Remembered; the next append is refused.
+
+    def of_run(self, run_id: str, *, since: str | None = None) -> list[Receipt]:
+        """The receipts of one run, in order; `since` is the id of its first one, if known, and saves a scan."""
+        self._flush_if_usable()
+        first = int(since.rsplit("-", 1)[1]) if since else 1
+        rows = self._database.read(
+            "SELECT body, receipt_hash FROM receipts WHERE seq >= ? AND run_id = ? ORDER BY seq", (first, run_id)
+        )
+        return [receipt_of(body, receipt_hash) for body, receipt_hash in rows]
+
+    def latest(self, limit: int, run_id: str | None = None) -> list[Receipt]:
+        """The last `limit` receipts, oldest first."""
+        self._flush_if_usable()
+        where, parameters = ("WHERE run_id = ?", [run_id]) if run_id else ("", [])
+        rows = self._database.read(
+            f"SELECT body, receipt_hash FROM receipts {where} ORDER BY seq DESC LIMIT ?", [*parameters, limit]
+        )
+        return [receipt_of(body, receipt_hash) for body, receipt_hash in reversed(rows)]
+
+    def find(self, reference: str) -> Receipt:
+        """One receipt by its id or its number."""
+        self._flush_if_usable()
+        number = reference.rsplit("-", 1)[-1]
+        rows = self._database.read("SELECT body, receipt_hash FROM receipts WHERE seq = ?", (number,))
+        receipt = receipt_of(*rows[0]) if rows and number.isdecimal() else None
+        if receipt is None or reference not in (receipt.id, number):
+            raise NoSuchReceipt(
+                f"no receipt {reference!r} in this log", hint="`coilclaw receipt list` shows the latest ones"
+            )
+        return receipt
+
+    def contents(self, content_hash: str) -> bytes | None:
+        """What a hash in a receipt stands for, or None if it was pruned."""
+        rows = self._database.read("SELECT body FROM contents WHERE hash = ?", (content_hash,))
+        return rows[0][0] if rows else None
+
+    def export(self) -> Iterator[bytes]:
+        """Every receipt as one line of canonical JSON, oldest first."""
+        self._flush_if_usable()
+        for body, receipt_hash in self._database.stream("SELECT body, receipt_hash FROM receipts ORDER BY seq"):
+            yield export_line(body, receipt_hash)
+
+    def verify(self) -> Verification:
+        """Replay the whole log and name the first receipt that is not what was written."""
+        self._flush_if_usable()
+        return verify_database(self._database, self._key)
+
+    def _flush_if_usable(self) -> None:
+        if self._failure is None and not self._closed:
+            self.flush()
+
+    def close(self) -> None:
+        """Write what is queued and stop. The database stays open: it belongs to whoever opened it."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True  # First, so that nothing can be queued behind the last commit.
+            self._wanted.notify_all()
+            pending = (bool(self._queue) or self._leading) and self._failure is None
+        if pending:
+            self._commit(_Entry((), None), closing=True)
+        if self._flusher is not None:
+            self._flusher.join(timeout=5)
+
+    def __enter__(self) -> ReceiptLog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

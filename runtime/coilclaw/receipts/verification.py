@@ -1,0 +1,181 @@
+"""Replaying a log: is every receipt the one that was written, in its place?
+
+What this shows: an edited, missing, inserted, moved or re-linked receipt, and, for the database,
+a log cut at its end or rewritten without the key. What it cannot show: an export whose last lines
+were taken off (compare its length with the log), or a whole older database put in place.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json
+
+from coilclaw.receipts.canonical import canonical_json, digest, in_profile
+from coilclaw.receipts.chain import FIELDS, GENESIS, continues
+from coilclaw.receipts.seal import seal
+from coilclaw.store import Database
+
+__all__ = ["Verification", "verify_database", "verify_export"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """The result: `first_bad` is the number of the first receipt that does not hold."""
+
+    count: int
+    first_bad: int | None = None
+    problem: str | None = None
+    head: str = GENESIS
+
+    @property
+    def ok(self) -> bool:
+        return self.first_bad is None
+
+
+class _Stored(NamedTuple):
+    """A receipt as found, before it is believed."""
+
+    seq: object
+    log_id: str
+    previous_hash: object
+    receipt_hash: str
+    computed_hash: str
+
+
+class _Broken(Exception):
+    def __init__(self, seq: int, problem: str) -> None:
+        super().__init__(problem)
+        self.seq = seq
+        self.problem = problem
+
+
+def verify_database(database: Database, key: bytes) -> Verification:
+    """Replay the log in the database and compare its end with the sealed head."""
+    # One read transaction sees rows and head as of the same commit.
+    heads = database.read("SELECT log_id, seq, receipt_hash, seal FROM receipt_head")
+    log_id, head_seq, head_hash, mark = heads[0] if heads else ("", 0, GENESIS, "")
+    result = _replay_rows(database, log_id, head_seq, head_hash)
+    if not result.ok or not heads:
+        return result
+    if result.count < head_seq:
+        return Verification(
+            count=result.count,
+            first_bad=result.count + 1,
+            problem=f"receipt {result.count + 1} is missing: the log was cut (it reached {head_seq})",
+        )
+    if result.head != head_hash:
+        return Verification(
+            count=result.count,
+            first_bad=head_seq,
+            problem=f"receipt {head_seq} is not the one the head of the log names",
+        )
+    if not hmac.compare_digest(mark, seal(key, log_id=log_id, seq=head_seq, receipt_hash=head_hash)):
+        return Verification(
+            count=result.count,
+            first_bad=head_seq,
+            problem="the seal does not fit: the log was rewritten, or the key is not the one it was written with",
+        )
+    return result
+
+
+def _replay_rows(database: Database, log_id: str, head_seq: int, head_hash: str) -> Verification:
+    sql = "SELECT seq, body, receipt_hash FROM receipts WHERE seq BETWEEN ? AND ? ORDER BY seq"
+    count, head = 0, GENESIS
+    prefix = f'"id":"receipt-{log_id}-'.encode()
+    for seq, body, receipt_hash in database.stream(sql, (0, head_seq)):
+        if (
+            seq != count + 1
+            or digest(body) != receipt_hash
+            or not continues(
+                body,
+                id_field=b'%s%d","payload":{' % (prefix, seq),
+                seq_field=b',"seq":%d,"status":"' % seq,
+                previous_field=b'"previous_hash":"%s"' % head.encode(),
+            )
+        ):
+            # Something is off: look again from here, slowly, and say what.
+            rest = (_from_row(*row) for row in database.stream(sql, (count + 1, head_seq)))
+            return _replay(rest, vouched_head=head_hash, count=count, head=head, log_id=log_id)
+        count, head = seq, receipt_hash
+    return Verification(count=count, head=head)
+
+
+def verify_export(lines: Iterable[bytes]) -> Verification:
+    """Replay an export, one receipt a line; every line must be canonical."""
+    return _replay(_from_lines(lines), vouched_head=None)
+
+
+def _replay(
+    found: Iterator[_Stored],
+    *,
+    vouched_head: str | None,
+    count: int = 0,
+    head: str = GENESIS,
+    log_id: str | None = None,
+) -> Verification:
+    try:
+        for stored in found:
+            expected = count + 1
+            if stored.seq != expected:
+                raise _Broken(expected, f"receipt {expected} is missing or moved: number {stored.seq} is in its place")
+            if stored.receipt_hash != stored.computed_hash:
+                raise _Broken(expected, f"receipt {expected} was changed: its hash does not fit")
+            if log_id is None:
+                log_id = stored.log_id
+            elif stored.log_id != log_id:
+                raise _Broken(expected, f"receipt {expected} belongs to another log ({stored.log_id})")
+            if stored.previous_hash != head:
+                raise _Broken(*_culprit(stored, next(found, None), expected, vouched_head))
+            count, head = expected, stored.receipt_hash
+    except _Broken as broken:
+        return Verification(count=count, first_bad=broken.seq, problem=broken.problem, head=head)
+    return Verification(count=count, head=head)
+
+
+def _culprit(stored: _Stored, following: _Stored | None, seq: int, vouched_head: str | None) -> tuple[int, str]:
+    """Which side of a broken link was changed: the one that nothing after it confirms."""
+    witness = following.previous_hash if following is not None else vouched_head
+    if seq > 1 and witness == stored.receipt_hash:
+        return seq - 1, f"receipt {seq - 1} was changed and given a new hash: receipt {seq} names another one"
+    return seq, f"receipt {seq} does not continue receipt {seq - 1}"
+
+
+def _from_row(seq: int, body: bytes, receipt_hash: str) -> _Stored:
+    try:
+        fields = from_json(body)
+        if fields["seq"] != seq:
+            raise _Broken(seq, f"receipt {seq} was changed or moved: it says it is number {fields['seq']}")
+        return _Stored(seq, _log_id(fields["id"], seq), fields["previous_hash"], receipt_hash, digest(body))
+    except (ValueError, KeyError, TypeError):
+        raise _Broken(seq, f"receipt {seq} was changed: it is not a receipt any more") from None
+
+
+def _from_lines(lines: Iterable[bytes]) -> Iterator[_Stored]:
+    for number, line in enumerate(lines, start=1):
+        text = line.rstrip(b"\r\n")
+        try:
+            fields: dict[str, Any] = from_json(text, allow_inf_nan=False)
+            if tuple(fields) != FIELDS or canonical_json(in_profile(fields)) != text:
+                raise _Broken(number, f"line {number} is not a receipt in canonical form")
+            receipt_hash = fields.pop("receipt_hash")
+            yield _Stored(
+                fields["seq"],
+                _log_id(fields["id"], fields["seq"]),
+                fields["previous_hash"],
+                receipt_hash,
+                digest(canonical_json(fields)),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise _Broken(number, f"line {number} is not a receipt") from None
+
+
+def _log_id(receipt_id: str, seq: object) -> str:
+    prefix, log_id, number = receipt_id.split("-")
+    if prefix != "receipt" or number != str(seq):
+        raise ValueError(receipt_id)
+    return log_id
+

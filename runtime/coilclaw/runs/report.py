@@ -1,0 +1,79 @@
+"""What is known of a run when it is over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from coilclaw.sandbox import (
+    Cancelled,
+    Completed,
+    Crashed,
+    Failed,
+    Outcome,
+    OutOfMemory,
+    OutputExceeded,
+    Rejected,
+    SnippetError,
+    Suspended,
+    TimedOut,
+)
+from coilclaw.sdk import RunStatus
+
+__all__ = ["RunReport", "error_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunReport:
+    """One run: its outcome, what it printed, and where its receipts begin."""
+
+    run_id: str
+    engine: str
+    outcome: Outcome
+    stdout: str
+    duration_ms: float
+    first_receipt: str
+    unmet: frozenset[str] = frozenset()
+
+    @property
+    def status(self) -> RunStatus:
+        return self.outcome.status
+
+    @property
+    def value(self) -> Any:
+        return self.outcome.value if isinstance(self.outcome, Completed) else None
+
+    @property
+    def error(self) -> SnippetError | None:
+        return error_of(self.outcome)
+
+
+def error_of(outcome: Outcome) -> SnippetError | None:
+    """The outcome in the words of an error, or None if it is none."""
+    match outcome:
+        case Completed() | Suspended():
+            return None
+        case Failed(error=error) | Rejected(error=error):
+            return error
+        case TimedOut(seconds=seconds):
+            return SnippetError(
+                type="TimedOut",
+                message=f"the run took longer than {seconds:g} s",
+                hint="raise the limit with --timeout SECONDS, or do less",
+            )
+        case OutOfMemory(memory_bytes=memory):
+            return SnippetError(
+                type="OutOfMemory",
+                message=f"the sandbox needed more than {memory // 2**20} MiB",
+                hint="raise the limit with --memory MIB, or keep less at a time",
+            )
+        case OutputExceeded(output_bytes=size):
+            return SnippetError(
+                type="OutputExceeded",
+                message=f"the run printed or returned more than {size} bytes",
+                hint="print a summary, or raise [limits] output_bytes",
+            )
+        case Cancelled():
+            return SnippetError(type="Cancelled", message="the run was cancelled")
+        case Crashed(reason=reason, hint=hint):
+            return SnippetError(type="Crashed", message=reason, hint=hint)

@@ -1,0 +1,42 @@
+"""The engine protocol, its limits and its outcomes. The engines are in the packages below."""
+
+from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
+from coilclaw.sandbox.engine import Engine, Host, Pins, RunEnded, Snippet
+from coilclaw.sandbox.errors import EngineUnavailable
+from coilclaw.sandbox.limits import Limits
+from coilclaw.sandbox.outcomes import (
+    Cancelled,
+    Completed,
+    Crashed,
+    Failed,
+    Outcome,
+    OutOfMemory,
+    OutputExceeded,
+    Rejected,
+    SnippetError,
+    Suspended,
+    TimedOut,
+)
+
+__all__ = [
+    "POLL_SECONDS",
+    "Cancelled",
+    "Completed",
+    "Crashed",
+    "Deadline",
+    "Engine",
+    "EngineUnavailable",
+    "Failed",
+    "Host",
+    "Limits",
+    "OutOfMemory",
+    "Outcome",
+    "OutputExceeded",
+    "Pins",
+    "Rejected",
+    "RunEnded",
+    "Snippet",
+    "SnippetError",
+    "Suspended",
+    "TimedOut",
+]

@@ -1,0 +1,64 @@
+"""How long a run still has, and whether anyone still wants it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+__all__ = ["POLL_SECONDS", "Deadline"]
+
+POLL_SECONDS: Final = 0.05
+"""How often a thread that waits for something else looks whether the run has ended."""
+
+
+class Deadline:
+    """Shared by the engine, the bridge and whoever may cancel. Safe to use from any thread."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._lock = threading.Lock()
+        self._ends = time.monotonic() + seconds
+        self._paused_since: float | None = None
+        self._pauses = 0
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """End the run as soon as it can be ended."""
+        self.cancelled = True
+
+    @property
+    def ends(self) -> float:
+        """The end on the monotonic clock, as things stand."""
+        paused = self._paused_since
+        return self._ends if paused is None else self._ends + (time.monotonic() - paused)
+
+    @property
+    def remaining(self) -> float:
+        return max(0.0, self.ends - time.monotonic())
+
+    @property
+    def expired(self) -> bool:
+        return time.monotonic() >= self.ends
+
+    @property
+    def over(self) -> bool:
+        return self.cancelled or self.expired
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """While a person decides, the run's time stands still."""
+        with self._lock:
+            self._pauses += 1
+            if self._pauses == 1:
+                self._paused_since = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._pauses -= 1
+                if self._pauses == 0 and self._paused_since is not None:
+                    self._ends += time.monotonic() - self._paused_since
+                    self._paused_since = None

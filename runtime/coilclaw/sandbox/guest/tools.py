@@ -1,0 +1,131 @@
+"""`tools`: the one thing a snippet can reach."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Generator
+from typing import Any, Protocol
+
+from coilclaw.sandbox.guest.values import arguments_json
+from coilclaw.sdk.result import Err, Ok
+
+__all__ = ["Completions", "Host", "PendingCall", "Tools"]
+
+SNIPPET_FLAG = "coilclaw_snippet"
+
+
+class Host(Protocol):
+    """The functions the host gives to the guest."""
+
+    def call(self, tool: str, input: str, line: int) -> str: ...
+    def begin(self, tool: str, input: str, line: int) -> int: ...
+    def wait(self, nanoseconds: int) -> str: ...
+    def sleep(self, nanoseconds: int) -> None: ...
+
+
+_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+
+
+def _result(answer: str) -> Ok[Any] | Err:
+    fields, _ = _scan(answer, 0)
+    if fields["ok"]:
+        return Ok(fields["value"])
+    return Err(fields["code"], fields["message"], fields.get("hint"))
+
+
+class Completions:
+    """Calls that were issued, and the answers that have come for them."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.pending: dict[int, PendingCall] = {}
+
+    def begin(self, tool: str, input: str, line: int) -> PendingCall:
+        call = PendingCall(self, tool, self.host.begin(tool, input, line))
+        self.pending[call.number] = call
+        return call
+
+    def receive(self, seconds: float | None) -> None:
+        """Wait for at least one answer, or until the time has passed."""
+        nanoseconds = -1 if seconds is None else int(seconds * 1e9)
+        for number, answer in json.loads(self.host.wait(nanoseconds)):
+            call = self.pending.pop(number, None)
+            if call is not None:
+                call.finish(_result(answer))
+
+
+class PendingCall:
+    """A call under way: `.result()` waits for it, and so does `await`."""
+
+    def __init__(self, completions: Completions, tool: str, number: int) -> None:
+        self.number = number
+        self.tool = tool
+        self._completions = completions
+        self._result: Ok[Any] | Err | None = None
+        self._future: Any = None
+
+    def finish(self, result: Ok[Any] | Err) -> None:
+        self._result = result
+        if self._future is not None and not self._future.done():
+            self._future.set_result(result)
+
+    @property
+    def done(self) -> bool:
+        return self._result is not None
+
+    def result(self) -> Ok[Any] | Err:
+        while self._result is None:
+            self._completions.receive(None)
+        return self._result
+
+    def __await__(self) -> Generator[Any, Any, Ok[Any] | Err]:
+        if self._result is None:
+            import asyncio
+
+            if self._future is None:
+                self._future = asyncio.get_running_loop().create_future()
+            yield from self._future
+        return self.result()
+
+    def __repr__(self) -> str:
+        return f"<call {self.number} of {self.tool}: {'done' if self.done else 'pending'}>"
+
+
+class Tools:
+    """A path below `tools`. The host alone decides what a path means and whether it may be called."""
+
+    def __init__(self, completions: Completions, path: str = "") -> None:
+        self._completions = completions
+        self._path = path
+
+    def __getattr__(self, name: str) -> Tools:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        child = Tools(self._completions, f"{self._path}.{name}" if self._path else name)
+        self.__dict__[name] = child  # Found without this method the next time.
+        return child
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        path = self._path
+        try:
+            input = arguments_json([args, kwargs] if args else kwargs)
+        except (TypeError, ValueError, RecursionError) as error:
+            # Sent all the same, so that the attempt leaves a receipt.
+            input = json.dumps({"": str(error)})
+        line = _snippet_line()
+        if path.endswith(".start"):
+            return self._completions.begin(path.removesuffix(".start"), input, line)
+        return _result(self._completions.host.call(path, input, line))
+
+    def __repr__(self) -> str:
+        return f"<tools.{self._path}>" if self._path else "<tools>"
+
+
+def _snippet_line() -> int:
+    frame = sys._getframe(2)
+    while frame is not None:
+        if SNIPPET_FLAG in frame.f_globals:
+            return frame.f_lineno or 0
+        frame = frame.f_back  # type: ignore[assignment]
+    return 0

@@ -1,0 +1,20 @@
+"""How much one run may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Limits"]
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Bounds of one run. Each has an outcome of its own when it is reached."""
+
+    seconds: float = 60.0
+    memory_bytes: int = 256 * MIB
+    output_bytes: int = 1 * MIB
+    source_bytes: int = 1 * MIB
+    calls: int = 1000

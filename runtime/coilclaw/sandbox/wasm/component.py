@@ -1,0 +1,129 @@
+"""The guest component, compiled once per machine and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import stat
+import threading
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+import wasmtime
+from wasmtime import component
+
+from coilclaw.sandbox.errors import EngineUnavailable
+
+__all__ = ["CompiledGuest", "Progress", "compile_guest", "guest_build"]
+
+Progress = Callable[[float], None]
+"""Told every so often, while the one-time compile runs, how many seconds it has taken."""
+
+_FOLDER: Final = Path(__file__).parent
+_MAX_WASM_STACK: Final = 1024 * 1024
+
+
+class CompiledGuest:
+    """The machine code of the guest and the wasmtime engine it belongs to."""
+
+    def __init__(self, engine: wasmtime.Engine, code: component.Component) -> None:
+        self.engine = engine
+        self.code = code
+
+
+def guest_build() -> str:
+    """Identifies the guest's sources and the tool that built them."""
+    try:
+        return (_FOLDER / "guest.stamp").read_text()[:16]
+    except OSError:
+        raise EngineUnavailable(
+            "the wasm guest is not part of this installation", hint="run `make guest`, or install a wheel"
+        ) from None
+
+
+def compile_guest(cache: Path, progress: Progress | None = None) -> CompiledGuest:
+    """Load the compiled guest from the cache, compiling it first if this machine never did."""
+    config = wasmtime.Config()
+    config.epoch_interruption = True
+    config.max_wasm_stack = _MAX_WASM_STACK
+    config.wasm_component_model = True
+    engine = wasmtime.Engine(config)
+    kept = cache / f"guest-{_key()}.cwasm"
+    if _is_ours(kept):
+        try:
+            return CompiledGuest(engine, component.Component.deserialize_file(engine, str(kept)))
+        except wasmtime.WasmtimeError:
+            pass  # Made by another wasmtime or for another processor: compile again.
+    code = _compile(engine, progress)
+    _keep(kept, bytes(code.serialize()))
+    return CompiledGuest(engine, code)
+
+
+def _compile(engine: wasmtime.Engine, progress: Progress | None) -> component.Component:
+    guest_build()
+    done = threading.Event()
+    began = time.monotonic()
+
+    def report() -> None:
+        while progress is not None and not done.wait(0.1):
+            progress(time.monotonic() - began)
+
+    reporter = threading.Thread(target=report, name="coilclaw-compile-progress", daemon=True)
+    reporter.start()
+    try:
+        return component.Component(engine, (_FOLDER / "guest.wasm").read_bytes())
+    except OSError as error:
+        raise EngineUnavailable(f"cannot read the wasm guest: {error}", hint="reinstall coilclaw") from None
+    finally:
+        done.set()
+        reporter.join()
+
+
+def _key() -> str:
+    facts = [guest_build(), version("wasmtime"), platform.machine(), str(_MAX_WASM_STACK), _processor()]
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:24]
+
+
+def _processor() -> str:
+    try:
+        with Path("/proc/cpuinfo").open("rb") as lines:
+            head = lines.read(8192)
+        return next((line for line in head.decode(errors="replace").splitlines() if line.startswith("flags")), "")
+    except OSError:
+        return platform.processor()
+
+
+def _is_ours(path: Path) -> bool:
+    """Machine code is run as it is found, so nobody else may have been able to write it."""
+    try:
+        facts = path.stat()
+        folder = path.parent.stat()
+    except OSError:
+        return False
+    if not hasattr(os, "getuid"):
+        return True
+    writable_by_others = stat.S_IWGRP | stat.S_IWOTH
+    return all(
+        entry.st_uid == os.getuid() and not entry.st_mode & writable_by_others for entry in (facts, folder)
+    )
+
+
+def _keep(path: Path, data: bytes) -> None:
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(fresh, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())  # A torn file would be run as machine code.
+        fresh.replace(path)
+        for stale in path.parent.glob("guest-*.cwasm"):
+            if stale != path and time.time() - stale.stat().st_mtime > 7 * 24 * 3600:
+                stale.unlink(missing_ok=True)
+    except OSError:
+        fresh.unlink(missing_ok=True)  # The run goes on; the next one compiles again.

@@ -1,0 +1,213 @@
+"""One instance of the guest, linked to nothing but the functions in this file.
+
+The component is built against WASI, but no WASI is linked: no file system, no sockets, no
+environment, no standard streams. What the guest's Python needs to live (clocks, entropy, an empty
+environment) is answered here; every other import ends the instance when it is called.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Final
+
+import wasmtime
+from wasmtime import component
+
+from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
+from coilclaw.sandbox.engine import Host, Pins, RunEnded
+from coilclaw.sandbox.outcomes import Cancelled, Outcome, TimedOut
+from coilclaw.sandbox.wasm import abi
+from coilclaw.sandbox.wasm.component import CompiledGuest
+
+__all__ = ["Guest", "GuestTrap", "link_guest"]
+
+_WASI: Final = "@0.2.9"
+_MOST_ENTROPY: Final = 64 * 1024
+
+_running: dict[int, Guest] = {}
+"""The guest that runs on each thread: a guest calls back on the thread that called it."""
+
+
+class GuestTrap(Exception):
+    """The instance ended by itself; the message is wasmtime's."""
+
+
+class Guest:
+    """A Python interpreter of its own, used for one run."""
+
+    def __init__(self, compiled: CompiledGuest, linker: component.Linker, memory_bytes: int) -> None:
+        self._store = wasmtime.Store(compiled.engine)
+        self._store.set_limits(memory_size=memory_bytes)
+        self._store.set_epoch_deadline(1)
+        abi.epoch_callback(self._store, self._tick)
+        self.ended: RunEnded | None = None
+        self.failure: BaseException | None = None
+        self.host: Host | None = None
+        self.deadline: Deadline | None = None
+        self.wall_clock: Callable[[], int] = _zero
+        self.monotonic_clock: Callable[[], int] = _zero
+        self.entropy: Callable[[int], bytes] = bytes
+        instance = linker.instantiate(self._store, compiled.code)
+        run = instance.get_func(self._store, "run")
+        assert run is not None
+        self._run = run
+        # Every guest is touched in the same way before its run, so that each run starts from the same state.
+        self._enter("")
+
+    def run(self, request: str, host: Host, deadline: Deadline, pins: Pins, memory_bytes: int) -> str:
+        """Run a request to its end. Raises RunEnded, GuestTrap, or what a host function raised."""
+        self._store.set_limits(memory_size=memory_bytes)
+        self.host = host
+        self.deadline = deadline
+        self.wall_clock = pins.wall_clock
+        self.monotonic_clock = pins.monotonic_clock
+        self.entropy = pins.entropy()
+        return self._enter(request)
+
+    def _enter(self, request: str) -> str:
+        thread = threading.get_ident()
+        _running[thread] = self
+        try:
+            answer: str = self._run(self._store, request)
+            return answer
+        except wasmtime.WasmtimeError as error:
+            if self.failure is not None:
+                raise self.failure from None
+            if self.ended is not None:
+                raise self.ended from None
+            raise GuestTrap(str(error)) from None
+        finally:
+            del _running[thread]
+
+    def _tick(self) -> int:
+        if self.deadline is None:
+            return 0
+        if self.deadline.cancelled:
+            return self.end(Cancelled())
+        if self.deadline.expired:
+            return self.end(TimedOut(seconds=self.deadline.seconds))
+        return 0
+
+    def end(self, outcome: Outcome) -> int:
+        self.ended = self.ended or RunEnded(outcome)
+        return abi.trap("the run has ended")
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> Guest:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _zero() -> int:
+    return 0
+
+
+def link_guest(compiled: CompiledGuest) -> component.Linker:
+    """Define every import of the component: the world's functions, the few answers, and traps."""
+    linker = component.Linker(compiled.engine)
+    with linker.root() as root:
+        abi.add_function(root, "call", _guarded(_call))
+        abi.add_function(root, "begin", _guarded(_begin))
+        abi.add_function(root, "wait", _guarded(_wait))
+        abi.add_function(root, "preflight", _guarded(_preflight))
+        abi.add_function(root, "write", _guarded(_write))
+        abi.add_function(root, "sleep", _guarded(_sleep))
+        with root.add_instance(f"wasi:clocks/monotonic-clock{_WASI}") as instance:
+            abi.add_function(instance, "now", _guarded(_monotonic))
+            instance.add_func("resolution", lambda store: 1)
+        with root.add_instance(f"wasi:clocks/wall-clock{_WASI}") as instance:
+            instance.add_func("now", lambda store: _moment(_running[threading.get_ident()].wall_clock()))
+            instance.add_func("resolution", lambda store: _moment(1))
+        with root.add_instance(f"wasi:random/random{_WASI}") as instance:
+            abi.add_function(instance, "get-random-bytes", _guarded(_random_bytes))
+        with root.add_instance(f"wasi:filesystem/preopens{_WASI}") as instance:
+            instance.add_func("get-directories", lambda store: [])
+        with root.add_instance(f"wasi:cli/environment{_WASI}") as instance:
+            instance.add_func("get-environment", lambda store: [])
+            instance.add_func("get-arguments", lambda store: [])
+        for stream in ("stdin", "stdout", "stderr"):
+            with root.add_instance(f"wasi:cli/terminal-{stream}{_WASI}") as instance:
+                instance.add_func(f"get-terminal-{stream}", lambda store: None)
+    linker.define_unknown_imports_as_traps(compiled.code)
+    return linker
+
+
+def _guarded(function: Callable[[Guest, Any, Any], None]) -> abi.RawFunction:
+    """Nothing may escape into C: an exception becomes a trap and is raised again behind the guest."""
+
+    def guarded(args: Any, results: Any) -> int:
+        guest = _running[threading.get_ident()]
+        try:
+            function(guest, args, results)
+        except RunEnded as ended:
+            guest.ended = ended
+            return abi.trap("the run has ended")
+        except BaseException as error:
+            guest.failure = error
+            return abi.trap("a host function failed")
+        return 0
+
+    return guarded
+
+
+def _host(guest: Guest) -> Host:
+    if guest.host is None:
+        raise RuntimeError("the guest called its host before its run")
+    return guest.host
+
+
+def _call(guest: Guest, args: Any, results: Any) -> None:
+    tool, input, line = abi.take_string(args[0]), abi.take_string(args[1]), args[2].of.u32
+    abi.give_string(results[0], _host(guest).call(tool.decode(), input, line))
+
+
+def _begin(guest: Guest, args: Any, results: Any) -> None:
+    tool, input, line = abi.take_string(args[0]), abi.take_string(args[1]), args[2].of.u32
+    abi.give_u32(results[0], _host(guest).begin(tool.decode(), input, line))
+
+
+def _wait(guest: Guest, args: Any, results: Any) -> None:
+    nanoseconds = args[0].of.s64
+    abi.give_string(results[0], _host(guest).wait(None if nanoseconds < 0 else nanoseconds / 1e9))
+
+
+def _preflight(guest: Guest, args: Any, results: Any) -> None:
+    abi.give_string(results[0], _host(guest).preflight(abi.take_string(args[0])))
+
+
+def _write(guest: Guest, args: Any, results: Any) -> None:
+    _host(guest).write(args[0].of.u32, abi.take_string(args[1]).decode())
+
+
+def _sleep(guest: Guest, args: Any, results: Any) -> None:
+    left = args[0].of.u64 / 1e9
+    pause = threading.Event()
+    while left > 0 and guest.deadline is not None and not guest.deadline.over:
+        step = min(left, POLL_SECONDS, guest.deadline.remaining)
+        pause.wait(step)
+        left -= step
+
+
+def _monotonic(guest: Guest, args: Any, results: Any) -> None:
+    abi.give_u64(results[0], guest.monotonic_clock())
+
+
+def _random_bytes(guest: Guest, args: Any, results: Any) -> None:
+    size = args[0].of.u64
+    if size > _MOST_ENTROPY:
+        raise RuntimeError(f"{size} random bytes at once")
+    abi.give_bytes(results[0], guest.entropy(size))
+
+
+def _moment(nanoseconds: int) -> component.Record:
+    moment = component.Record()
+    moment.seconds, moment.nanoseconds = divmod(nanoseconds, 1_000_000_000)
+    return moment

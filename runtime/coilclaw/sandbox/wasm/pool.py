@@ -1,0 +1,93 @@
+"""Guests made ahead of time, so that a run finds a fresh interpreter waiting."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from coilclaw.sandbox.wasm.guest import Guest
+
+__all__ = ["GuestPool"]
+
+
+class GuestPool:
+    """Keeps `size` touched guests ready. Each is handed out once and never comes back."""
+
+    def __init__(self, make: Callable[[], Guest], size: int) -> None:
+        self._make = make
+        self._size = size
+        self._ready: deque[Guest] = deque()
+        self._used: deque[Guest] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._running = 0
+        self._filler: threading.Thread | None = None
+
+    def take(self) -> Guest:
+        """A guest for one run; made on the spot when none is ready."""
+        with self._changed:
+            if self._size and self._filler is None:
+                self._filler = threading.Thread(target=self._fill, name="coilclaw-guests", daemon=True)
+                self._filler.start()
+            guest = self._ready.popleft() if self._ready else None
+            self._running += 1
+            if self._in_need:
+                self._changed.notify_all()
+        return guest or self._make()
+
+    def discard(self, guest: Guest) -> None:
+        """Free a used guest, in the background if there is one."""
+        with self._changed:
+            self._running -= 1
+            if self._filler is not None and not self._closed:
+                self._used.append(guest)
+                self._changed.notify_all()
+                return
+        guest.close()
+
+    def wait_until_full(self, seconds: float = 30.0) -> bool:
+        """Wait until every place is taken; starts filling if nothing did."""
+        if self._size == 0:
+            return True
+        if self._filler is None:
+            self.discard(self.take())
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self._ready) >= self._size and not self._used, seconds)
+
+    @property
+    def _in_need(self) -> bool:
+        """Whether to make guests now. While something runs, only if few are left: making one slows it down."""
+        enough = self._size // 2 if self._running else self._size
+        return len(self._ready) < max(1, enough)
+
+    def _fill(self) -> None:
+        while True:
+            with self._changed:
+                while not self._closed and not self._in_need and (self._running or not self._used):
+                    self._changed.wait()
+                if self._closed:
+                    return
+                used = self._used.popleft() if self._used else None
+                short = self._in_need
+            if used is not None:
+                used.close()
+            if short:
+                guest = self._make()
+                with self._changed:
+                    self._ready.append(guest)
+            with self._changed:
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        with self._changed:
+            if self._closed:
+                return
+            self._closed = True
+            self._changed.notify_all()
+        if self._filler is not None:
+            self._filler.join(timeout=5)
+        for guest in (*self._ready, *self._used):
+            guest.close()
+        self._ready.clear()
+        self._used.clear()

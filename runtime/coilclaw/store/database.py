@@ -1,0 +1,183 @@
+"""One SQLite file in WAL mode, shared by threads and processes.
+
+apsw bundles a current SQLite; the one inside many Python builds can corrupt a WAL under concurrent checkpoints.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+import apsw
+
+from coilclaw.store.errors import StoreError, StoreUnwritable
+
+__all__ = ["Database", "Migration"]
+
+_BUSY_SECONDS: Final = 30.0
+_MIGRATIONS_TABLE: Final = (
+    "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) WITHOUT ROWID"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Migration:
+    """A change of the schema, applied once; its name is its identity, whatever the order of releases."""
+
+    name: str
+    sql: str
+
+
+class Database:
+    """The file and its two connections: one that writes, one that reads.
+
+    A commit returns only after the data has been synced. Nothing else in the project opens the file.
+    """
+
+    def __init__(self, path: Path, migrations: Sequence[Migration] = ()) -> None:
+        self.path = path
+        self._write_lock = threading.Lock()
+        self._read_lock = threading.Lock()
+        self._closed = False
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # Created by hand so that it is never readable by others; SQLite gives WAL files the same mode.
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        except OSError as error:
+            # A read-only file may still be read and verified.
+            if not path.exists():
+                raise StoreError(f"cannot create {path}: {error.strerror}") from None
+        try:
+            self._writer = self._connect()
+            self._migrate(migrations)
+            self._reader = self._connect()
+        except apsw.Error as error:
+            raise StoreError(f"cannot open {path}: {error}") from None
+
+    def _connect(self) -> apsw.Connection:
+        writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
+        flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
+        connection = apsw.Connection(str(self.path), flags=flags)
+        connection.set_busy_handler(_wait_when_busy(_BUSY_SECONDS))
+        if writable:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+    def _migrate(self, migrations: Sequence[Migration]) -> None:
+        if not migrations or self._writer.readonly("main"):
+            return
+        known = self._applied()
+        if all(migration.name in known for migration in migrations):
+            return
+        with self.transaction() as connection:
+            connection.execute(_MIGRATIONS_TABLE)
+            known = self._applied()  # Another process may have been faster.
+            for migration in migrations:
+                if migration.name not in known:
+                    connection.execute(migration.sql)
+                    connection.execute(
+                        "INSERT INTO migrations VALUES (?, strftime('%Y-%m-%dT%H:%M:%SZ'))", (migration.name,)
+                    )
+
+    def _applied(self) -> set[str]:
+        if not self._writer.execute("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").fetchall():
+            return set()
+        return {str(name) for (name,) in self._writer.execute("SELECT name FROM migrations")}
+
+    @contextmanager
+    def transaction(self) -> Iterator[apsw.Connection]:
+        """A write transaction that holds the file's write lock from its first statement to its commit."""
+        with self._write_lock:
+            if self._closed:
+                raise StoreUnwritable(f"{self.path} is closed")
+            try:
+                self._writer.execute("BEGIN IMMEDIATE")
+            except apsw.Error as error:
+                raise StoreUnwritable(_explain(self.path, error)) from None
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException as error:
+                self._roll_back()
+                if isinstance(error, apsw.Error):
+                    raise StoreUnwritable(_explain(self.path, error)) from None
+                raise
+
+    def _roll_back(self) -> None:
+        # SQLite may have rolled back by itself (disk full, I/O error); asking again is harmless.
+        if not self._writer.get_autocommit():
+            try:
+                self._writer.execute("ROLLBACK")
+            except apsw.Error:
+                self._writer.close(True)
+
+    def read(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query, as they were at one moment."""
+        with self._read_lock:
+            if self._closed:
+                raise StoreError(f"{self.path} is closed")
+            try:
+                return self._reader.execute(sql, parameters).fetchall()
+            except apsw.Error as error:
+                raise StoreError(_explain(self.path, error)) from None
+
+    def stream(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Rows of a long query one at a time, on a connection of its own so that nothing else waits."""
+        try:
+            connection = self._connect()
+            try:
+                yield from connection.execute(sql, parameters)
+            finally:
+                connection.close()
+        except apsw.Error as error:
+            raise StoreError(_explain(self.path, error)) from None
+
+    def close(self) -> None:
+        with self._write_lock, self._read_lock:
+            if not self._closed:
+                self._closed = True
+                self._reader.close()
+                self._writer.close()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _wait_when_busy(seconds: float) -> Any:
+    """A busy handler with short random sleeps: SQLite's own backs off to 100 ms and starves writers."""
+
+    def handler(attempts: int) -> bool:
+        if attempts == 0:
+            handler.since = time.monotonic()  # type: ignore[attr-defined]
+        if time.monotonic() - handler.since > seconds:  # type: ignore[attr-defined]
+            return False
+        time.sleep(random.uniform(0.0001, 0.002))
+        return True
+
+    return handler
+
+
+def _explain(path: Path, error: apsw.Error) -> str:
+    if isinstance(error, apsw.FullError):
+        return f"the disk is full: {path}"
+    if isinstance(error, apsw.ReadOnlyError):
+        return f"{path} is read-only"
+    if isinstance(error, apsw.BusyError):
+        return f"another process has held {path} for more than {_BUSY_SECONDS:.0f} s"
+    if isinstance(error, apsw.NotADBError | apsw.CorruptError):
+        return f"{path} is damaged or not a CoilClaw database"
+    return f"{path}: {error}"

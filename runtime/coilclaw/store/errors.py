@@ -1,0 +1,24 @@
+"""Errors of the store.
+
+OperatorError
+└── StoreError              the database cannot be opened, read or written
+    └── StoreUnwritable     it can be read, but nothing can be added (full, read-only, locked, failed sync)
+"""
+
+from __future__ import annotations
+
+from coilclaw.sdk import OperatorError
+
+__all__ = ["StoreError", "StoreUnwritable"]
+
+
+class StoreError(OperatorError):
+    """The database file is not usable; the message names the file and the reason."""
+
+    code = "store"
+
+
+class StoreUnwritable(StoreError):
+    """A transaction did not become durable."""
+
+    code = "store_unwritable"

@@ -1,0 +1,53 @@
+"""What a tool author imports."""
+
+from coilclaw.sdk.context import ToolContext
+from coilclaw.sdk.contract import Classifier, Handler, Tool
+from coilclaw.sdk.define import define_tool
+from coilclaw.sdk.diagnostics import Diagnostic
+from coilclaw.sdk.errors import (
+    CoilClawError,
+    EvidenceUnavailable,
+    OperatorError,
+    ToolDefinitionError,
+    ToolFailure,
+)
+from coilclaw.sdk.records import (
+    ActivityItem,
+    ApprovalRequest,
+    Receipt,
+    RelevantToolActivity,
+    Run,
+    RunStatus,
+    ToolCall,
+)
+from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
+from coilclaw.sdk.risk import Decision, Forbid, Risk, RiskName
+
+__all__ = [
+    "ActivityItem",
+    "ApprovalRequest",
+    "Classifier",
+    "CoilClawError",
+    "Decision",
+    "Diagnostic",
+    "Err",
+    "EvidenceUnavailable",
+    "Forbid",
+    "Handler",
+    "Ok",
+    "OperatorError",
+    "Receipt",
+    "RelevantToolActivity",
+    "Result",
+    "Risk",
+    "RiskName",
+    "Run",
+    "RunStatus",
+    "Tool",
+    "ToolCall",
+    "ToolCallError",
+    "ToolContext",
+    "ToolDefinitionError",
+    "ToolFailure",
+    "define_tool",
+]

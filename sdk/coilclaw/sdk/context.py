@@ -1,0 +1,120 @@
+"""What a handler is given besides its input."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.errors import ToolFailure
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["ToolContext"]
+
+
+def _ignore_progress(message: str) -> None:
+    return None
+
+
+def _never() -> bool:
+    return False
+
+
+class ToolContext:
+    """One call's surroundings: who asks, what it may use, and how long it has.
+
+    A handler reaches nothing through it that its contract did not declare: `secrets` holds the
+    declared names only, and `http` refuses every host that is not listed.
+    """
+
+    def __init__(
+        self,
+        *,
+        workspace: Path,
+        tool_id: str = "local.tool",
+        run_id: str = "run-local",
+        call_id: str = "call-local",
+        session_id: str | None = None,
+        idempotency_key: str = "local",
+        secrets: Mapping[str, str] | None = None,
+        hosts: tuple[str, ...] = (),
+        forbidden_paths: tuple[Path, ...] = (),
+        deadline: float | None = None,
+        is_cancelled: Callable[[], bool] = _never,
+        report_progress: Callable[[str], None] = _ignore_progress,
+    ) -> None:
+        self.workspace = workspace
+        self.tool_id = tool_id
+        self.run_id = run_id
+        self.call_id = call_id
+        self.session_id = session_id
+        self.idempotency_key = idempotency_key
+        self.secrets: Mapping[str, str] = MappingProxyType(dict(secrets or {}))
+        self.hosts = hosts
+        self.forbidden_paths = forbidden_paths
+        self._deadline = deadline
+        self._is_cancelled = is_cancelled
+        self._report_progress = report_progress
+        self._async_client: httpx.AsyncClient | None = None
+        self._sync_client: httpx.Client | None = None
+
+    @property
+    def logger(self) -> logging.Logger:
+        """The tool's logger. Never log a secret: logs are not redacted."""
+        return logging.getLogger(f"coilclaw.tool.{self.tool_id}")
+
+    @property
+    def remaining_seconds(self) -> float | None:
+        """Seconds until the call is given up, or None when it has no deadline."""
+        if self._deadline is None:
+            return None
+        return max(0.0, self._deadline - time.monotonic())
+
+    @property
+    def cancelled(self) -> bool:
+        """True once nobody waits for this call any more. A long loop should look at it."""
+        return self._is_cancelled()
+
+    def raise_if_cancelled(self) -> None:
+        if self.cancelled:
+            raise ToolFailure("the call was cancelled", code="cancelled")
+
+    def progress(self, message: str) -> None:
+        """Say how far the call has come; shown to the person waiting, never to the model."""
+        self._report_progress(message)
+
+    @property
+    def http(self) -> httpx.AsyncClient:
+        """An async client that reaches only the hosts the contract declares."""
+        if self._async_client is None:
+            from coilclaw.sdk.hosts import async_client
+
+            self._async_client = async_client(self.hosts, self.remaining_seconds)
+        return self._async_client
+
+    @property
+    def http_sync(self) -> httpx.Client:
+        """The same, for handlers that are plain functions."""
+        if self._sync_client is None:
+            from coilclaw.sdk.hosts import sync_client
+
+            self._sync_client = sync_client(self.hosts, self.remaining_seconds)
+        return self._sync_client
+
+    async def aclose(self) -> None:
+        """Close what an async handler opened through this context."""
+        if self._async_client is not None:
+            await self._async_client.aclose()
+            self._async_client = None
+        self.close()
+
+    def close(self) -> None:
+        """Close what a plain handler opened through this context."""
+        if self._sync_client is not None:
+            self._sync_client.close()
+            self._sync_client = None

@@ -1,0 +1,250 @@
+"""`define_tool`: how a function becomes a tool."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from string import Formatter
+from typing import Any, overload
+
+from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, create_model
+from pydantic.errors import PydanticSchemaGenerationError
+
+from coilclaw.sdk.contract import Classifier, Handler, Tool, problem_with_id
+from coilclaw.sdk.errors import ToolDefinitionError
+from coilclaw.sdk.risk import Decision, Risk, RiskName
+
+__all__ = ["define_tool"]
+
+_Policy = Mapping[str, str] | str | None
+
+
+@overload
+def define_tool(
+    *,
+    id: str,
+    risk: Risk | RiskName,
+    handler: Handler,
+    input: type[BaseModel] | None = None,
+    output: Any = None,
+    policy: _Policy = None,
+    requires_approval: bool | None = None,
+    timeout: float | None = None,
+    idempotent: bool = False,
+    hosts: Iterable[str] = (),
+    secrets: Iterable[str] = (),
+    examples: Iterable[Mapping[str, Any]] = (),
+    summary: str | None = None,
+    classify: Classifier | None = None,
+    description: str | None = None,
+) -> Tool: ...
+
+
+@overload
+def define_tool(
+    *,
+    id: str,
+    risk: Risk | RiskName,
+    handler: None = None,
+    input: type[BaseModel] | None = None,
+    output: Any = None,
+    policy: _Policy = None,
+    requires_approval: bool | None = None,
+    timeout: float | None = None,
+    idempotent: bool = False,
+    hosts: Iterable[str] = (),
+    secrets: Iterable[str] = (),
+    examples: Iterable[Mapping[str, Any]] = (),
+    summary: str | None = None,
+    classify: Classifier | None = None,
+    description: str | None = None,
+) -> Callable[[Handler], Tool]: ...
+
+
+def define_tool(
+    *,
+    id: str,
+    risk: Risk | RiskName,
+    handler: Handler | None = None,
+    input: type[BaseModel] | None = None,
+    output: Any = None,
+    policy: _Policy = None,
+    requires_approval: bool | None = None,
+    timeout: float | None = None,
+    idempotent: bool = False,
+    hosts: Iterable[str] = (),
+    secrets: Iterable[str] = (),
+    examples: Iterable[Mapping[str, Any]] = (),
+    summary: str | None = None,
+    classify: Classifier | None = None,
+    description: str | None = None,
+) -> Tool | Callable[[Handler], Tool]:
+    """Make a tool out of a function.
+
+    As a decorator, the input is read from the signature: the first parameter is the
+    `ToolContext`, every other one is an argument and needs a type, and so does the return value.
+    With `handler=` and `input=`, the handler is called as `handler(input, ctx)`.
+    """
+    caller = sys._getframe(1)
+    definition = _Definition(id, caller.f_code.co_filename, caller.f_lineno)
+
+    def build(function: Handler) -> Tool:
+        definition.locate(function)
+        model, takes_model = (
+            (definition.checked_model(input), True) if input is not None else (definition.signature(function), False)
+        )
+        tool = Tool(
+            id=definition.checked_id(),
+            risk=definition.checked_risk(risk),
+            input=model,
+            output=definition.output(function, output),
+            handler=function,
+            description=inspect.cleandoc(description or getattr(function, "__doc__", None) or ""),
+            takes_model=takes_model,
+            is_async=inspect.iscoroutinefunction(function),
+            default_decision=definition.default_decision(policy, requires_approval),
+            timeout_seconds=definition.checked_timeout(timeout),
+            idempotent=idempotent,
+            hosts=definition.names("hosts", hosts),
+            secrets=definition.names("secrets", secrets),
+            examples=tuple(definition.checked_examples(examples, model)),
+            summary=summary,
+            classify=classify,
+            file=definition.file,
+            line=definition.line,
+        )
+        definition.check_summary(summary, model)
+        return tool
+
+    return build if handler is None else build(handler)
+
+
+class _Definition:
+    """One call of `define_tool`, which knows where it stands in the author's file."""
+
+    def __init__(self, tool_id: str, file: str, line: int) -> None:
+        self.id = tool_id
+        self.file = file
+        self.line = line
+
+    def error(self, field: str, message: str, *, hint: str | None = None) -> ToolDefinitionError:
+        return ToolDefinitionError(message, field=field, file=self.file, line=self.line, hint=hint)
+
+    def locate(self, function: Handler) -> None:
+        code = getattr(inspect.unwrap(function), "__code__", None)
+        if not callable(function) or isinstance(function, type):
+            raise self.error("handler", f"{function!r} is not a function")
+        if code is not None and code.co_filename == self.file:
+            self.line = code.co_firstlineno
+
+    def checked_id(self) -> str:
+        if not isinstance(self.id, str) or (problem := problem_with_id(self.id)):
+            raise self.error("id", problem if isinstance(self.id, str) else f"{self.id!r} is not a string")
+        return self.id
+
+    def checked_risk(self, risk: Risk | str) -> Risk:
+        try:
+            return Risk(risk)
+        except ValueError:
+            allowed = ", ".join(repr(member.value) for member in Risk)
+            raise self.error("risk", f"{risk!r} is not one of {allowed}") from None
+
+    def default_decision(self, policy: _Policy, requires_approval: bool | None) -> Decision | None:
+        text = policy.get("default") if isinstance(policy, Mapping) else policy
+        if isinstance(policy, Mapping) and (unknown := set(policy) - {"default"}):
+            raise self.error("policy", f"unknown key {sorted(unknown)[0]!r}; the only key is 'default'")
+        try:
+            decision = None if text is None else Decision(text)
+        except ValueError:
+            raise self.error("policy", f"{text!r} is not one of 'allow', 'ask', 'deny'") from None
+        if requires_approval and (decision is None or decision is Decision.ALLOW):
+            return Decision.ASK
+        return decision
+
+    def checked_timeout(self, timeout: float | None) -> float | None:
+        if timeout is not None and not timeout > 0:
+            raise self.error("timeout", f"{timeout!r} is not a positive number of seconds")
+        return timeout
+
+    def names(self, field: str, values: Iterable[str]) -> tuple[str, ...]:
+        if isinstance(values, str):
+            raise self.error(field, f"a list of strings is needed, not the string {values!r}", hint=f"[{values!r}]")
+        result = tuple(values)
+        for value in result:
+            if not isinstance(value, str) or not value:
+                raise self.error(field, f"{value!r} is not a name")
+        return result
+
+    def checked_model(self, model: object) -> type[BaseModel]:
+        if not (isinstance(model, type) and issubclass(model, BaseModel)):
+            raise self.error("input", f"{model!r} is not a pydantic model class")
+        return model
+
+    def checked_examples(
+        self, examples: Iterable[Mapping[str, Any]], model: type[BaseModel]
+    ) -> Iterable[Mapping[str, Any]]:
+        for number, example in enumerate(examples, start=1):
+            try:
+                model.model_validate(dict(example))
+            except (TypeError, ValueError) as error:
+                raise self.error("examples", f"example {number} does not fit the input: {_first_line(error)}") from None
+            yield dict(example)
+
+    def check_summary(self, summary: str | None, model: type[BaseModel]) -> None:
+        if summary is None:
+            return
+        try:
+            fields = [name for _, name, _, _ in Formatter().parse(summary) if name is not None]
+        except ValueError as error:
+            raise self.error("summary", str(error)) from None
+        for name in fields:
+            if name not in model.model_fields:
+                known = ", ".join(model.model_fields) or "none"
+                raise self.error("summary", f"{{{name}}} is not a field of the input (fields: {known})")
+
+    def hints(self, function: Handler) -> dict[str, Any]:
+        try:
+            return typing.get_type_hints(function, include_extras=True)
+        except (NameError, TypeError, AttributeError) as error:
+            raise self.error("handler", f"a type in the signature cannot be resolved: {error}") from None
+
+    def signature(self, function: Handler) -> type[BaseModel]:
+        """The input model that the parameters after the context describe."""
+        parameters = list(inspect.signature(function).parameters.values())
+        if not parameters:
+            raise self.error("handler", "the first parameter must be the ToolContext", hint="def handler(ctx, ...)")
+        hints = self.hints(function)
+        fields: dict[str, Any] = {}
+        for parameter in parameters[1:]:
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+                raise self.error("handler", f"parameter {parameter} is not allowed: arguments are passed by name")
+            if parameter.name not in hints:
+                raise self.error(parameter.name, "the parameter has no type", hint=f"{parameter.name}: str")
+            default = ... if parameter.default is parameter.empty else parameter.default
+            fields[parameter.name] = (hints[parameter.name], default)
+        name = "".join(part.capitalize() for part in str(self.id).replace("_", ".").split("."))
+        try:
+            return create_model(f"{name}Input", __config__=ConfigDict(extra="forbid", frozen=True), **fields)
+        except (PydanticUserError, PydanticSchemaGenerationError, NameError, TypeError) as error:
+            raise self.error("input", f"not a type that JSON can carry: {_first_line(error)}") from None
+
+    def output(self, function: Handler, output: Any) -> TypeAdapter[Any]:
+        annotation = output
+        if annotation is None:
+            hints = self.hints(function)
+            if "return" not in hints:
+                raise self.error(
+                    "output", "the tool has no output type", hint="annotate the return value, e.g. -> dict[str, int]"
+                )
+            annotation = hints["return"]
+        try:
+            return TypeAdapter(annotation)
+        except (PydanticUserError, PydanticSchemaGenerationError, NameError, TypeError) as error:
+            raise self.error("output", f"not a type that JSON can carry: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).splitlines()
+    return " ".join(line.strip() for line in lines[:3]) if lines else type(error).__name__

@@ -1,0 +1,21 @@
+"""What is wrong with a tool file, told to the person who wrote it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Diagnostic"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnostic:
+    """A file that could not be used, or a tool in it. Loading goes on with the others."""
+
+    file: str
+    line: int | None
+    message: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{where}: {self.message}" + (f" ({self.hint})" if self.hint else "")

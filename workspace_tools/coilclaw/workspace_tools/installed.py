@@ -1,0 +1,27 @@
+"""Integrations that are installed: every package `coilclaw.integrations.<name>`.
+
+`coilclaw.integrations` is a namespace package. The built-in ones live in it, and so does any
+integration that another distribution puts there; they are found and loaded in the same way.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from coilclaw.workspace_tools.collection import Loaded, loading
+
+__all__ = ["load_installed"]
+
+_NAMESPACE = "coilclaw.integrations"
+
+
+def load_installed() -> Loaded:
+    """The tools of all installed integrations."""
+    loaded = Loaded()
+    namespace = importlib.import_module(_NAMESPACE)
+    for found in sorted(pkgutil.iter_modules(namespace.__path__), key=lambda each: each.name):
+        name = f"{_NAMESPACE}.{found.name}"
+        with loading(name, loaded, lambda file: "integrations" in file):
+            loaded.add(importlib.import_module(name))
+    return loaded
