@@ -34,7 +34,9 @@ class CustomBuildHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         build()
         build_data["pure_python"] = True
-        build_data["force_include"][str(COMPONENT)] = "coilclaw/sandbox/wasm/guest.wasm"
+        if self.target_name == "wheel" and version != "editable":
+            for made in (COMPONENT, STAMP):
+                build_data["force_include"][str(made)] = f"coilclaw/sandbox/wasm/{made.name}"
 
 
 def build() -> bool:

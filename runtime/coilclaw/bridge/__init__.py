@@ -5,4 +5,13 @@ from coilclaw.bridge.handlers import Abandoned, Handlers
 from coilclaw.bridge.registry import Registry, build_registry
 from coilclaw.bridge.stubs import registry_stubs, tool_stub
 
-__all__ = ["Abandoned", "Bridge", "Handlers", "Registry", "Surroundings", "build_registry", "registry_stubs", "tool_stub"]
+__all__ = [
+    "Abandoned",
+    "Bridge",
+    "Handlers",
+    "Registry",
+    "Surroundings",
+    "build_registry",
+    "registry_stubs",
+    "tool_stub",
+]

@@ -10,7 +10,7 @@ __all__ = ["Refusal", "failure", "success"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refusal(Exception):  # noqa: N818
+class Refusal(Exception):
     """A call that gives no value: what the snippet is told, and how the receipts name it."""
 
     code: str

@@ -186,7 +186,9 @@ class Bridge:
         number = number or next(self._numbers)
         shown = name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
         tool = self._registry.resolve(name)
-        call = _Call(number, f"call-{self._run_id.removeprefix('run-')}-{number}", tool.id if tool else shown, line, tool)
+        call = _Call(
+            number, f"call-{self._run_id.removeprefix('run-')}-{number}", tool.id if tool else shown, line, tool
+        )
         if number > self._limits.calls:
             self._exceed(call)
         arguments = b""
@@ -201,7 +203,9 @@ class Bridge:
                 )
             input = validate(tool, arguments)
         except Refusal as refusal:
-            self._refuse(self._requested(call, arguments, tool.risk if tool else None), arguments, refusal)
+            raise self._refusal(
+                self._requested(call, arguments, tool.risk if tool else None), arguments, refusal
+            ) from None
         return self._decide(call, tool, input, arguments)
 
     def _decide(self, call: _Call, tool: Tool, input: Any, arguments: bytes) -> _Admitted:
@@ -215,11 +219,13 @@ class Bridge:
         requested = self._requested(call, kept, risk)
         if verdict.decision is Decision.DENY:
             hint = "ask the operator to change the policy, or do without this call"
-            self._refuse(requested, kept, Refusal(code="denied", message=verdict.reason, hint=hint, denied=True))
+            raise self._refusal(requested, kept, Refusal(code="denied", message=verdict.reason, hint=hint, denied=True))
         if missing:
             self.unmet.add("missing_secret")
             hint = f"set the environment variable {missing}"
-            self._refuse(requested, kept, Refusal(code="missing_secret", message=f"{missing} is not set", hint=hint))
+            raise self._refusal(
+                requested, kept, Refusal(code="missing_secret", message=f"{missing} is not set", hint=hint)
+            )
         contents = {str(requested.args_hash): kept}
         started = requested._replace(type="tool.call.started", status="allowed", payload={})
         durable = risk is not Risk.READ
@@ -233,9 +239,7 @@ class Bridge:
             self._around.log.append_relaxed(requested, started, contents=contents)
         return _Admitted(call, tool, input, context, redaction, started, durable)
 
-    def _ask(
-        self, call: _Call, tool: Tool, risk: Risk, verdict: Verdict, arguments: bytes, requested: Draft
-    ) -> Draft:
+    def _ask(self, call: _Call, tool: Tool, risk: Risk, verdict: Verdict, arguments: bytes, requested: Draft) -> Draft:
         """Put the question; the answer is the draft of an approval, or a refusal."""
         question = Question(
             run_id=self._run_id,
@@ -406,10 +410,11 @@ class Bridge:
             payload={"line": call.line, "number": call.number},
         )
 
-    def _refuse(self, requested: Draft, arguments: bytes, refusal: Refusal) -> None:
+    def _refusal(self, requested: Draft, arguments: bytes, refusal: Refusal) -> Refusal:
+        """The refusal, written down."""
         contents = {str(requested.args_hash): arguments}
         self._around.log.append_relaxed(requested, _refused(requested, refusal), contents=contents)
-        raise refusal
+        return refusal
 
     def _record_refusal(self, requested: Draft, refusal: Refusal, decided: dict[str, str]) -> None:
         draft = _refused(requested, refusal)

@@ -11,13 +11,15 @@ because runs themselves are on threads that can be left alone.
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.sandbox import POLL_SECONDS, Deadline
+
+if TYPE_CHECKING:
+    import asyncio  # Imported where it is used: it takes longer to load than a snippet takes to run.
 
 __all__ = ["Abandoned", "Handlers"]
 
@@ -26,7 +28,7 @@ _QUICK_SECONDS: Final = 0.0005
 _PROOFS: Final = 2
 
 
-class Abandoned(Exception):  # noqa: N818
+class Abandoned(Exception):
     """The handler was not waited for any longer: its time, or the run's, was up."""
 
 
@@ -122,6 +124,8 @@ class Handlers:
 
     def run_async(self, coroutine: Coroutine[Any, Any, Any], timeout: float, deadline: Deadline) -> Any:
         """Run a coroutine on the shared loop; it is cancelled when it takes too long."""
+        import asyncio
+
         future = asyncio.run_coroutine_threadsafe(coroutine, self._event_loop())
         ends = time.monotonic() + timeout
         while True:
@@ -135,6 +139,8 @@ class Handlers:
                     raise Abandoned from None
 
     def _event_loop(self) -> asyncio.AbstractEventLoop:
+        import asyncio
+
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -143,7 +149,6 @@ class Handlers:
 
     @staticmethod
     def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
-        asyncio.set_event_loop(loop)
         try:
             loop.run_forever()
         finally:

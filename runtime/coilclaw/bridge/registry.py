@@ -55,9 +55,7 @@ class Registry:
         return f"there are tools of: {', '.join(integrations[:20])}"
 
 
-def build_registry(
-    groups: Sequence[tuple[Iterable[Tool], Iterable[Diagnostic]]], *, generation: int = 1
-) -> Registry:
+def build_registry(groups: Sequence[tuple[Iterable[Tool], Iterable[Diagnostic]]], *, generation: int = 1) -> Registry:
     """Put tools together. Earlier groups win over later ones; within a group an id that stands twice names nothing."""
     tools: dict[str, Tool] = {}
     diagnostics: list[Diagnostic] = []

@@ -13,13 +13,13 @@ __all__ = ["registry_stubs", "tool_stub"]
 
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 
-_HEADER = '''\
+_HEADER = """\
 # The only thing a snippet can reach. A call returns Ok(value) or Err(code, message, hint):
 #     result = tools.files.read(path="notes.txt")
 #     if result.ok: print(result.value)          # or result.unwrap(), which raises on Err
 # In parallel: pending = [tools.x.y.start(...) for ...]; results = [p.result() for p in pending]
 #     or: results = await asyncio.gather(*pending)
-'''
+"""
 
 
 def registry_stubs(registry: Registry) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Final
 
 from coilclaw.policy.rules import Rule
@@ -13,7 +13,7 @@ from coilclaw.sdk import Decision, Forbid, Risk, Tool
 __all__ = ["Autonomy", "Policy", "Verdict"]
 
 
-class Autonomy(str, Enum):
+class Autonomy(StrEnum):
     """How far a run may go without a person."""
 
     READONLY = "readonly"

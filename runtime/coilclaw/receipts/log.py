@@ -237,9 +237,9 @@ class ReceiptLog:
     def latest(self, limit: int, run_id: str | None = None) -> list[Receipt]:
         """The last `limit` receipts, oldest first."""
         self._flush_if_usable()
-        where, parameters = ("WHERE run_id = ?", [run_id]) if run_id else ("", [])
         rows = self._database.read(
-            f"SELECT body, receipt_hash FROM receipts {where} ORDER BY seq DESC LIMIT ?", [*parameters, limit]
+            "SELECT body, receipt_hash FROM receipts WHERE ?1 IS NULL OR run_id = ?1 ORDER BY seq DESC LIMIT ?2",
+            (run_id, limit),
         )
         return [receipt_of(body, receipt_hash) for body, receipt_hash in reversed(rows)]
 

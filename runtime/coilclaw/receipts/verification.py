@@ -178,4 +178,3 @@ def _log_id(receipt_id: str, seq: object) -> str:
     if prefix != "receipt" or number != str(seq):
         raise ValueError(receipt_id)
     return log_id
-

@@ -20,11 +20,13 @@ from coilclaw.sandbox import (
     Crashed,
     Deadline,
     Engine,
+    Failed,
     Limits,
     Outcome,
     Pins,
     RunEnded,
     Snippet,
+    SnippetError,
     TimedOut,
 )
 from coilclaw.sdk import Err, EvidenceUnavailable, Ok, Result
@@ -104,10 +106,11 @@ class Runtime:
                 fields = from_json(bridge.call(tool, to_json(dict(arguments)), 0))
             except RunEnded as ended:
                 return ended.outcome
-            answers.append(
-                Ok(fields["value"]) if fields["ok"] else Err(fields["code"], fields["message"], fields["hint"])
-            )
-            return Completed(value=fields.get("value"))
+            if fields["ok"]:
+                answers.append(Ok(fields["value"]))
+                return Completed(value=fields["value"])
+            answers.append(Err(fields["code"], fields["message"], fields["hint"]))
+            return Failed(error=SnippetError(type=fields["code"], message=fields["message"], hint=fields["hint"]))
 
         report = self._recorded(
             "direct",

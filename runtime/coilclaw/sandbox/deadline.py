@@ -25,6 +25,11 @@ class Deadline:
         self._pauses = 0
         self.cancelled = False
 
+    def restart(self) -> None:
+        """Begin to count now: what came before was preparation."""
+        with self._lock:
+            self._ends = time.monotonic() + self.seconds
+
     def cancel(self) -> None:
         """End the run as soon as it can be ended."""
         self.cancelled = True

@@ -12,8 +12,8 @@ __all__ = [
     "Completed",
     "Crashed",
     "Failed",
-    "Outcome",
     "OutOfMemory",
+    "Outcome",
     "OutputExceeded",
     "Rejected",
     "SnippetError",
@@ -111,13 +111,5 @@ class Crashed(_Ended):
 
 
 Outcome: TypeAlias = (
-    Completed
-    | Failed
-    | Rejected
-    | TimedOut
-    | OutOfMemory
-    | OutputExceeded
-    | Suspended
-    | Cancelled
-    | Crashed
+    Completed | Failed | Rejected | TimedOut | OutOfMemory | OutputExceeded | Suspended | Cancelled | Crashed
 )

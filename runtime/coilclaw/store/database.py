@@ -165,7 +165,7 @@ def _wait_when_busy(seconds: float) -> Any:
             handler.since = time.monotonic()  # type: ignore[attr-defined]
         if time.monotonic() - handler.since > seconds:  # type: ignore[attr-defined]
             return False
-        time.sleep(random.uniform(0.0001, 0.002))
+        time.sleep(random.uniform(0.0001, 0.002))  # noqa: S311
         return True
 
     return handler

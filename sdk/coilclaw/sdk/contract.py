@@ -80,9 +80,7 @@ class Tool:
 
     @cached_property
     def required_parameters(self) -> frozenset[str]:
-        return frozenset(
-            info.alias or name for name, info in self.input.model_fields.items() if info.is_required()
-        )
+        return frozenset(info.alias or name for name, info in self.input.model_fields.items() if info.is_required())
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:

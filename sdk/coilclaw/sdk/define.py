@@ -140,8 +140,9 @@ class _Definition:
             self.line = code.co_firstlineno
 
     def checked_id(self) -> str:
-        if not isinstance(self.id, str) or (problem := problem_with_id(self.id)):
-            raise self.error("id", problem if isinstance(self.id, str) else f"{self.id!r} is not a string")
+        problem = problem_with_id(self.id) if isinstance(self.id, str) else f"{self.id!r} is not a string"
+        if problem:
+            raise self.error("id", problem)
         return self.id
 
     def checked_risk(self, risk: Risk | str) -> Risk:

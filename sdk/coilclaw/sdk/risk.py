@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Literal, TypeAlias
 
 __all__ = ["Decision", "Forbid", "Risk", "RiskName"]
@@ -11,7 +11,7 @@ __all__ = ["Decision", "Forbid", "Risk", "RiskName"]
 RiskName: TypeAlias = Literal["read", "write", "destructive"]
 
 
-class Risk(str, Enum):
+class Risk(StrEnum):
     """One scale for everything: read < write < destructive (low, medium, high)."""
 
     READ = "read"
@@ -40,7 +40,7 @@ _LEVELS: dict[Risk, Literal["low", "medium", "high"]] = {
 }
 
 
-class Decision(str, Enum):
+class Decision(StrEnum):
     """What policy says about one call. Strictness: deny > ask > allow."""
 
     ALLOW = "allow"

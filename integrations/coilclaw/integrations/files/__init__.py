@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from contextlib import suppress
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -138,10 +139,8 @@ def write(ctx: ToolContext, path: str, text: str) -> Written:
             if descriptor is not None:
                 os.fsync(descriptor)
         except OSError as error:
-            try:
+            with suppress(OSError):
                 os.unlink(here(fresh), dir_fd=descriptor)
-            except OSError:
-                pass
             raise explained(error, path) from None
     return Written(path=path, size=len(data), created=created)
 

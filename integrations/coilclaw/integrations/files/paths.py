@@ -11,7 +11,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure
@@ -52,10 +52,8 @@ def open_folder(ctx: ToolContext, parts: tuple[str, ...], *, create: bool = Fals
     try:
         for number, part in enumerate(parts, start=1):
             if create:
-                try:
+                with suppress(FileExistsError):
                     os.mkdir(part, dir_fd=descriptor)
-                except FileExistsError:
-                    pass
             inner = _open(part, _FOLDER, descriptor, "/".join(parts[:number]))
             os.close(descriptor)
             descriptor = inner

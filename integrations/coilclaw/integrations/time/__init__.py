@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel
@@ -21,7 +21,7 @@ class Moment(BaseModel):
 @define_tool(id="time.now", risk="read", examples=[{}, {"zone": "Europe/Paris"}], summary="Looked at the clock")
 def now(ctx: ToolContext, zone: str | None = None) -> Moment:
     """The current time in UTC and in a time zone (by default, the one of the machine)."""
-    moment = datetime.now(timezone.utc)
+    moment = datetime.now(UTC)
     try:
         local = moment.astimezone(ZoneInfo(zone) if zone else None)
     except (ZoneInfoNotFoundError, ValueError):

@@ -36,7 +36,9 @@ class SnippetLoop(base_events.BaseEventLoop):
     def _write_to_self(self) -> None:
         return None  # There is no other thread that could be waiting.
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Callable[..., Any], *args: Any
+    ) -> Any:
         return asyncio.wrap_future(InlineExecutor().submit(func, *args), loop=self)
 
 
@@ -72,5 +74,5 @@ def use_snippet_loops(completions: Completions) -> None:
         def new_event_loop(self) -> asyncio.AbstractEventLoop:
             return SnippetLoop(completions)
 
-    events._set_event_loop_policy(Policy())  # type: ignore[attr-defined]
+    events._set_event_loop_policy(Policy())  # type: ignore[attr-defined,abstract]
     concurrent.futures.ThreadPoolExecutor = InlineExecutor  # type: ignore[misc,assignment]

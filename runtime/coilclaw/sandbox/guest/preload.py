@@ -23,7 +23,8 @@ MODULES = """
     pprint queue quopri random re reprlib runpy sched secrets select selectors shlex signal socket
     sqlite3 stat statistics string string.templatelib stringprep struct sys tempfile textwrap threading time
     timeit token tokenize tomllib trace traceback types typing unicodedata unittest unittest.mock urllib
-    urllib.error urllib.parse urllib.request http.client uuid warnings weakref xml xml.dom.minidom xml.etree.ElementTree xml.sax
+    urllib.error urllib.parse urllib.request http.client uuid warnings weakref xml xml.dom.minidom
+    xml.etree.ElementTree xml.sax
     zipfile zlib zoneinfo doctest cmd code codeop filecmp fileinput getpass gettext imaplib importlib
     importlib.resources optparse plistlib rlcompleter shutil symtable sysconfig uu wave
     encodings.ascii encodings.idna encodings.latin_1 encodings.utf_8 encodings.utf_8_sig encodings.utf_16
@@ -53,7 +54,6 @@ def _keep_time_zones() -> None:
     except ImportError:
         return
     import io
-
     from zoneinfo import _common  # type: ignore[attr-defined]
 
     def load_tzdata(key: str) -> io.BytesIO:
@@ -61,7 +61,7 @@ def _keep_time_zones() -> None:
             raise zoneinfo.ZoneInfoNotFoundError(f"No time zone found with key {key}")
         return io.BytesIO(ZONES[key])
 
-    _common.load_tzdata = load_tzdata
+    _common.load_tzdata = load_tzdata  # type: ignore[assignment]
     zoneinfo.available_timezones = lambda: set(ZONES)  # type: ignore[assignment]
 
 

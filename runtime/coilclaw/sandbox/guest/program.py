@@ -67,7 +67,8 @@ def _compile(tree: ast.Module, name: str) -> types.CodeType:
     if tree.body and isinstance(last := tree.body[-1], ast.Expr):
         target = ast.copy_location(ast.Name(_VALUE, ast.Store()), last)
         tree.body[-1] = ast.copy_location(ast.Assign([target], last.value), last)
-    return compile(tree, name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    code: types.CodeType = compile(tree, name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    return code
 
 
 def _run_async(coroutine: Any, completions: Completions) -> None:

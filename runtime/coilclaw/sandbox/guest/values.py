@@ -68,7 +68,7 @@ def _repr(value: Any) -> str:
         return f"<{type(value).__name__} that cannot be shown>"
 
 
-_to_chunks = json.encoder.c_make_encoder(  # type: ignore[misc]
+_to_chunks = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
     None, _plain, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, False
 )
 

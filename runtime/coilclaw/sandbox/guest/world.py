@@ -68,7 +68,7 @@ def _sleep(seconds: float, /) -> None:
 
 preload()
 use_snippet_loops(_completions)
-time.sleep = _sleep
+time.sleep = _sleep  # type: ignore[assignment]
 sys.stdin = io.StringIO("")
 sys.dont_write_bytecode = True
 # What was loaded so far stays for ever; looking through it again would only touch its pages.

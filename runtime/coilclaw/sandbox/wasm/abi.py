@@ -85,7 +85,7 @@ def take_string(value: Any) -> bytes:
 
 def give_string(place: Any, data: bytes) -> None:
     place.kind = _STRING
-    _new_bytes(byref(place.of.string), len(data), cast(data, _BYTES_POINTER))
+    _new_bytes(byref(place.of.string), len(data), cast(data, _BYTES_POINTER))  # type: ignore[arg-type]
 
 
 def give_u32(place: Any, number: int) -> None:

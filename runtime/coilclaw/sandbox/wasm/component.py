@@ -107,9 +107,7 @@ def _is_ours(path: Path) -> bool:
     if not hasattr(os, "getuid"):
         return True
     writable_by_others = stat.S_IWGRP | stat.S_IWOTH
-    return all(
-        entry.st_uid == os.getuid() and not entry.st_mode & writable_by_others for entry in (facts, folder)
-    )
+    return all(entry.st_uid == os.getuid() and not entry.st_mode & writable_by_others for entry in (facts, folder))
 
 
 def _keep(path: Path, data: bytes) -> None:

@@ -209,5 +209,5 @@ def _random_bytes(guest: Guest, args: Any, results: Any) -> None:
 
 def _moment(nanoseconds: int) -> component.Record:
     moment = component.Record()
-    moment.seconds, moment.nanoseconds = divmod(nanoseconds, 1_000_000_000)
+    vars(moment).update(seconds=nanoseconds // 1_000_000_000, nanoseconds=nanoseconds % 1_000_000_000)
     return moment

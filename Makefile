@@ -1,0 +1,60 @@
+# Every target sets up what it needs in .venv; the second time that takes no time.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEV := $(VENV)/.dev
+GUEST := runtime/coilclaw/sandbox/wasm/guest.wasm
+GUEST_SOURCES := guest_build.py sdk/coilclaw/sdk/result.py $(wildcard runtime/coilclaw/sandbox/guest/*.py runtime/coilclaw/sandbox/wasm/wit/*.wit)
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+.PHONY: help setup demo test lint unit bench guest clean
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "CoilClaw needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "Creating $(VENV)" >&2
+	@$(PYTHON) -m venv $(VENV)
+
+$(READY): pyproject.toml $(GUEST_SOURCES) | $(BIN)/python
+	@echo "Installing CoilClaw and building the sandbox guest (about a minute the first time)" >&2
+	@$(PIP) install -e .
+	@touch $@
+
+$(DEV): pyproject.toml | $(READY)
+	@echo "Installing the development tools" >&2
+	@$(BIN)/python -c 'import tomllib; print("\n".join(tomllib.load(open("pyproject.toml","rb"))["dependency-groups"]["dev"]))' > $(VENV)/dev.txt
+	@$(PIP) install -r $(VENV)/dev.txt
+	@touch $@
+
+setup: $(READY) ## Install into .venv
+
+demo: $(READY) ## Run a script in the sandbox and show what it did
+	@$(BIN)/python examples/demo.py
+
+test: lint unit ## Lint, types, layers and all tests with coverage
+
+lint: $(READY) $(DEV) ## ruff, mypy, pyright and import-linter
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --verifytypes coilclaw.sdk --ignoreexternal | tail -n 3
+	@$(BIN)/lint-imports --no-logo
+
+unit: $(READY) $(DEV) ## The tests alone
+	@$(BIN)/python -m pytest --cov --cov-report=term -q $(ARGS)
+
+bench: $(READY) ## Measure this runtime beside its peers (table, JSON and SVG in benchmarks/results)
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+guest: $(READY) ## Build the sandbox guest if its sources changed
+	@$(PIP) install componentize-py==0.25.1 tzdata
+	@$(BIN)/python guest_build.py
+
+clean: ## Remove everything that was installed or built
+	rm -rf $(VENV) $(GUEST) runtime/coilclaw/sandbox/wasm/guest.stamp .mypy_cache .pytest_cache .ruff_cache .coverage

@@ -1,0 +1,75 @@
+"""Asking the person at the terminal."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import select
+import sys
+import threading
+
+import click
+
+from coilclaw.policy import Answer, ApproveAll, Approver, NobodyToAsk, Question
+from coilclaw.sandbox import POLL_SECONDS, Deadline
+
+__all__ = ["approver_for"]
+
+
+def approver_for(yes: bool, deadline: Deadline) -> Approver:
+    """Who answers: everything in advance, the terminal, or nobody."""
+    if yes:
+        return ApproveAll(decided_by=f"{_user()} (--yes)")
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        return _Terminal(deadline)
+    return NobodyToAsk()
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown user"
+
+
+class _Terminal:
+    """One question at a time. Anything but a yes is a no."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._one_at_a_time = threading.Lock()
+
+    def decide(self, question: Question) -> Answer:
+        with self._one_at_a_time:
+            line = f" (line {question.line})" if question.line else ""
+            click.secho(f"\nApproval needed{line}", err=True, bold=True)
+            click.echo(f"  Tool:   {question.tool}", err=True)
+            click.echo(f"  Risk:   {question.risk.value} ({question.risk.level})", err=True)
+            click.echo(f"  Reason: {question.reason}", err=True)
+            click.echo(f"  Args:   {_printable(question.arguments)}", err=True)
+            click.echo("Approve? [y/N] ", nl=False, err=True)
+            answer = self._read_line().strip().lower()
+        granted = answer in ("y", "yes")
+        return Answer(decision="allow-once" if granted else "deny", decided_by=_user())
+
+    def _read_line(self) -> str:
+        """One line from the terminal, given up when the run is cancelled.
+
+        Read from the descriptor: a thread that is blocked inside the interpreter's own stdin would
+        keep the process from ending.
+        """
+        data = b""
+        descriptor = sys.stdin.fileno()
+        while not self._deadline.cancelled:
+            ready, _, _ = select.select([descriptor], [], [], POLL_SECONDS)
+            if ready:
+                chunk = os.read(descriptor, 1024)
+                data += chunk
+                if not chunk or b"\n" in data or b"\r" in data:
+                    break
+        return data.decode(errors="replace")
+
+
+def _printable(text: str) -> str:
+    """Arguments as they are, but without control characters that could redraw the question."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

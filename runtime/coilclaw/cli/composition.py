@@ -1,0 +1,162 @@
+"""Putting the parts together for one command."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from coilclaw.bridge import Handlers, Registry, Surroundings, build_registry
+from coilclaw.config import Config, Settings, load_settings
+from coilclaw.policy import Approver, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.receipts import MIGRATIONS, ReceiptLog, load_or_create_key
+from coilclaw.runs import Runtime
+from coilclaw.sandbox import Engine, Limits
+from coilclaw.sdk import Decision, OperatorError, Risk
+from coilclaw.store import Database
+from coilclaw.workspace_tools import load_installed, load_workspace
+
+__all__ = [
+    "Parts",
+    "load_registry",
+    "make_engine",
+    "make_policy",
+    "open_log",
+    "open_parts",
+    "run_limits",
+    "settings_for",
+    "show_diagnostics",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a command that runs tools needs."""
+
+    settings: Settings
+    log: ReceiptLog
+    registry: Registry
+    runtime: Runtime
+
+
+def settings_for(workspace: str | None = None, **overrides: Any) -> Settings:
+    """The configuration, with what the command line says on top."""
+    given = {key.replace("__", "."): value for key, value in overrides.items() if value is not None}
+    if workspace is not None:
+        place = Path(workspace).expanduser()
+        if not place.exists():
+            raise OperatorError(f"the workspace {place} does not exist", hint=f"coilclaw init --workspace {place}")
+        given["workspace_dir"] = str(place.resolve())
+    settings = load_settings(os.environ, given)
+    if settings.config.workspace_dir.exists() and not settings.config.workspace_dir.is_dir():
+        raise OperatorError(f"the workspace {settings.config.workspace_dir} is not a folder")
+    return settings
+
+
+@contextmanager
+def open_log(settings: Settings) -> Iterator[ReceiptLog]:
+    """The receipt log, closed again whatever happens."""
+    receipts = settings.config.receipts
+    try:
+        settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise OperatorError(
+            f"cannot create the home folder {settings.home}: {error.strerror}", hint="set COILCLAW_HOME to another one"
+        ) from None
+    with (
+        Database(receipts.path, MIGRATIONS) as database,
+        ReceiptLog(database, load_or_create_key(receipts.key_path)) as log,
+    ):
+        yield log
+
+
+@contextmanager
+def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator[Parts]:
+    """Everything but the engine, which only snippets need."""
+    config = settings.config
+    with ExitStack() as stack:
+        log = stack.enter_context(open_log(settings))
+        handlers = Handlers()
+        stack.callback(handlers.close)
+        surroundings = Surroundings(
+            log=log,
+            policy=make_policy(config),
+            approver=approver or NobodyToAsk(),
+            handlers=handlers,
+            workspace=config.workspace_dir,
+            secret=os.environ.get,
+            forbidden_paths=config.security.forbidden_paths,
+            tool_seconds=config.limits.tool_seconds,
+            response_bytes=config.limits.response_bytes,
+            progress=lambda tool, message: click.echo(f"{tool}: {message}", err=True),
+        )
+        yield Parts(settings=settings, log=log, registry=load_registry(config), runtime=Runtime(surroundings))
+
+
+def load_registry(config: Config) -> Registry:
+    """Installed integrations first, then the workspace."""
+    groups = [load_installed(), load_workspace(config.workspace_dir)]
+    return build_registry([(group.tools, group.diagnostics) for group in groups])
+
+
+def show_diagnostics(registry: Registry) -> None:
+    for diagnostic in registry.diagnostics:
+        click.secho(f"Warning: {diagnostic}", err=True, fg="yellow")
+
+
+def make_policy(config: Config) -> Policy:
+    rules = [
+        Rule(
+            tool=rule.tool,
+            decision=Decision(rule.decision),
+            risk=Risk(rule.risk) if rule.risk else None,
+            reason=rule.reason,
+        )
+        for rule in config.policy.rules
+    ]
+    return Policy(Autonomy(config.security.autonomy), rules)
+
+
+def run_limits(config: Config) -> Limits:
+    limits = config.limits
+    return Limits(
+        seconds=limits.seconds,
+        memory_bytes=limits.memory_mib * 2**20,
+        output_bytes=limits.output_bytes,
+        source_bytes=limits.source_bytes,
+        calls=limits.calls,
+    )
+
+
+def make_engine(settings: Settings, *, pool: int = 0) -> Engine:
+    """The engine the configuration names; shows progress while it compiles for the first time."""
+    from coilclaw.sandbox.wasm import WasmEngine
+
+    live = sys.stderr.isatty()
+    began = time.monotonic()
+    shown = False
+
+    def progress(seconds: float) -> None:
+        nonlocal shown
+        if live:
+            done = min(0.95, seconds / 10)
+            bar = "█" * int(done * 24)
+            click.echo(
+                f"\rCompiling the sandbox for this machine, once [{bar:<24}] {seconds:4.1f} s", nl=False, err=True
+            )
+        elif not shown:
+            click.echo("Compiling the sandbox for this machine, once (about 10 s) …", err=True)
+        shown = True
+
+    engine = WasmEngine(settings.home / "cache", pool=pool, progress=progress)
+    if shown:
+        done = f"Compiled the sandbox in {time.monotonic() - began:.1f} s; from now on it loads in milliseconds."
+        click.echo(f"\r\x1b[K{done}" if live else done, err=True)
+    return engine

@@ -1,0 +1,74 @@
+"""`coilclaw init`: a home, a configuration and a workspace to start with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from coilclaw.cli.composition import open_log, settings_for
+from coilclaw.config import config_text, home_folder
+from coilclaw.sdk import OperatorError
+
+__all__ = ["init"]
+
+_STARTER_TOOL = '''\
+"""A tool of your own. Change it and call it again: `coilclaw run hello.py`."""
+
+from coilclaw.sdk import ToolContext, define_tool
+
+
+@define_tool(id="hello.greet", risk="read", examples=[{"name": "Ada"}], summary="Greeted {name}")
+def greet(ctx: ToolContext, name: str) -> str:
+    """A friendly greeting."""
+    return f"Hello, {name}!"
+'''
+
+_STARTER_SCRIPT = """\
+# Runs in the sandbox: the only thing it can reach is `tools`.
+result = tools.hello.greet(name="world")
+print(result.unwrap())
+print("It is", tools.time.now().unwrap()["utc"])
+"""
+
+
+@click.command(epilog="Example: coilclaw init --workspace ~/my-tools")
+@click.option("--workspace", metavar="DIR", help="Where the workspace is (default: ~/coilclaw-workspace).")
+def init(workspace: str | None) -> None:
+    """Set up the home folder, the configuration and a workspace. What exists already is left as it is."""
+    home = home_folder(os.environ)
+    path = home / "config.toml"
+    place = Path(workspace).expanduser().absolute() if workspace else None
+    if place is not None and place.exists() and not place.is_dir():
+        raise OperatorError(f"the workspace {place} is not a folder")
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not path.exists():
+            default = Path(os.environ.get("COILCLAW_WORKSPACE") or "~/coilclaw-workspace").expanduser()
+            path.write_text(config_text(place or default), encoding="utf-8")
+            click.echo(f"Wrote {path}")
+        elif place is not None:
+            click.echo(f'{path} exists already; set workspace_dir = "{place}" in it to use this workspace.', err=True)
+        settings = settings_for()
+        used = place or settings.config.workspace_dir
+        _make_workspace(used)
+    except OSError as error:
+        raise OperatorError(
+            f"cannot set up {error.filename or home}: {error.strerror}", hint="set COILCLAW_HOME to another folder"
+        ) from None
+    with open_log(settings):
+        click.echo(f"Receipts are kept in {settings.config.receipts.path}")
+    click.echo(f"Workspace: {used}")
+    click.echo(f"\nTry it:  coilclaw run {used / 'hello.py'}")
+
+
+def _make_workspace(place: Path) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    tools = place / "tools"
+    if not tools.exists():
+        (tools / "hello").mkdir(parents=True)
+        (tools / "hello/greetings.py").write_text(_STARTER_TOOL, encoding="utf-8")
+        script = place / "hello.py"
+        if not script.exists():
+            script.write_text(_STARTER_SCRIPT, encoding="utf-8")

@@ -1,0 +1,118 @@
+"""`coilclaw receipt`: reading, verifying and exporting the log."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from coilclaw.cli.composition import open_log, settings_for
+from coilclaw.receipts import ReceiptLog, Verification, verify_export
+from coilclaw.sdk import Receipt
+
+__all__ = ["receipt"]
+
+
+@click.group()
+def receipt() -> None:
+    """Read, verify and export receipts.
+
+    \b
+    Example:
+      coilclaw receipt list
+      coilclaw receipt verify
+      coilclaw receipt export -o receipts.jsonl
+    """
+
+
+@receipt.command("list", epilog="Example: coilclaw receipt list --limit 50 --json")
+@click.option("--run", "run_id", metavar="RUN", help="Only the receipts of this run.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many, counted from the last.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+def list_receipts(run_id: str | None, limit: int, as_json: bool) -> None:
+    """The latest receipts, oldest first."""
+    with open_log(settings_for()) as log:
+        receipts = log.latest(limit, run_id)
+    if as_json:
+        click.echo(json.dumps([each.model_dump(mode="json") for each in receipts]))
+        return
+    for each in receipts:
+        subject = each.tool or each.run_id or ""
+        click.echo(f"{each.seq:>6}  {each.timestamp}  {each.type:<20}  {each.status:<9}  {subject}")
+
+
+@receipt.command("show", epilog="Example: coilclaw receipt show 42")
+@click.argument("reference")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def show(reference: str, as_json: bool) -> None:
+    """One receipt, by its id or its number, with the arguments and the result it stands for."""
+    with open_log(settings_for()) as log:
+        found = log.find(reference)
+        facts = {**found.model_dump(mode="json"), **_contents(log, found)}
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    for key, value in facts.items():
+        click.echo(f"{key:<16} {value if isinstance(value, str) else json.dumps(value)}")
+
+
+def _contents(log: ReceiptLog, found: Receipt) -> dict[str, Any]:
+    contents: dict[str, Any] = {}
+    for name, content_hash in (("arguments", found.args_hash), ("result", found.result_hash)):
+        body = log.contents(content_hash) if content_hash else None
+        if body:
+            contents[name] = json.loads(body)
+    return contents
+
+
+@receipt.command("verify", epilog="Example: coilclaw receipt verify receipts.jsonl")
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def verify(file: str | None, as_json: bool) -> None:
+    """Replay the log, or an exported FILE, and name the first receipt that does not hold (exit code 1)."""
+    if file is None:
+        with open_log(settings_for()) as log:
+            result = log.verify()
+    else:
+        with click.open_file(file, "rb") as lines:
+            result = verify_export(lines)
+    if as_json:
+        facts = {"ok": result.ok, "count": result.count, "first_bad": result.first_bad, "problem": result.problem}
+        click.echo(json.dumps({**facts, "head": result.head}))
+    else:
+        _tell(result, file)
+    sys.exit(0 if result.ok else 1)
+
+
+def _tell(result: Verification, file: str | None) -> None:
+    if not result.ok:
+        click.secho(f"Invalid chain at receipt {result.first_bad}: {result.problem}", fg="red")
+        return
+    count = "1 receipt" if result.count == 1 else f"{result.count} receipts"
+    click.secho(f"Valid: {count}, " + ("chain and seal hold" if file is None else "the chain holds"), fg="green")
+    if file is not None:
+        click.echo(f"Last hash {result.head}: compare it with the log's to know that nothing was cut off.", err=True)
+
+
+@receipt.command("export", epilog="Example: coilclaw receipt export -o receipts.jsonl")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file instead of stdout.")
+def export(output: str | None) -> None:
+    """Every receipt as one line of canonical JSON."""
+    with open_log(settings_for()) as log:
+        if output is None:
+            for line in log.export():
+                sys.stdout.buffer.write(line + b"\n")
+            sys.stdout.buffer.flush()
+            return
+        fresh = Path(output + ".part")
+        try:
+            with fresh.open("wb") as file:
+                count = sum(1 for line in log.export() if file.write(line + b"\n"))
+            fresh.replace(output)
+        except OSError as error:
+            fresh.unlink(missing_ok=True)
+            raise click.UsageError(f"cannot write {output}: {error.strerror}") from None
+    click.echo(f"{count} receipts in {output}", err=True)

@@ -1,0 +1,76 @@
+"""The typed configuration. Built once, at the top, and passed down; nothing below reads a file or the environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["Config", "PolicyRule"]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Security(_Section):
+    """How far runs may go without a person."""
+
+    autonomy: Literal["readonly", "supervised", "full"] = "supervised"
+    workspace_only: Literal[True] = True
+    forbidden_paths: tuple[Path, ...] = (Path("/etc"), Path("/sys"), Path("/boot"), Path("~/.ssh"))
+    audit_log: Literal[True] = True
+
+
+class RunLimits(_Section):
+    """What one run may use."""
+
+    seconds: Annotated[float, Field(gt=0, le=86400)] = 60.0
+    memory_mib: Annotated[int, Field(ge=64, le=4096)] = 256
+    output_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
+    source_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
+    calls: Annotated[int, Field(ge=1)] = 1000
+    tool_seconds: Annotated[float, Field(gt=0)] = 30.0
+    response_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
+
+
+class Sandbox(_Section):
+    """Which engine runs snippets."""
+
+    engine: Literal["wasm"] = "wasm"
+    pool: Annotated[int, Field(ge=0, le=64)] = 4
+
+
+class Receipts(_Section):
+    """Where the receipt log and its key are."""
+
+    enabled: Literal[True] = True
+    path: Path = Path("${COILCLAW_HOME}/coilclaw.db")
+    key_path: Path = Path("${COILCLAW_HOME}/keys/receipts.key")
+
+
+class PolicyRule(_Section):
+    """One decision about the tools whose id fits a pattern."""
+
+    tool: Annotated[str, Field(min_length=1)]
+    decision: Literal["allow", "ask", "deny"]
+    risk: Literal["read", "write", "destructive"] | None = None
+    reason: str | None = None
+
+
+class PolicySection(_Section):
+    """Rules; the strictest that applies wins."""
+
+    rules: tuple[PolicyRule, ...] = ()
+
+
+class Config(_Section):
+    """Everything that can be configured."""
+
+    workspace_dir: Path = Path("~/coilclaw-workspace")
+    security: Security = Security()
+    limits: RunLimits = RunLimits()
+    sandbox: Sandbox = Sandbox()
+    receipts: Receipts = Receipts()
+    policy: PolicySection = PolicySection()

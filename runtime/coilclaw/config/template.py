@@ -1,0 +1,47 @@
+"""The configuration file that `coilclaw init` writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["config_text"]
+
+
+def config_text(workspace: Path) -> str:
+    """Every key with its default, commented out where the default is what most people want."""
+    quoted = str(workspace).replace("\\", "\\\\").replace('"', '\\"')
+    return f'''\
+# CoilClaw's configuration. `coilclaw config show` lists every value and where it comes from;
+# `coilclaw config validate` checks this file. Paths may use ~ and ${{VARIABLES}}.
+
+workspace_dir = "{quoted}"
+
+[security]
+# readonly: reads only.  supervised: reads run, writes ask.  full: everything runs unless forbidden.
+autonomy = "supervised"
+# forbidden_paths = ["/etc", "/sys", "/boot", "~/.ssh"]
+
+[limits]
+# seconds = 60             # wall time of a run; waiting for a person does not count
+# memory_mib = 256         # memory of the sandbox
+# output_bytes = 1048576   # what a run may print or return
+# source_bytes = 1048576   # how long a snippet may be
+# calls = 1000             # tool calls in one run
+# tool_seconds = 30        # one tool call, unless its contract says otherwise
+# response_bytes = 1048576 # what one tool call may return
+
+[sandbox]
+# engine = "wasm"
+# pool = 4                 # interpreters kept ready by processes that run many snippets
+
+[receipts]
+# path = "${{COILCLAW_HOME}}/coilclaw.db"
+# key_path = "${{COILCLAW_HOME}}/keys/receipts.key"
+
+# Rules only ever make things stricter: deny > ask > allow, whatever the order.
+# [[policy.rules]]
+# tool = "files.*"
+# risk = "write"
+# decision = "deny"
+# reason = "this machine's files are not to be changed"
+'''
