@@ -43,7 +43,7 @@ lint: $(READY) $(DEV) ## ruff, mypy, pyright and import-linter
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
-	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --verifytypes coilclaw.sdk --ignoreexternal | tail -n 3
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/python tests/types/verify_sdk.py
 	@$(BIN)/lint-imports --no-logo
 
 unit: $(READY) $(DEV) ## The tests alone

@@ -58,7 +58,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 @dataclass(frozen=True)
 class Call:
-    """One call as it reached the host. Nothing was made of it yet."""
+    """One call as it reached the host; `input` is None when it was not JSON."""
 
     tool: str
     input: Any
@@ -81,7 +81,7 @@ class RecordingHost:
         self._numbers = 0
 
     def preflight(self, calls: bytes) -> bytes:
-        self.previewed.append(json.loads(calls))
+        self.previewed.append(_parsed(calls))
         return b"[]"
 
     def call(self, tool: str, input: bytes, line: int) -> bytes:
@@ -93,7 +93,7 @@ class RecordingHost:
             return self._answers.pop(number)
 
     def begin(self, tool: str, input: bytes, line: int) -> int:
-        call = Call(tool, json.loads(input), line)
+        call = Call(tool, _parsed(input), line)
         self.calls.append(call)
         self._numbers += 1
         threading.Thread(target=self._perform, args=(self._numbers, call), daemon=True).start()
@@ -135,12 +135,12 @@ class RecordingHost:
         tool = self._tools.get(call.tool)
         if tool is None:
             return {"ok": False, "code": "unknown_tool", "message": f"there is no tool {call.tool[:40]}", "hint": None}
-        positional, named = call.input if isinstance(call.input, list) else ((), call.input)
         try:
+            positional, named = call.input if isinstance(call.input, list) else ((), call.input)
             return {"ok": True, "value": tool(*positional, **named)}
         except ToolCallError as error:
             return {"ok": False, "code": error.code, "message": error.message, "hint": error.hint}
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             return {"ok": False, "code": "invalid_input", "message": str(error), "hint": None}
 
     def _end_if_over(self) -> None:
@@ -148,6 +148,14 @@ class RecordingHost:
             raise RunEnded(Cancelled())
         if self._deadline.expired:
             raise RunEnded(TimedOut(seconds=self._deadline.seconds))
+
+
+def _parsed(text: bytes) -> Any:
+    """What a guest sent. It may have sent anything."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True)

@@ -263,8 +263,9 @@ class ReceiptLog:
     def export(self) -> Iterator[bytes]:
         """Every receipt as one line of canonical JSON, oldest first."""
         self._flush_if_usable()
-        for body, receipt_hash in self._database.stream("SELECT body, receipt_hash FROM receipts ORDER BY seq"):
-            yield export_line(body, receipt_hash)
+        with self._database.snapshot() as read:
+            for body, receipt_hash in read("SELECT body, receipt_hash FROM receipts ORDER BY seq"):
+                yield export_line(body, receipt_hash)
 
     def verify(self) -> Verification:
         """Replay the whole log and name the first receipt that is not what was written."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic_core import from_json
 
@@ -20,6 +20,8 @@ from coilclaw.receipts.seal import seal
 from coilclaw.store import Database
 
 __all__ = ["Verification", "verify_database", "verify_export"]
+
+_ALL: Final = "SELECT seq, body, receipt_hash FROM receipts ORDER BY seq"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,38 +57,34 @@ class _Broken(Exception):
 
 def verify_database(database: Database, key: bytes) -> Verification:
     """Replay the log in the database and compare its end with the sealed head."""
-    # One read transaction sees rows and head as of the same commit.
-    heads = database.read("SELECT log_id, seq, receipt_hash, seal FROM receipt_head")
-    log_id, head_seq, head_hash, mark = heads[0] if heads else ("", 0, GENESIS, "")
-    result = _replay_rows(database, log_id, head_seq, head_hash)
-    if not result.ok or not heads:
+    # Rows and head as of the same commit, while others go on writing.
+    with database.snapshot() as read:
+        heads = list(read("SELECT log_id, seq, receipt_hash, seal FROM receipt_head"))
+        log_id, head_seq, head_hash, mark = heads[0] if heads else ("", 0, GENESIS, "")
+        result = _replay_quickly(read(_ALL), log_id)
+        if result is None:
+            result = _replay((_from_row(*row) for row in read(_ALL)), vouched_head=head_hash)
+    if not result.ok:
         return result
-    if result.count < head_seq:
-        return Verification(
-            count=result.count,
-            first_bad=result.count + 1,
-            problem=f"receipt {result.count + 1} is missing: the log was cut (it reached {head_seq})",
-        )
+    if result.count != head_seq:
+        missing = result.count < head_seq
+        bad = result.count + 1 if missing else head_seq + 1
+        what = "is missing: the log was cut" if missing else "was added behind the end of the log"
+        return Verification(count=result.count, first_bad=bad, problem=f"receipt {bad} {what} (it ends at {head_seq})")
     if result.head != head_hash:
-        return Verification(
-            count=result.count,
-            first_bad=head_seq,
-            problem=f"receipt {head_seq} is not the one the head of the log names",
-        )
-    if not hmac.compare_digest(mark, seal(key, log_id=log_id, seq=head_seq, receipt_hash=head_hash)):
-        return Verification(
-            count=result.count,
-            first_bad=head_seq,
-            problem="the seal does not fit: the log was rewritten, or the key is not the one it was written with",
-        )
+        problem = f"receipt {head_seq} is not the one the head of the log names"
+        return Verification(count=result.count, first_bad=head_seq, problem=problem)
+    if heads and not hmac.compare_digest(mark, seal(key, log_id=log_id, seq=head_seq, receipt_hash=head_hash)):
+        problem = "the seal does not fit: the log was rewritten, or the key is not the one it was written with"
+        return Verification(count=result.count, first_bad=head_seq, problem=problem)
     return result
 
 
-def _replay_rows(database: Database, log_id: str, head_seq: int, head_hash: str) -> Verification:
-    sql = "SELECT seq, body, receipt_hash FROM receipts WHERE seq BETWEEN ? AND ? ORDER BY seq"
+def _replay_quickly(rows: Iterable[tuple[int, bytes, str]], log_id: str) -> Verification | None:
+    """The result for a log that holds, without parsing any receipt; None if one has to be looked at."""
     count, head = 0, GENESIS
     prefix = f'"id":"receipt-{log_id}-'.encode()
-    for seq, body, receipt_hash in database.stream(sql, (0, head_seq)):
+    for seq, body, receipt_hash in rows:
         if (
             seq != count + 1
             or digest(body) != receipt_hash
@@ -97,9 +95,7 @@ def _replay_rows(database: Database, log_id: str, head_seq: int, head_hash: str)
                 previous_field=b'"previous_hash":"%s"' % head.encode(),
             )
         ):
-            # Something is off: look again from here, slowly, and say what.
-            rest = (_from_row(*row) for row in database.stream(sql, (count + 1, head_seq)))
-            return _replay(rest, vouched_head=head_hash, count=count, head=head, log_id=log_id)
+            return None
         count, head = seq, receipt_hash
     return Verification(count=count, head=head)
 
@@ -109,14 +105,8 @@ def verify_export(lines: Iterable[bytes]) -> Verification:
     return _replay(_from_lines(lines), vouched_head=None)
 
 
-def _replay(
-    found: Iterator[_Stored],
-    *,
-    vouched_head: str | None,
-    count: int = 0,
-    head: str = GENESIS,
-    log_id: str | None = None,
-) -> Verification:
+def _replay(found: Iterator[_Stored], *, vouched_head: str | None) -> Verification:
+    count, head, log_id = 0, GENESIS, None
     try:
         for stored in found:
             expected = count + 1

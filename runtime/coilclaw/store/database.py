@@ -9,7 +9,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,12 +130,14 @@ class Database:
             except apsw.Error as error:
                 raise StoreError(_explain(self.path, error)) from None
 
-    def stream(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Rows of a long query one at a time, on a connection of its own so that nothing else waits."""
+    @contextmanager
+    def snapshot(self) -> Iterator[Callable[..., Iterable[tuple[Any, ...]]]]:
+        """Queries that all see the same moment, on a connection of their own so that nothing else waits."""
         try:
             connection = self._connect()
             try:
-                yield from connection.execute(sql, parameters)
+                connection.execute("BEGIN")
+                yield connection.execute
             finally:
                 connection.close()
         except apsw.Error as error:

@@ -23,7 +23,7 @@ __all__ = [
 class CoilClawError(Exception):
     """Root of every deliberate error; `code` stays the same between releases."""
 
-    code = "error"
+    code: str = "error"
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class CoilClawError(Exception):
 class ToolDefinitionError(CoilClawError):
     """A tool's contract cannot be used as written; the tool's author has to change it."""
 
-    code = "tool_definition"
+    code: str = "tool_definition"
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class ToolDefinitionError(CoilClawError):
         hint: str | None = None,
     ) -> None:
         self.field = field
-        self.file = str(file) if file is not None else None
+        self.file: str | None = str(file) if file is not None else None
         self.line = line
         self.problem = message
         where = f"{self.file}:{line}: " if self.file else ""
@@ -69,10 +69,10 @@ class ToolFailure(CoilClawError):
 class OperatorError(CoilClawError):
     """The environment is not as it must be; the message says what to change."""
 
-    code = "operator"
+    code: str = "operator"
 
 
 class EvidenceUnavailable(CoilClawError):
     """The receipt log cannot be written. No tool runs until it can."""
 
-    code = "evidence_unavailable"
+    code: str = "evidence_unavailable"

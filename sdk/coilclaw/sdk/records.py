@@ -6,7 +6,7 @@ They are frozen pydantic models because they cross trust boundaries (exports, `-
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -38,7 +38,7 @@ RunStatus: TypeAlias = Literal[
 
 class _Record(BaseModel):
     # Built on first use: most processes that import the SDK never touch these.
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Run(_Record):

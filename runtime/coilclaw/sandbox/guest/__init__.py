@@ -1,0 +1,1 @@
+"""Code that runs inside a sandbox; nothing here is trusted by the host."""

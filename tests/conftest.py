@@ -1,0 +1,110 @@
+"""Fixtures shared by all tests: real parts, in temporary folders."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coilclaw.bridge import Bridge, Handlers, Registry, Surroundings, build_registry
+from coilclaw.policy import Approver, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.receipts import MIGRATIONS, ReceiptLog
+from coilclaw.runs import RunReport, Runtime
+from coilclaw.sandbox import Deadline, Limits, Snippet
+from coilclaw.sandbox.wasm import WasmEngine
+from coilclaw.sdk import Tool
+from coilclaw.store import Database
+
+KEY = b"k" * 32
+
+
+def cache_folder() -> Path:
+    """Where the compiled guest is kept between test runs; compiling it takes seconds."""
+    default = Path(tempfile.gettempdir()) / f"coilclaw-test-cache-{os.getuid()}"
+    folder = Path(os.environ.get("COILCLAW_TEST_CACHE", default))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[WasmEngine]:
+    made = WasmEngine(cache_folder(), pool=2)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with Database(tmp_path / "home" / "coilclaw.db", MIGRATIONS) as opened:
+        yield opened
+
+
+@pytest.fixture
+def log(database: Database) -> Iterator[ReceiptLog]:
+    with ReceiptLog(database, KEY) as opened:
+        yield opened
+
+
+@dataclass
+class World:
+    """A runtime with its parts in reach."""
+
+    log: ReceiptLog
+    workspace: Path
+    engine: WasmEngine
+    handlers: Handlers
+    autonomy: Autonomy = Autonomy.FULL
+    rules: tuple[Rule, ...] = ()
+    approver: Approver = field(default_factory=NobodyToAsk)
+    secrets: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def surroundings(self) -> Surroundings:
+        return Surroundings(
+            log=self.log,
+            policy=Policy(self.autonomy, self.rules),
+            approver=self.approver,
+            handlers=self.handlers,
+            workspace=self.workspace,
+            secret=self.secrets.get,
+            **self.options,
+        )
+
+    def registry(self, *tools: Tool) -> Registry:
+        return build_registry([(tools, ())])
+
+    def bridge(self, *tools: Tool, limits: Limits | None = None, seconds: float = 30) -> Bridge:
+        return Bridge(
+            self.surroundings(),
+            self.registry(*tools),
+            run_id="run-test",
+            conversation_id="talk-1",
+            limits=limits or Limits(),
+            deadline=Deadline(seconds),
+        )
+
+    def run(self, source: str, *tools: Tool, deadline: Deadline | None = None, **limits: Any) -> RunReport:
+        return Runtime(self.surroundings()).run(
+            Snippet(source=source), self.engine, self.registry(*tools), Limits(**limits), deadline=deadline
+        )
+
+    def types(self) -> list[str]:
+        """The types of all receipts so far, without the runs' own."""
+        return [receipt.type for receipt in self.log.latest(10_000) if receipt.type.startswith("tool.")]
+
+
+@pytest.fixture
+def world(log: ReceiptLog, tmp_path: Path, engine: WasmEngine) -> Iterator[World]:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    handlers = Handlers()
+    yield World(log=log, workspace=workspace, engine=engine, handlers=handlers)
+    handlers.close()
+
+
+Make = Callable[..., World]

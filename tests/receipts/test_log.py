@@ -1,0 +1,182 @@
+"""Appending: order, durability, threads, and what happens when the disk says no."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from coilclaw.receipts import MIGRATIONS, Draft, LogUnwritable, NoSuchReceipt, ReceiptLog, digest, now
+from coilclaw.store import Database
+from tests.conftest import KEY
+
+
+def draft(kind: str = "tool.call.requested", **fields: Any) -> Draft:
+    return Draft(type=kind, status="pending", timestamp=now(), **fields)
+
+
+@pytest.mark.req("R35", "R369", "R370", "R377", "R378", "R379", "R380", "R87", "R90")
+def test_receipts_form_a_chain(log: ReceiptLog) -> None:
+    ids = log.append(draft(tool="a.b", run_id="run-1"), draft(tool="a.c", run_id="run-1"))
+    first, second = log.of_run("run-1")
+    assert [first.id, second.id] == ids
+    assert (first.seq, second.seq) == (1, 2)
+    assert first.previous_hash == "0" * 64
+    assert second.previous_hash == first.receipt_hash
+    assert first.id.startswith("receipt-")
+    assert first.timestamp.endswith("Z")
+    assert first.ts.tzinfo is not None
+    lines = list(log.export())
+    import json
+
+    fields = json.loads(lines[0])
+    claimed = fields.pop("receipt_hash")
+    assert digest(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()) == claimed
+
+
+def test_relaxed_receipts_come_before_a_later_durable_one(log: ReceiptLog) -> None:
+    log.append_relaxed(draft("one"))
+    log.append_relaxed(draft("two"))
+    log.append(draft("three"))
+    assert [receipt.type for receipt in log.latest(10)] == ["one", "two", "three"]
+
+
+def test_relaxed_receipts_reach_the_disk_by_themselves(log: ReceiptLog, database: Database) -> None:
+    log.append_relaxed(draft())
+    arrived = threading.Event()
+
+    def watch() -> None:
+        while not database.read("SELECT 1 FROM receipts"):
+            pass
+        arrived.set()
+
+    threading.Thread(target=watch, daemon=True).start()
+    assert arrived.wait(10)
+
+
+def test_contents_are_kept_beside_the_log_once(log: ReceiptLog) -> None:
+    log.append(draft(args_hash="h"), contents={"h": b"{}"})
+    log.append(draft(args_hash="h"), contents={"h": b"{}"})
+    assert log.contents("h") == b"{}"
+    assert log.contents("other") is None
+
+
+def test_many_threads_share_one_chain(log: ReceiptLog) -> None:
+    def append(number: int) -> None:
+        for _ in range(25):
+            log.append(draft(run_id=f"run-{number}"))
+            log.append_relaxed(draft(run_id=f"run-{number}"))
+
+    threads = [threading.Thread(target=append, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    result = log.verify()
+    assert result.ok, result.problem
+    assert result.count == 16 * 50
+
+
+@pytest.mark.req("R130", "R423")
+def test_a_receipt_is_found_by_id_or_number(log: ReceiptLog) -> None:
+    (receipt_id,) = log.append(draft(tool="a.b"))
+    assert log.find("1").id == receipt_id
+    assert log.find(receipt_id).tool == "a.b"
+    for wrong in ("2", "x", "receipt-other-1", "", "-1"):
+        with pytest.raises(NoSuchReceipt):
+            log.find(wrong)
+
+
+def test_a_closed_log_refuses(database: Database) -> None:
+    log = ReceiptLog(database, KEY)
+    log.append_relaxed(draft())
+    log.close()
+    log.close()
+    with pytest.raises(LogUnwritable, match="closed"):
+        log.append(draft())
+    with pytest.raises(LogUnwritable, match="closed"):
+        log.append_relaxed(draft())
+    assert database.read("SELECT count(*) FROM receipts") == [(1,)]
+
+
+class _Faulty(apsw.VFS):
+    """The default file system, until it is told to fail."""
+
+    def __init__(self) -> None:
+        super().__init__("faulty", "unix", makedefault=True)
+        self.fault: tuple[str, type[Exception]] | None = None
+
+    def xOpen(self, name: Any, flags: list[int]) -> _FaultyFile:
+        return _FaultyFile(self, name, flags)
+
+
+class _FaultyFile(apsw.VFSFile):
+    def __init__(self, vfs: _Faulty, name: Any, flags: list[int]) -> None:
+        super().__init__("unix", name, flags)
+        self._vfs = vfs
+
+    def _fail(self, operation: str) -> None:
+        if self._vfs.fault and self._vfs.fault[0] == operation:
+            raise self._vfs.fault[1]("injected")
+
+    def xWrite(self, data: bytes, offset: int) -> None:
+        self._fail("write")
+        super().xWrite(data, offset)
+
+    def xSync(self, flags: int) -> None:
+        self._fail("sync")
+        super().xSync(flags)
+
+
+@pytest.fixture
+def faulty() -> Iterator[_Faulty]:
+    vfs = _Faulty()
+    yield vfs
+    vfs.fault = None
+    vfs.unregister()
+
+
+@pytest.mark.parametrize(
+    ("operation", "error", "words"),
+    [("write", apsw.FullError, "disk is full"), ("write", apsw.ReadOnlyError, "read-only"), ("sync", apsw.IOError, "")],
+)
+def test_a_failed_write_poisons_the_log(
+    faulty: _Faulty, tmp_path: Path, operation: str, error: type[Exception], words: str
+) -> None:
+    with Database(tmp_path / "x.db", MIGRATIONS) as database, ReceiptLog(database, KEY) as log:
+        log.append(draft("before"))
+        faulty.fault = (operation, error)
+        with pytest.raises(LogUnwritable, match=f"no tool runs.*{words}"):
+            log.append(draft("lost"))
+        faulty.fault = None
+        with pytest.raises(LogUnwritable):
+            log.append(draft("after"))  # Not retried: nobody knows what the failed sync left behind.
+        assert [receipt.type for receipt in log.latest(10)] == ["before"]
+    with Database(tmp_path / "x.db", MIGRATIONS) as database, ReceiptLog(database, KEY) as log:
+        log.append(draft("next process"))
+        assert log.verify().ok
+
+
+def test_waiting_callers_all_learn_of_a_failure(faulty: _Faulty, tmp_path: Path) -> None:
+    with Database(tmp_path / "x.db", MIGRATIONS) as database, ReceiptLog(database, KEY) as log:
+        log.append(draft("before"))
+        faulty.fault = ("sync", apsw.IOError)
+        failures: list[LogUnwritable] = []
+
+        def append() -> None:
+            try:
+                log.append(draft("lost"))
+            except LogUnwritable as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=append) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        faulty.fault = None
+        assert len(failures) == 8
