@@ -13,9 +13,13 @@ from coilclaw.receipts import NotCanonical, canonical_json
 from coilclaw.receipts.canonical import in_profile
 from coilclaw.receipts.chain import FIELDS, Draft, link
 
-_scalars = st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(st.characters(exclude_categories=["Cs"]))
+_scalars = (
+    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(st.characters(exclude_categories=["Cs"]))
+)
 _keys = st.text(st.characters(max_codepoint=127))
-_values = st.recursive(_scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_keys, inner, max_size=4), max_leaves=12)
+_values = st.recursive(
+    _scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_keys, inner, max_size=4), max_leaves=12
+)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +27,7 @@ _values = st.recursive(_scalars, lambda inner: st.lists(inner, max_size=4) | st.
     [
         ({"b": 1, "a": [True, None, "x"]}, b'{"a":[true,null,"x"],"b":1}'),
         ({"": {}}, b'{"":{}}'),
-        ("\u20ac$\u000f\nA'B\"\\\"/", '"€$\\u000f\\nA\'B\\"\\\\\\"/"'.encode()),
+        ('\u20ac$\u000f\nA\'B"\\"/', '"€$\\u000f\\nA\'B\\"\\\\\\"/"'.encode()),
         ("\x08\x0c\r\t\x7f", b'"\\b\\f\\r\\t\x7f"'),
         (["\U0001f600", -1], '["😀",-1]'.encode()),
         (2**53 - 1, b"9007199254740991"),

@@ -178,13 +178,12 @@ class ReceiptLog:
                         rows.append(item)
                     if entry.contents:
                         contents.extend(entry.contents.items())
-                if not rows:
-                    return
-                connection.executemany("INSERT INTO receipts VALUES (?, ?, ?, ?)", rows)
                 if contents:
                     connection.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?)", contents)
-                mark = seal(self._key, log_id=log_id, seq=seq, receipt_hash=head)
-                connection.execute("UPDATE receipt_head SET seq = ?, receipt_hash = ?, seal = ?", (seq, head, mark))
+                if rows:
+                    connection.executemany("INSERT INTO receipts VALUES (?, ?, ?, ?)", rows)
+                    mark = seal(self._key, log_id=log_id, seq=seq, receipt_hash=head)
+                    connection.execute("UPDATE receipt_head SET seq = ?, receipt_hash = ?, seal = ?", (seq, head, mark))
             self._log_id = log_id
         except Exception as error:
             # Not retried: after a failed sync nobody knows what is on disk. The process stops giving evidence,

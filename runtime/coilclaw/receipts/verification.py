@@ -49,10 +49,12 @@ class _Stored(NamedTuple):
 
 
 class _Broken(Exception):
-    def __init__(self, seq: int, problem: str) -> None:
+    """The chain ends here; `before` when it is the receipt before this one that was changed."""
+
+    def __init__(self, problem: str, *, before: bool = False) -> None:
         super().__init__(problem)
-        self.seq = seq
         self.problem = problem
+        self.before = before
 
 
 def verify_database(database: Database, key: bytes) -> Verification:
@@ -111,37 +113,38 @@ def _replay(found: Iterator[_Stored], *, vouched_head: str | None) -> Verificati
         for stored in found:
             expected = count + 1
             if stored.seq != expected:
-                raise _Broken(expected, f"receipt {expected} is missing or moved: number {stored.seq} is in its place")
+                raise _Broken(f"receipt {expected} is missing or moved: number {stored.seq} is in its place")
             if stored.receipt_hash != stored.computed_hash:
-                raise _Broken(expected, f"receipt {expected} was changed: its hash does not fit")
+                raise _Broken(f"receipt {expected} was changed: its hash does not fit")
             if log_id is None:
                 log_id = stored.log_id
             elif stored.log_id != log_id:
-                raise _Broken(expected, f"receipt {expected} belongs to another log ({stored.log_id})")
+                raise _Broken(f"receipt {expected} belongs to another log ({stored.log_id})")
             if stored.previous_hash != head:
-                raise _Broken(*_culprit(stored, next(found, None), expected, vouched_head))
+                raise _broken_link(stored, next(found, None), expected, vouched_head)
             count, head = expected, stored.receipt_hash
     except _Broken as broken:
-        return Verification(count=count, first_bad=broken.seq, problem=broken.problem, head=head)
+        return Verification(count=count, first_bad=count + (not broken.before), problem=broken.problem, head=head)
     return Verification(count=count, head=head)
 
 
-def _culprit(stored: _Stored, following: _Stored | None, seq: int, vouched_head: str | None) -> tuple[int, str]:
+def _broken_link(stored: _Stored, following: _Stored | None, seq: int, vouched_head: str | None) -> _Broken:
     """Which side of a broken link was changed: the one that nothing after it confirms."""
     witness = following.previous_hash if following is not None else vouched_head
     if seq > 1 and witness == stored.receipt_hash:
-        return seq - 1, f"receipt {seq - 1} was changed and given a new hash: receipt {seq} names another one"
-    return seq, f"receipt {seq} does not continue receipt {seq - 1}"
+        problem = f"receipt {seq - 1} was changed and given a new hash: receipt {seq} names another one"
+        return _Broken(problem, before=True)
+    return _Broken(f"receipt {seq} does not continue receipt {seq - 1}")
 
 
 def _from_row(seq: int, body: bytes, receipt_hash: str) -> _Stored:
     try:
         fields = from_json(body)
         if fields["seq"] != seq:
-            raise _Broken(seq, f"receipt {seq} was changed or moved: it says it is number {fields['seq']}")
+            raise _Broken(f"receipt {seq} was changed or moved: it says it is number {fields['seq']}")
         return _Stored(seq, _log_id(fields["id"], seq), fields["previous_hash"], receipt_hash, digest(body))
     except (ValueError, KeyError, TypeError):
-        raise _Broken(seq, f"receipt {seq} was changed: it is not a receipt any more") from None
+        raise _Broken(f"receipt {seq} was changed: it is not a receipt any more") from None
 
 
 def _from_lines(lines: Iterable[bytes]) -> Iterator[_Stored]:
@@ -150,7 +153,7 @@ def _from_lines(lines: Iterable[bytes]) -> Iterator[_Stored]:
         try:
             fields: dict[str, Any] = from_json(text, allow_inf_nan=False)
             if tuple(fields) != FIELDS or canonical_json(in_profile(fields)) != text:
-                raise _Broken(number, f"line {number} is not a receipt in canonical form")
+                raise _Broken(f"line {number} is not a receipt in canonical form")
             receipt_hash = fields.pop("receipt_hash")
             yield _Stored(
                 fields["seq"],
@@ -160,7 +163,7 @@ def _from_lines(lines: Iterable[bytes]) -> Iterator[_Stored]:
                 digest(canonical_json(fields)),
             )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise _Broken(number, f"line {number} is not a receipt") from None
+            raise _Broken(f"line {number} is not a receipt") from None
 
 
 def _log_id(receipt_id: str, seq: object) -> str:
