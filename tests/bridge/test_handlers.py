@@ -1,0 +1,102 @@
+"""Threads that are left alone, and threads that are not."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from coilclaw.bridge import Abandoned, Handlers
+from coilclaw.sandbox import Deadline
+
+
+def thread_names() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("coilclaw-handler")]
+
+
+def test_results_and_errors_come_back() -> None:
+    handlers = Handlers()
+    assert handlers.run(lambda: 3, 10, Deadline(10)) == 3
+    with pytest.raises(ZeroDivisionError):
+        handlers.run(lambda: 1 // 0, 10, Deadline(10))
+    with pytest.raises(TimeoutError):
+        handlers.run_async(_times_out(), 10, Deadline(10))
+    handlers.close()
+
+
+async def _times_out() -> None:
+    raise TimeoutError("the handler's own")
+
+
+def test_a_hanging_handler_is_abandoned_and_its_thread_ends_later() -> None:
+    handlers = Handlers()
+    release = threading.Event()
+    with pytest.raises(Abandoned):
+        handlers.run(lambda: release.wait(30), 0.02, Deadline(10))
+    assert handlers.run(lambda: "next", 10, Deadline(10)) == "next"
+    release.set()
+    handlers.close()
+
+
+def test_an_async_handler_is_cancelled() -> None:
+    handlers = Handlers()
+    cancelled = threading.Event()
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(1000)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    with pytest.raises(Abandoned):
+        handlers.run_async(hang(), 0.02, Deadline(10))
+    assert cancelled.wait(10)
+    handlers.close()
+
+
+def test_async_handlers_share_one_loop() -> None:
+    handlers = Handlers()
+
+    async def loop() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
+    assert handlers.run_async(loop(), 10, Deadline(10)) is handlers.run_async(loop(), 10, Deadline(10))
+    handlers.close()
+
+
+def test_threads_are_reused() -> None:
+    handlers = Handlers()
+    names = {handlers.run(threading.get_ident, 10, Deadline(10)) for _ in range(20)}
+    assert len(names) == 1
+    handlers.close()
+
+
+def test_a_quick_handler_moves_to_the_calling_thread_and_back() -> None:
+    handlers = Handlers()
+    here = threading.get_ident()
+    places = [handlers.run_handler("v1", threading.get_ident, 10, Deadline(10)) for _ in range(6)]
+    assert places[0] != here
+    assert places[-1] == here
+    slow = threading.Event()
+    handlers.run_handler("v1", lambda: slow.wait(0.05), 10, Deadline(10))
+    assert handlers.run_handler("v1", threading.get_ident, 10, Deadline(10)) != here
+    handlers.close()
+
+
+def test_an_interrupt_cancels_and_waits_for_the_end() -> None:
+    handlers = Handlers()
+    deadline = Deadline(10)
+
+    class Interrupted:
+        calls = 0
+
+        def acquire(self, timeout: float) -> bool:
+            raise KeyboardInterrupt
+
+    from coilclaw.bridge.handlers import _acquired
+
+    assert _acquired(Interrupted(), 1, deadline) is False  # type: ignore[arg-type]
+    assert deadline.cancelled
+    handlers.close()
