@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from pydantic_monty import Monty
+from pydantic_monty import Monty  # type: ignore[import-not-found]
 from suite.stopwatch import seconds_of
 
 from peers.answering import answer_requests

@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from RestrictedPython import compile_restricted, safe_builtins
-from RestrictedPython.Eval import default_guarded_getitem, default_guarded_getiter
-from RestrictedPython.Guards import (
+from RestrictedPython import compile_restricted, safe_builtins  # type: ignore[import-not-found]
+from RestrictedPython.Eval import default_guarded_getitem, default_guarded_getiter  # type: ignore[import-not-found]
+from RestrictedPython.Guards import (  # type: ignore[import-not-found]
     full_write_guard,
     guarded_iter_unpack_sequence,
     guarded_unpack_sequence,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from smolagents import LocalPythonExecutor
+from smolagents import LocalPythonExecutor  # type: ignore[import-not-found]
 from suite.stopwatch import seconds_of
 
 from peers.answering import answer_requests

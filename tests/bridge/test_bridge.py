@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from tests.conftest import World
 
 from coilclaw.policy import Answer, ApproveAll, Autonomy, Question
 from coilclaw.receipts import LogUnwritable
 from coilclaw.sandbox import Cancelled, Failed, Limits, OutputExceeded, RunEnded, TimedOut
 from coilclaw.sdk import Forbid, Risk, ToolContext, ToolFailure, define_tool
-from tests.conftest import World
 
 effects: list[str] = []
 
@@ -83,7 +83,9 @@ def call(world: World, tool: str, arguments: Any = None, **options: Any) -> dict
     return answer
 
 
-@pytest.mark.req("R6", "R14", "R36", "R37", "R40", "R41", "R140", "R368", "R371", "R372", "R373", "R374", "R375", "R376")
+@pytest.mark.req(
+    "R6", "R14", "R36", "R37", "R40", "R41", "R140", "R368", "R371", "R372", "R373", "R374", "R375", "R376"
+)
 def test_a_read_runs_at_once_and_leaves_its_trail(world: World) -> None:
     assert call(world, "test.echo", {"text": "a", "times": 2}) == {"ok": True, "value": "aa"}
     assert world.types() == ["tool.call.requested", "tool.call.started", "tool.call.succeeded"]
@@ -337,7 +339,10 @@ def test_secrets_never_leave(world: World) -> None:
 
     world.secrets["API_KEY"] = SECRET
     bridge = world.bridge(leak)
-    answers = [bridge.call("test.leak", json.dumps({"how": how, "echo": SECRET}).encode(), 1) for how in ("raise", "fail", "return")]
+    answers = [
+        bridge.call("test.leak", json.dumps({"how": how, "echo": SECRET}).encode(), 1)
+        for how in ("raise", "fail", "return")
+    ]
     bridge.close()
     stored = world.log._database.read("SELECT body FROM receipts UNION ALL SELECT body FROM contents")
     everything = b"".join([*answers, *(body for (body,) in stored)])

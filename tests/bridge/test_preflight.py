@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.conftest import World
 
 from coilclaw.policy import Autonomy
 from coilclaw.sdk import ToolContext, define_tool
-from tests.conftest import World
 
 ran: list[str] = []
 
@@ -75,7 +75,9 @@ def test_what_may_be_right_is_let_through(world: World, source: str) -> None:
 
 
 def test_another_thing_named_tools_is_left_alone(world: World) -> None:
-    source = "class tools:\n    class hammer:\n        @staticmethod\n        def hit(): return 'bang'\ntools.hammer.hit()"
+    source = (
+        "class tools:\n    class hammer:\n        @staticmethod\n        def hit(): return 'bang'\ntools.hammer.hit()"
+    )
     assert world.run(source).value == "bang"
 
 

@@ -34,7 +34,12 @@ def test_an_ambiguous_alias_means_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("files.raed", "files.read"), ("file.read", "files.read"), ("docs.read", "files.read"), ("zzz", "there are tools of: files")],
+    [
+        ("files.raed", "files.read"),
+        ("file.read", "files.read"),
+        ("docs.read", "files.read"),
+        ("zzz", "there are tools of: files"),
+    ],
 )
 def test_a_wrong_name_gets_a_suggestion(name: str, expected: str) -> None:
     assert expected in (build_registry([([tool("files.read")], ())]).suggestion(name) or "")
@@ -47,12 +52,17 @@ def test_an_empty_registry_says_so() -> None:
 def test_two_tools_with_one_id_are_both_refused() -> None:
     registry = build_registry([([tool("a.b", "one.py"), tool("a.b", "two.py"), tool("a.c")], ())])
     assert list(registry.tools) == ["a.c"]
-    assert [(each.file, "two.py" in each.message) for each in registry.diagnostics] == [("one.py", True), ("two.py", False)]
+    assert [(each.file, "two.py" in each.message) for each in registry.diagnostics] == [
+        ("one.py", True),
+        ("two.py", False),
+    ]
 
 
 def test_a_later_group_cannot_take_over_an_id() -> None:
     mine = tool("files.read", "built-in.py")
-    registry = build_registry([([mine], ()), ([tool("files.read", "workspace.py")], [Diagnostic(file="x", line=1, message="m")])])
+    registry = build_registry(
+        [([mine], ()), ([tool("files.read", "workspace.py")], [Diagnostic(file="x", line=1, message="m")])]
+    )
     assert registry.tools["files.read"].file == "built-in.py"
     assert [each.file for each in registry.diagnostics] == ["x", "workspace.py"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.conftest import KEY
 
 from coilclaw.receipts import MIGRATIONS, Draft, LogUnwritable, NoSuchReceipt, ReceiptLog, digest, now
 from coilclaw.store import Database
-from tests.conftest import KEY
 
 
 def draft(kind: str = "tool.call.requested", **fields: Any) -> Draft:

@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.conftest import KEY
 
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.store import Database
-from tests.conftest import KEY
 
 APPEND = """
 import sys

@@ -11,11 +11,11 @@ import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.conftest import KEY
 
 from coilclaw.receipts import MIGRATIONS, Draft, ReceiptLog, digest, verify_export
 from coilclaw.receipts.canonical import canonical_json, in_profile
 from coilclaw.store import Database
-from tests.conftest import KEY
 
 
 def fill(log: ReceiptLog, count: int) -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from tests.conftest import World
 
 from coilclaw.evidence import activity_of, run_of
 from coilclaw.policy import Autonomy
@@ -13,7 +14,6 @@ from coilclaw.receipts import LogUnwritable
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Deadline, Limits
 from coilclaw.sdk import Err, Ok, ToolContext, define_tool
-from tests.conftest import World
 
 kept: list[int] = []
 
@@ -88,7 +88,9 @@ for attempt in range(5):
 
 
 def test_ten_parallel_calls_take_the_time_of_one(world: World) -> None:
-    source = "import asyncio\n[r.value for r in await asyncio.gather(*(tools.numbers.slow.start(n=n) for n in range(10)))]"
+    source = (
+        "import asyncio\n[r.value for r in await asyncio.gather(*(tools.numbers.slow.start(n=n) for n in range(10)))]"
+    )
     report = world.run(source, slow)
     assert report.value == list(range(10))
     assert report.duration_ms < 600  # One after the other they would take a second at least.

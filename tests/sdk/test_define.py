@@ -119,14 +119,14 @@ def bad_summary() -> None:
 
 
 def no_output() -> None:
-    def handler(ctx: ToolContext, x: int):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    def handler(ctx: ToolContext, x: int):  # type: ignore[no-untyped-def]
         return x
 
     define_tool(id="a.b", risk="read", handler=handler)
 
 
 def untyped_parameter() -> None:
-    def handler(ctx: ToolContext, x) -> int:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    def handler(ctx: ToolContext, x) -> int:  # type: ignore[no-untyped-def]
         return 1
 
     define_tool(id="a.b", risk="read", handler=handler)

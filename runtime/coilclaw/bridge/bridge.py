@@ -28,14 +28,12 @@ from coilclaw.policy import Approver, Policy, Question, Verdict, classify
 from coilclaw.receipts import Draft, ReceiptLog, digest, now
 from coilclaw.sandbox import (
     POLL_SECONDS,
-    Cancelled,
     Deadline,
     Failed,
     Limits,
     OutputExceeded,
     RunEnded,
     SnippetError,
-    TimedOut,
 )
 from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext, ToolFailure
 
@@ -44,6 +42,7 @@ __all__ = ["Bridge", "Surroundings"]
 _LONGEST_NAME: Final = 200
 _LONGEST_MESSAGE: Final = 2000
 _MOST_AT_ONCE: Final = 64
+_ABANDONED: Final = Refusal(code="abandoned", message="the run ended first; what the tool did is unknown")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,12 +122,14 @@ class Bridge:
 
     def call(self, tool: str, input: bytes, line: int) -> bytes:
         """One call from beginning to end."""
+        number = next(self._numbers)
         try:
-            admitted = self._admit(tool, input, line)
+            admitted = self._admit(tool, input, line, number)
         except Refusal as refusal:
             return failure(refusal)
+        self._under_way[number] = admitted
         answer = self._perform(admitted)
-        self._end_if_over()
+        self._deadline.end_if_over()
         return answer
 
     def begin(self, tool: str, input: bytes, line: int) -> int:
@@ -139,6 +140,7 @@ class Bridge:
         except Refusal as refusal:
             self._answer(number, failure(refusal))
             return number
+        self._under_way[number] = admitted
         threading.Thread(target=self._perform_beside, args=(admitted,), name="coilclaw-call", daemon=True).start()
         return number
 
@@ -152,7 +154,7 @@ class Bridge:
                 left = None if left is None else left - step
             answers = [(number, answer.decode()) for number, answer in self._answers]
             self._answers.clear()
-        self._end_if_over()
+        self._deadline.end_if_over()
         return to_json(answers)
 
     def write(self, stream: int, text: str) -> None:
@@ -174,16 +176,13 @@ class Bridge:
             self._over = True
             abandoned, self._under_way = list(self._under_way.values()), {}
         for admitted in abandoned:
-            self._record_failure(
-                admitted, Refusal(code="abandoned", message="the run ended first; what the tool did is unknown")
-            )
+            self._record_failure(admitted, _ABANDONED)
 
     # Admission ---------------------------------------------------------------------------------------
 
-    def _admit(self, name: str, sent: bytes, line: int, number: int | None = None) -> _Admitted:
+    def _admit(self, name: str, sent: bytes, line: int, number: int) -> _Admitted:
         """Everything that comes before the handler. Raises `Refusal` with its receipts already written."""
-        self._end_if_over()
-        number = number or next(self._numbers)
+        self._deadline.end_if_over()
         shown = name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
         tool = self._registry.resolve(name)
         call = _Call(
@@ -254,7 +253,7 @@ class Bridge:
         )
         with self._deadline.paused():
             answer = self._around.approver.decide(question)
-        self._end_if_over()
+        self._deadline.end_if_over()
         decided = {"decision": answer.decision, "decided_by": answer.decided_by}
         if answer.decision == "allow-once":
             return requested._replace(type="tool.call.approved", status="allowed", timestamp=now(), payload=decided)
@@ -323,8 +322,8 @@ class Bridge:
 
     def _perform(self, admitted: _Admitted) -> bytes:
         """Run the handler, judge what it returned, and write down how it ended."""
-        with self._answered:
-            self._under_way[admitted.call.number] = admitted
+        if admitted.call.number not in self._under_way:
+            return failure(_ABANDONED)  # Its turn came after the run had ended.
         try:
             value = self._handle(admitted)
         except Refusal as refusal:
@@ -386,12 +385,6 @@ class Bridge:
         with self._answered:
             self._answers.append((number, answer))
             self._answered.notify_all()
-
-    def _end_if_over(self) -> None:
-        if self._deadline.cancelled:
-            raise RunEnded(Cancelled())
-        if self._deadline.expired:
-            raise RunEnded(TimedOut(seconds=self._deadline.seconds))
 
     # Receipts ------------------------------------------------------------------------------------------
 

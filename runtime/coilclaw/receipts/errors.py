@@ -4,14 +4,15 @@ EvidenceUnavailable (sdk)
 └── LogUnwritable         nothing more can be appended in this process
 
 OperatorError (sdk)
-└── NoSuchReceipt         the receipt asked for is not in the log
+├── NoSuchReceipt         the receipt asked for is not in the log
+└── DamagedReceipt        a stored receipt cannot be read any more
 """
 
 from __future__ import annotations
 
 from coilclaw.sdk import EvidenceUnavailable, OperatorError
 
-__all__ = ["LogUnwritable", "NoSuchReceipt"]
+__all__ = ["DamagedReceipt", "LogUnwritable", "NoSuchReceipt"]
 
 
 class LogUnwritable(EvidenceUnavailable):
@@ -28,3 +29,9 @@ class NoSuchReceipt(OperatorError):
     """The id or number names nothing in this log."""
 
     code = "no_such_receipt"
+
+
+class DamagedReceipt(OperatorError):
+    """What is stored is not a receipt."""
+
+    code = "damaged_receipt"

@@ -21,7 +21,8 @@ from coilclaw.store import Database
 
 __all__ = ["Verification", "verify_database", "verify_export"]
 
-_ALL: Final = "SELECT seq, body, receipt_hash FROM receipts ORDER BY seq"
+# Cast, because an editor of the database may have left another type behind.
+_ALL: Final = "SELECT seq, CAST(body AS BLOB), CAST(receipt_hash AS TEXT) FROM receipts ORDER BY seq"
 
 
 @dataclass(frozen=True, kw_only=True)

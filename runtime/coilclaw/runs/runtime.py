@@ -15,7 +15,6 @@ from coilclaw.bridge import Abandoned, Bridge, Registry, Surroundings
 from coilclaw.receipts import Draft, digest, now
 from coilclaw.runs.report import RunReport
 from coilclaw.sandbox import (
-    Cancelled,
     Completed,
     Crashed,
     Deadline,
@@ -167,7 +166,7 @@ class Runtime:
                 lambda: execute(bridge, deadline), timeout=float("inf"), deadline=deadline, grace=_GRACE_SECONDS
             )
         except Abandoned:
-            outcome = Cancelled() if deadline.cancelled else TimedOut(seconds=deadline.seconds)
+            outcome = deadline.outcome or TimedOut(seconds=deadline.seconds)
         except EvidenceUnavailable as error:
             outcome = Crashed(reason=error.message, hint=error.hint)
         duration = (time.perf_counter() - began) * 1000

@@ -1,7 +1,7 @@
 """The engine protocol, its limits and its outcomes. The engines are in the packages below."""
 
 from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
-from coilclaw.sandbox.engine import Engine, Host, Pins, RunEnded, Snippet
+from coilclaw.sandbox.engine import Engine, Host, Pins, Snippet
 from coilclaw.sandbox.errors import EngineUnavailable
 from coilclaw.sandbox.limits import Limits
 from coilclaw.sandbox.outcomes import (
@@ -13,6 +13,7 @@ from coilclaw.sandbox.outcomes import (
     OutOfMemory,
     OutputExceeded,
     Rejected,
+    RunEnded,
     SnippetError,
     Suspended,
     TimedOut,

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from coilclaw.sandbox.outcomes import Cancelled, RunEnded, TimedOut
+
 __all__ = ["POLL_SECONDS", "Deadline"]
 
 POLL_SECONDS: Final = 0.05
@@ -51,6 +53,17 @@ class Deadline:
     @property
     def over(self) -> bool:
         return self.cancelled or self.expired
+
+    @property
+    def outcome(self) -> Cancelled | TimedOut | None:
+        """How the run has ended if it is over; None while it may go on."""
+        if self.cancelled:
+            return Cancelled()
+        return TimedOut(seconds=self.seconds) if self.expired else None
+
+    def end_if_over(self) -> None:
+        if outcome := self.outcome:
+            raise RunEnded(outcome)
 
     @contextmanager
     def paused(self) -> Iterator[None]:

@@ -13,7 +13,7 @@ from coilclaw.sandbox.deadline import Deadline
 from coilclaw.sandbox.limits import Limits
 from coilclaw.sandbox.outcomes import Outcome
 
-__all__ = ["Engine", "Host", "Pins", "RunEnded", "Snippet"]
+__all__ = ["Engine", "Host", "Pins", "Snippet"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,14 +47,6 @@ class Pins:
             return hashlib.shake_256(self.seed + drawn.to_bytes(8, "big")).digest(size)
 
         return draw
-
-
-class RunEnded(Exception):
-    """Raised by a host function to end the run with this outcome; the snippet cannot catch it."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        super().__init__(outcome.status)
-        self.outcome = outcome
 
 
 class Host(Protocol):

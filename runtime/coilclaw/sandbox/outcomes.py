@@ -16,6 +16,7 @@ __all__ = [
     "Outcome",
     "OutputExceeded",
     "Rejected",
+    "RunEnded",
     "SnippetError",
     "Suspended",
     "TimedOut",
@@ -113,3 +114,11 @@ class Crashed(_Ended):
 Outcome: TypeAlias = (
     Completed | Failed | Rejected | TimedOut | OutOfMemory | OutputExceeded | Suspended | Cancelled | Crashed
 )
+
+
+class RunEnded(Exception):
+    """Raised by a host function to end the run with this outcome; the snippet cannot catch it."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.status)
+        self.outcome = outcome

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from coilclaw.sandbox.deadline import Deadline
-from coilclaw.sandbox.engine import Host, Pins, RunEnded, Snippet
+from coilclaw.sandbox.engine import Host, Pins, Snippet
 from coilclaw.sandbox.limits import Limits
 from coilclaw.sandbox.outcomes import (
     Completed,
@@ -19,6 +19,7 @@ from coilclaw.sandbox.outcomes import (
     OutOfMemory,
     OutputExceeded,
     Rejected,
+    RunEnded,
     SnippetError,
 )
 from coilclaw.sandbox.wasm.component import Progress, compile_guest, guest_build

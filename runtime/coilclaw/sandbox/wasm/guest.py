@@ -16,8 +16,8 @@ import wasmtime
 from wasmtime import component
 
 from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
-from coilclaw.sandbox.engine import Host, Pins, RunEnded
-from coilclaw.sandbox.outcomes import Cancelled, Outcome, TimedOut
+from coilclaw.sandbox.engine import Host, Pins
+from coilclaw.sandbox.outcomes import RunEnded
 from coilclaw.sandbox.wasm import abi
 from coilclaw.sandbox.wasm.component import CompiledGuest
 
@@ -82,16 +82,10 @@ class Guest:
             del _running[thread]
 
     def _tick(self) -> int:
-        if self.deadline is None:
+        outcome = self.deadline.outcome if self.deadline is not None else None
+        if outcome is None:
             return 0
-        if self.deadline.cancelled:
-            return self.end(Cancelled())
-        if self.deadline.expired:
-            return self.end(TimedOut(seconds=self.deadline.seconds))
-        return 0
-
-    def end(self, outcome: Outcome) -> int:
-        self.ended = self.ended or RunEnded(outcome)
+        self.ended = RunEnded(outcome)
         return abi.trap("the run has ended")
 
     def close(self) -> None:
@@ -190,7 +184,8 @@ def _write(guest: Guest, args: Any, results: Any) -> None:
 def _sleep(guest: Guest, args: Any, results: Any) -> None:
     left = args[0].of.u64 / 1e9
     pause = threading.Event()
-    while left > 0 and guest.deadline is not None and not guest.deadline.over:
+    while left > 0 and guest.deadline is not None:
+        guest.deadline.end_if_over()
         step = min(left, POLL_SECONDS, guest.deadline.remaining)
         pause.wait(step)
         left -= step

@@ -1,0 +1,70 @@
+"""The real command in a home of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import cache_folder
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Command:
+    """Runs `coilclaw` as a person would."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = folder / "home/.coilclaw"
+        self.workspace = folder / "home/coilclaw-workspace"
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder / "home"),
+            **({"COVERAGE_PROCESS_START": start} if (start := os.environ.get("COVERAGE_PROCESS_START")) else {}),
+        }
+        self.home.mkdir(parents=True, mode=0o700)
+        # The compiled sandbox is shared by all tests; compiling it takes seconds.
+        (self.home / "cache").symlink_to(cache_folder())
+
+    @property
+    def line(self) -> list[str]:
+        return [str(Path(sys.executable).with_name("coilclaw"))]
+
+    def __call__(self, *args: object, stdin: str | bytes = b"", **environment: str) -> Done:
+        done = subprocess.run(
+            [*self.line, *map(str, args)],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            env={**self.environment, **environment},
+            cwd=self.folder,
+            capture_output=True,
+        )
+        result = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert "Traceback (most recent call last)" not in result.err or "snippet" in result.err or ".py" in result.err
+        return result
+
+    def tool(self, path: str, text: str) -> Path:
+        file = self.workspace / "tools" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+
+@pytest.fixture
+def coilclaw(tmp_path: Path, engine: object) -> Command:
+    """`engine` is asked for so that the sandbox is compiled before the first command runs."""
+    return Command(tmp_path)

@@ -1,0 +1,110 @@
+"""The configuration: defaults, sources, expansion, and all its errors at once."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from coilclaw.config import ConfigError, Settings, config_text, load_settings
+
+
+def load(home: Path, text: str | None = None, **environment: str) -> Settings:
+    home.mkdir(exist_ok=True)
+    if text is not None:
+        (home / "config.toml").write_text(text)
+    return load_settings({"COILCLAW_HOME": str(home), "HOME": str(home), **environment})
+
+
+@pytest.mark.req("R273", "R274", "R275", "R278", "R289", "R346")
+def test_defaults_hold_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    config = load(tmp_path / "home").config
+    assert config.workspace_dir == tmp_path / "coilclaw-workspace"
+    assert config.security.autonomy == "supervised"
+    assert config.receipts.path == tmp_path / "home/coilclaw.db"
+    assert config.limits.tool_seconds == 30
+
+
+@pytest.mark.req("R290")
+def test_tilde_and_variables_are_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    settings = load(tmp_path / "home", 'workspace_dir = "~/x/${PLACE}/$OTHER"', PLACE="here", OTHER="there")
+    assert settings.config.workspace_dir == tmp_path / "x/here/there"
+
+
+def test_an_unset_variable_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="workspace_dir: the environment variable NOT_SET is not set"):
+        load(tmp_path / "home", 'workspace_dir = "${NOT_SET}/x"')
+
+
+@pytest.mark.req("R291", "R296", "R482")
+def test_all_errors_are_reported_in_one_pass(tmp_path: Path) -> None:
+    text = """
+workspace = "x"
+[security]
+autonomy = "godmode"
+[limits]
+seconds = -1
+memory_mib = "lots"
+[[policy.rules]]
+tool = "files.*"
+decision = "perhaps"
+[recipts]
+enabled = true
+"""
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / "home", text)
+    problems = "\n".join(caught.value.problems)
+    assert "workspace: unknown key; did you mean 'workspace_dir'?" in problems
+    assert "security.autonomy: 'godmode' is not allowed; use 'readonly', 'supervised' or 'full'" in problems
+    assert "limits.seconds" in problems
+    assert "limits.memory_mib" in problems
+    assert "policy.rules.0.decision: 'perhaps' is not allowed; use 'allow', 'ask' or 'deny'" in problems
+    assert "recipts: unknown key; did you mean 'receipts'?" in problems
+    assert len(caught.value.problems) == 6
+
+
+def test_receipts_cannot_be_turned_off(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no tool runs without them"):
+        load(tmp_path / "home", "[receipts]\nenabled = false")
+
+
+@pytest.mark.parametrize("text", ["a = ", "\x00", "[security\n"])
+def test_a_file_that_is_not_toml_is_one_clear_error(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match="not TOML"):
+        load(tmp_path / "home", text)
+
+
+@pytest.mark.req("R295")
+def test_values_of_unknown_keys_are_not_shown(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / "home", 'api_key = "s3cret"\n[security]\ntoken = "s3cret"')
+    assert "s3cret" not in str(caught.value)
+
+
+def test_each_value_names_its_source(tmp_path: Path) -> None:
+    settings = load(tmp_path / "home", "[limits]\nseconds = 5.0", COILCLAW_AUTONOMY="full")
+    rows = {key: (value, source) for key, value, source in settings.rows()}
+    assert rows["limits.seconds"] == (5.0, "config.toml")
+    assert rows["security.autonomy"] == ("full", "COILCLAW_AUTONOMY")
+    assert rows["limits.calls"] == (1000, "default")
+
+
+def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="COILCLAW_AUTONOMY"):
+        load(tmp_path / "home", COILCLAW_AUTONOMY="reckless")
+
+
+def test_the_written_configuration_is_valid_and_documents_every_key(tmp_path: Path) -> None:
+    text = config_text(tmp_path / 'odd "name" \\ here')
+    settings = load(tmp_path / "home", text)
+    assert settings.config.workspace_dir == tmp_path / 'odd "name" \\ here'
+    documented = "\n".join(line.removeprefix("# ") for line in text.splitlines())
+    for key, _, _ in settings.rows():
+        name = key.rsplit(".", 1)[-1]
+        if name not in ("workspace_only", "audit_log", "enabled", "rules"):
+            assert f"{name} = " in documented
+    uncommented = [line.removeprefix("# ") if " = " in line or "[[" in line else line for line in text.splitlines()[3:]]
+    tomllib.loads("\n".join(line for line in uncommented if not line.startswith("# ")))

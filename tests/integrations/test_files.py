@@ -1,0 +1,185 @@
+"""Files: inside the workspace, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coilclaw.integrations.files import list_files, read, write
+from coilclaw.policy import classify
+from coilclaw.sdk import Forbid, Risk, ToolContext, ToolFailure
+
+OUTSIDE = "outside secret"
+
+
+@pytest.fixture
+def ctx(tmp_path: Path) -> ToolContext:
+    (tmp_path / "secret.txt").write_text(OUTSIDE)
+    workspace = tmp_path / "workspace"
+    (workspace / "notes").mkdir(parents=True)
+    (workspace / "notes" / "a.txt").write_text("hällo")
+    (workspace / "b.bin").write_bytes(b"\xff\xfe\x00")
+    return ToolContext(workspace=workspace, forbidden_paths=(workspace / "private",))
+
+
+def judged(tool: Any, ctx: ToolContext, **arguments: Any) -> Risk | Forbid:
+    return classify(tool, tool.input(**arguments), ctx)
+
+
+@pytest.mark.req("R333", "R334", "R335", "R347")
+def test_files_are_listed_read_and_written(ctx: ToolContext) -> None:
+    assert [entry.path for entry in list_files(ctx, ".").entries] == ["b.bin", "notes"]
+    assert [entry.path for entry in list_files(ctx, ".", recursive=True).entries] == ["b.bin", "notes", "notes/a.txt"]
+    assert read(ctx, "notes/a.txt").text == "hällo"
+    written = write(ctx, "new/deep/c.txt", "text")
+    assert written.created
+    assert not write(ctx, "new/deep/c.txt", "more").created
+    assert read(ctx, "./new/deep/c.txt").text == "more"
+    assert [path.name for path in (ctx.workspace / "new/deep").iterdir()] == ["c.txt"]
+
+
+ESCAPES = [
+    "/etc/passwd",
+    "../secret.txt",
+    "notes/../../secret.txt",
+    "notes/..",
+    "~/x",
+    "~root/x",
+    "..\\secret.txt",
+    "C:\\windows",
+    "c:/windows",
+    "\\\\server\\share",
+    "//etc/passwd",
+    "notes/\0/x",
+    "private/key",
+    "private",
+    "./private/../private/key",
+]
+
+
+@pytest.mark.req("R352", "R353", "R485", "R501")
+@pytest.mark.parametrize("path", ESCAPES)
+@pytest.mark.parametrize("tool", [read, list_files, write])
+def test_a_path_out_of_the_workspace_is_forbidden(ctx: ToolContext, tool: Any, path: str) -> None:
+    arguments = {"path": path, "text": "x"} if tool is write else {"path": path}
+    assert isinstance(judged(tool, ctx, **arguments), Forbid)
+
+
+@pytest.mark.parametrize("path", ["a.txt", "notes/a.txt", "./a", "a..b", "..a/b", "a/b..", "notes//a.txt", "é/ü.txt"])
+def test_a_path_inside_is_not(ctx: ToolContext, path: str) -> None:
+    assert judged(read, ctx, path=path) is Risk.READ
+    assert judged(write, ctx, path=path, text="") is Risk.WRITE
+
+
+@pytest.mark.parametrize("path", ["tools/x.py", "tools", "./tools/a/b.py"])
+def test_code_that_runs_outside_the_sandbox_is_not_written_from_inside(ctx: ToolContext, path: str) -> None:
+    assert isinstance(judged(write, ctx, path=path, text="x"), Forbid)
+    assert judged(read, ctx, path=path) is Risk.READ
+
+
+@pytest.mark.parametrize("link", ["file", "folder", "inside"])
+def test_links_are_not_followed(ctx: ToolContext, link: str, tmp_path: Path) -> None:
+    target = {"file": tmp_path / "secret.txt", "folder": tmp_path, "inside": ctx.workspace / "notes"}[link]
+    (ctx.workspace / "link").symlink_to(target)
+    path = "link" if link == "file" else ("link/secret.txt" if link == "folder" else "link/a.txt")
+    for attempt in (lambda: read(ctx, path), lambda: write(ctx, path, "x"), lambda: list_files(ctx, "link")):
+        with pytest.raises(ToolFailure) as caught:
+            attempt()
+        assert OUTSIDE not in str(caught.value)
+        assert str(tmp_path) not in str(caught.value)
+    assert (tmp_path / "secret.txt").read_text() == OUTSIDE
+    assert {entry.kind for entry in list_files(ctx, ".").entries if entry.path == "link"} == {"link"}
+
+
+def test_a_folder_swapped_for_a_link_leads_nowhere(ctx: ToolContext, tmp_path: Path) -> None:
+    """An attacker who swaps a folder for a link while it is used: the walk fails, it never leads outside."""
+    outside = tmp_path / "elsewhere"
+    outside.mkdir()
+    (outside / "a.txt").write_text(OUTSIDE)
+    real, aside = ctx.workspace / "notes", ctx.workspace / "aside"
+    link = tmp_path / "link"
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            real.rename(aside)
+            real.symlink_to(outside)
+            real.unlink()
+            aside.rename(real)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        for number in range(2000):
+            try:
+                assert read(ctx, "notes/a.txt").text == "hällo"
+                write(ctx, "notes/mine.txt", str(number))
+            except ToolFailure:
+                pass
+    finally:
+        stop.set()
+        thread.join()
+    assert not link.exists()
+    assert sorted(path.name for path in outside.iterdir()) == ["a.txt"]
+    assert (outside / "a.txt").read_text() == OUTSIDE
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("missing.txt", "not_found"),
+        ("notes", "not_a_file"),
+        (".", "not_a_file"),
+        ("b.bin", "not_text"),
+        ("notes/a.txt/x", "not_a_folder"),
+    ],
+)
+def test_what_cannot_be_read_is_explained(ctx: ToolContext, path: str, code: str) -> None:
+    with pytest.raises(ToolFailure) as caught:
+        read(ctx, path)
+    assert caught.value.code == code
+
+
+def test_a_pipe_is_refused_and_not_waited_for(ctx: ToolContext) -> None:
+    os.mkfifo(ctx.workspace / "pipe")
+    with pytest.raises(ToolFailure, match="ordinary file"):
+        read(ctx, "pipe")
+    with pytest.raises(ToolFailure, match="ordinary file"):
+        write(ctx, "pipe", "x")
+
+
+def test_a_long_file_is_refused_unless_asked_for(ctx: ToolContext) -> None:
+    (ctx.workspace / "long.txt").write_text("x" * 300_000)
+    with pytest.raises(ToolFailure) as caught:
+        read(ctx, "long.txt")
+    assert caught.value.code == "too_large"
+    assert read(ctx, "long.txt", max_bytes=400_000).size == 300_000
+
+
+def test_a_long_listing_is_cut_and_says_so(ctx: ToolContext) -> None:
+    folder = ctx.workspace / "many"
+    folder.mkdir()
+    for number in range(1100):
+        (folder / f"{number:04}").touch()
+    listing = list_files(ctx, "many")
+    assert len(listing.entries) == 1000
+    assert listing.truncated
+
+
+def test_a_failed_write_leaves_the_old_file(ctx: ToolContext) -> None:
+    (ctx.workspace / "folder").mkdir()
+    with pytest.raises(ToolFailure):
+        write(ctx, "folder", "x")
+    with pytest.raises(ToolFailure):
+        write(ctx, "b.bin/x", "x")
+    assert (ctx.workspace / "b.bin").read_bytes() == b"\xff\xfe\x00"
+    assert not [path for path in ctx.workspace.rglob("*.tmp")]
+
+
+def test_a_missing_workspace_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(ToolFailure, match="does not exist"):
+        list_files(ToolContext(workspace=tmp_path / "nowhere"), ".")

@@ -1,0 +1,470 @@
+"""Every limit has an outcome of its own, and whatever a snippet does ends that snippet alone."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from coilclaw.sandbox import (
+    Cancelled,
+    Completed,
+    Crashed,
+    Deadline,
+    Engine,
+    Failed,
+    Limits,
+    Outcome,
+    OutOfMemory,
+    OutputExceeded,
+    Pins,
+    Rejected,
+    Snippet,
+    TimedOut,
+)
+
+if TYPE_CHECKING:
+    from tests.sandbox.conftest import Execute, Ran
+
+pytestmark = pytest.mark.req("R2", "R19")
+
+SHORT = 0.3
+MIB = 1024 * 1024
+
+
+def assert_healthy(execute: Execute) -> None:
+    """The engine goes on as if nothing had been."""
+    ran = execute("import json\ntools.twice(n=20).value + json.loads('2')", tools={"twice": lambda n: n * 2})
+    assert ran.outcome == Completed(value=42)
+
+
+def ends_with(execute: Execute, kind: type[Any] | tuple[type[Any], ...], source: str, **options: Any) -> Ran:
+    ran = execute(source, **options)
+    assert isinstance(ran.outcome, kind), ran.outcome
+    assert_healthy(execute)
+    return ran
+
+
+# Time -------------------------------------------------------------------------------------------------
+
+ENDLESS = {
+    "loop": "while True: pass",
+    "loop that swallows everything": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+    "recursion that swallows everything": (
+        "def f():\n    while True:\n        try: f()\n        except BaseException: pass\nf()"
+    ),
+    "finally that loops": "try:\n    1 / 0\nfinally:\n    while True: pass",
+    "catastrophic regex": "import re\nre.match('(a+)+$', 'a' * 40 + 'b')",
+    "power tower": "9 ** 9 ** 9",
+    "sum of a huge range": "sum(range(10 ** 12))",
+    "nested comprehensions": "[0 for a in range(10**4) for b in range(10**4) for c in range(10**4) if a < 0]",
+    "endless iterator inside C": "max(iter(int, 1))",
+    "factorial": "import math\nmath.factorial(10 ** 7)",
+    "endless query": (
+        "import sqlite3\nsqlite3.connect(':memory:').execute('with recursive t(n) as (select 1 union all select n + 1 "
+        "from t) select count(*) from t').fetchall()"
+    ),
+    "sleep": "import time\ntime.sleep(10 ** 6)",
+    "sleep longer than any clock": "import time\ntime.sleep(1e11)",
+    "sleeps that swallow everything": (
+        "import time\nwhile True:\n    try: time.sleep(10 ** 6)\n    except BaseException: pass"
+    ),
+    "async sleep": "import asyncio\nawait asyncio.sleep(10 ** 6)",
+    "async loop": "import asyncio\nwhile True: await asyncio.sleep(0)",
+    "repr that loops": "class C:\n    def __repr__(self):\n        while True: pass\nC()",
+    "str of an exception that loops": (
+        "class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E"
+    ),
+    "destructor that loops": "class D:\n    def __del__(self):\n        while True: pass\nD()\n1",
+    "loop inside eval": "eval(compile('while True: pass', 'x', 'exec'))",
+    "memory errors that are swallowed": (
+        "x = []\nwhile True:\n    try: x.append(bytearray(10 ** 6))\n    except MemoryError: pass"
+    ),
+    "trace function that loops": ("import sys\ndef t(*a):\n    while True: pass\nsys.settrace(t)\ndef f(): pass\nf()"),
+}
+
+
+@pytest.mark.parametrize("source", ENDLESS.values(), ids=ENDLESS.keys())
+def test_what_never_ends_times_out(execute: Execute, source: str) -> None:
+    ran = ends_with(execute, TimedOut, source, seconds=SHORT)
+    assert ran.outcome == TimedOut(seconds=SHORT)
+
+
+def test_output_before_a_timeout_is_kept(execute: Execute) -> None:
+    assert ends_with(execute, TimedOut, "print('working')\nwhile True: pass", seconds=SHORT).stdout == "working\n"
+
+
+def test_compiling_counts_against_the_deadline(execute: Execute) -> None:
+    ends_with(execute, TimedOut, "x = 1\n" * 170_000, seconds=0.05, source_bytes=4 * MIB)
+
+
+@pytest.mark.parametrize("call", ["tools.stuck()", "tools.stuck.start().result()", "await tools.stuck.start()"])
+def test_a_deadline_inside_a_call_times_out(execute: Execute, call: str) -> None:
+    release = threading.Event()
+    try:
+        source = f"try:\n    {call}\nexcept BaseException:\n    pass\n'survived'"
+        ran = ends_with(execute, TimedOut, source, seconds=SHORT, tools={"stuck": lambda: release.wait(60)})
+    finally:
+        release.set()
+    assert len(ran.calls) == 1
+
+
+def test_a_deadline_that_passed_during_a_call_ends_the_run_after_it(execute: Execute) -> None:
+    deadline = Deadline(SHORT)
+
+    def overstay() -> None:
+        while not deadline.expired:
+            threading.Event().wait(0.01)
+
+    ran = ends_with(execute, TimedOut, "while True: tools.overstay()", deadline=deadline, tools={"overstay": overstay})
+    assert len(ran.calls) == 1
+
+
+def test_an_expired_deadline_ends_the_run_at_once(execute: Execute) -> None:
+    ends_with(execute, TimedOut, "while True: pass", seconds=0.0)
+
+
+def test_time_stands_still_while_a_deadline_is_paused(execute: Execute) -> None:
+    deadline = Deadline(5.0)
+
+    def decide() -> str:
+        with deadline.paused():
+            before = deadline.remaining
+            threading.Event().wait(0.1)
+            return "same" if abs(deadline.remaining - before) < 0.05 else "less"
+
+    assert execute("tools.decide().value", deadline=deadline, tools={"decide": decide}).value == "same"
+
+
+# Cancellation -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        "while True: pass",
+        "import time\ntime.sleep(10 ** 6)",
+        "import asyncio\nawait asyncio.sleep(10 ** 6)",
+        "while True:\n    try: tools.stuck()\n    except BaseException: pass",
+        "tools.stuck.start().result()",
+    ],
+    ids=["looping", "sleeping", "sleeping asynchronously", "in a call", "waiting for a call"],
+)
+def test_a_run_can_be_cancelled_from_another_thread(execute: Execute, endless: str) -> None:
+    deadline, started, release = Deadline(60.0), threading.Event(), threading.Event()
+
+    def cancel() -> None:
+        if started.wait(30):
+            deadline.cancel()
+
+    tools = {"started": started.set, "stuck": lambda: release.wait(60)}
+    canceller = threading.Thread(target=cancel)
+    canceller.start()
+    try:
+        ends_with(execute, Cancelled, f"tools.started()\n{endless}", deadline=deadline, tools=tools)
+    finally:
+        release.set()
+        canceller.join()
+
+
+def test_a_cancelled_run_makes_no_further_call(execute: Execute) -> None:
+    deadline = Deadline(60.0)
+    source = "for _ in range(1000):\n    try: tools.cancel()\n    except BaseException: pass"
+    ran = ends_with(execute, Cancelled, source, deadline=deadline, tools={"cancel": deadline.cancel})
+    assert len(ran.calls) == 1
+
+
+# Memory -----------------------------------------------------------------------------------------------
+
+HUGE = {
+    "list growth": "x = []\nwhile True: x.append('a' * 10 ** 6)",
+    "one long list": "[0] * 10 ** 8",
+    "list of a range": "list(range(10 ** 9))",
+    "string": "len('x' * 2 ** 30)",
+    "bytearray": "len(bytearray(2 ** 30))",
+    "width of an f-string": "len(f'{1:{10 ** 9}}')",
+    "doubling string": "s = 'x'\nwhile True: s += s",
+    "dictionary": "d = {}\nwhile True: d[len(d)] = bytearray(10 ** 5)",
+    "decompression": "import zlib\nzlib.decompress(zlib.compress(bytes(2 * 10 ** 7))) * 100",
+}
+
+
+@pytest.mark.parametrize("source", HUGE.values(), ids=HUGE.keys())
+def test_what_needs_too_much_memory_is_out_of_memory(execute: Execute, source: str) -> None:
+    ran = ends_with(execute, OutOfMemory, source, memory_bytes=128 * MIB)
+    assert ran.outcome == OutOfMemory(memory_bytes=128 * MIB)
+
+
+@pytest.mark.parametrize("source", ["bytearray(2 ** 31)", "'a' * 10 ** 10", "bytes(10 ** 12)", "[None] * 2 ** 62"])
+def test_what_no_memory_could_hold_ends_the_snippet_alone(execute: Execute, source: str) -> None:
+    ends_with(execute, (OutOfMemory, Failed), f"len({source})")
+
+
+def test_a_snippet_may_recover_from_a_memory_error(execute: Execute) -> None:
+    source = "x = []\ntry:\n    while True: x.append(bytearray(10 ** 6))\nexcept MemoryError: del x\n'recovered'"
+    assert ends_with(execute, Completed, source, memory_bytes=128 * MIB).value == "recovered"
+
+
+def test_memory_is_limited_per_run(execute: Execute) -> None:
+    source = "len(bytearray(100 * 2 ** 20)) >> 20"
+    ends_with(execute, OutOfMemory, source, memory_bytes=96 * MIB)
+    assert execute(source, memory_bytes=256 * MIB).value == 100
+
+
+# Output -----------------------------------------------------------------------------------------------
+
+FLOODS = {
+    "lines": "while True: print('x' * 1000)",
+    "one line": "print('x' * 10 ** 7)",
+    "stderr": "import sys\nwhile True: sys.stderr.write('x' * 1000)",
+    "a flood that swallows everything": "while True:\n    try: print('x' * 10 ** 5)\n    except BaseException: pass",
+    "long last expression": "'x' * (2 * 2 ** 20)",
+    "long list as last expression": "['x' * 100] * 20_000",
+    "long repr": "class C:\n    def __repr__(self): return 'x' * 10 ** 7\nC()",
+    "long message of an exception": "raise ValueError('x' * 10 ** 7)",
+    "doubled dictionary": "d = {'a': 1}\nfor _ in range(17): d = {'x': d, 'y': d}\nd",
+}
+
+
+@pytest.mark.parametrize("source", FLOODS.values(), ids=FLOODS.keys())
+def test_too_much_output_is_output_exceeded(execute: Execute, source: str) -> None:
+    ran = ends_with(execute, OutputExceeded, source)
+    assert ran.outcome == OutputExceeded(output_bytes=MIB)
+    assert len(ran.stdout) <= MIB
+
+
+def test_output_is_limited_per_run(execute: Execute) -> None:
+    ends_with(execute, OutputExceeded, "print('x' * 200)", output_bytes=100)
+    assert execute("print('x' * 50)", output_bytes=100).stdout == "x" * 50 + "\n"
+
+
+def test_a_dictionary_that_doubles_sixty_times_does_not_hang(execute: Execute) -> None:
+    source = "d = {'a': 1}\nfor _ in range(60): d = {'x': d, 'y': d}\nd"
+    ends_with(execute, (TimedOut, OutOfMemory, OutputExceeded), source, seconds=SHORT)
+
+
+# Stack ------------------------------------------------------------------------------------------------
+
+
+def test_deep_recursion_fails_with_recursion_error(execute: Execute) -> None:
+    outcome = ends_with(execute, Failed, "def f(): f()\nf()").outcome
+    assert outcome.error.type == "RecursionError"
+
+
+ABUSES = {
+    "plain": "def f(n): return f(n + 1) + 1\nf(0)",
+    "repr": "class A:\n    def __repr__(self): return repr(self)\nrepr(A())",
+    "getattr": "class A:\n    def __getattr__(self, n): return getattr(self, n + 'x')\nA().y",
+    "sorted": "def f(n): return sorted([n], key=f)\nf(0)",
+    "swallowing": "def f():\n    try: f()\n    finally: f()\nf()",
+}
+
+
+@pytest.mark.parametrize("source", ABUSES.values(), ids=ABUSES.keys())
+def test_recursion_without_a_limit_ends_the_snippet_alone(execute: Execute, source: str) -> None:
+    kinds = (Failed, Crashed, OutOfMemory, TimedOut)
+    ends_with(execute, kinds, f"import sys\nsys.setrecursionlimit(10 ** 9)\n{source}", seconds=SHORT)
+
+
+DEEP_VALUES = {
+    "repr": "repr(x)",
+    "value": "x",
+    "comparison": "x == [x]",
+    "json": "import json\njson.dumps(x)",
+    "deepcopy": "import copy\ncopy.deepcopy(x)",
+    "pickle": "import pickle\npickle.dumps(x)",
+    "argument": "tools.twice(n=x)",
+    "parsing": "import json\njson.loads('[' * 100_000)",
+}
+
+
+@pytest.mark.parametrize("use", DEEP_VALUES.values(), ids=DEEP_VALUES.keys())
+def test_a_hundred_thousand_nested_lists_end_the_snippet_alone(execute: Execute, use: str) -> None:
+    source = f"x = []\nfor _ in range(100_000): x = [x]\n{use}"
+    ends_with(execute, (Completed, Failed, Crashed), source, tools={"twice": lambda n: n})
+
+
+# Source -----------------------------------------------------------------------------------------------
+
+TOO_DEEP = {
+    "brackets": "(" * 500 + ")" * 500,
+    "lists": "[" * 500 + "]" * 500,
+    "brackets of 150 levels": "(" * 150 + "1" + ")" * 150,
+    "open brackets": "(" * 10_000,
+    "minus signs": "-" * 100_000 + "1",
+    "nots": "not " * 100_000 + "1",
+    "lambdas": "lambda:" * 5000 + "1",
+    "f-strings": 'f"{' * 200,
+    "indentation": "".join(" " * n + "if 1:\n" for n in range(120)) + " " * 120 + "pass",
+}
+
+
+@pytest.mark.parametrize("source", TOO_DEEP.values(), ids=TOO_DEEP.keys())
+def test_source_that_is_nested_too_deeply_is_rejected(execute: Execute, source: str) -> None:
+    ends_with(execute, Rejected, source)
+
+
+LONG = {
+    "sum": "+".join(["1"] * 100_000),
+    "attributes": "x" + ".y" * 100_000,
+    "calls": "f" + "()" * 100_000,
+    "concatenation": "+".join(["'a'"] * 50_000),
+    "elifs": "if 0: pass\n" + "elif 0: pass\n" * 10_000,
+}
+
+
+@pytest.mark.parametrize("source", LONG.values(), ids=LONG.keys())
+def test_a_long_expression_ends_the_snippet_alone(execute: Execute, source: str) -> None:
+    ends_with(execute, (Completed, Failed, Rejected, Crashed), source)
+
+
+def test_deep_source_in_eval_ends_the_snippet_alone(execute: Execute) -> None:
+    ends_with(execute, (Failed, OutOfMemory, Crashed), "eval('-' * 100_000 + '1')")
+    ends_with(execute, (Failed, OutOfMemory, Crashed), "eval('(' * 500 + ')' * 500)")
+
+
+NOT_TEXT = {
+    "null byte": "x\x00y",
+    "null byte in a string": "'a\x00b'",
+    "null byte in a comment": "1  # \x00",
+    "lone surrogate": "x = '\ud800'",
+    "lone surrogate in a name": "\udfff = 1",
+}
+
+
+@pytest.mark.parametrize("source", NOT_TEXT.values(), ids=NOT_TEXT.keys())
+def test_source_that_is_not_text_is_rejected(execute: Execute, source: str) -> None:
+    ends_with(execute, Rejected, source)
+
+
+def test_ten_megabytes_of_source_are_rejected(execute: Execute) -> None:
+    ran = ends_with(execute, Rejected, "x = 1\n" * (10 * MIB // 6))
+    assert ran.stdout == ""
+
+
+def test_the_size_of_source_is_counted_in_bytes(execute: Execute) -> None:
+    ends_with(execute, Rejected, "'" + "é" * 60 + "'", source_bytes=100)
+    assert execute("'" + "e" * 60 + "'", source_bytes=100).value == "e" * 60
+
+
+@pytest.mark.parametrize("text", ["\\ud800", "\\x00", "\\U0010ffff", "a\\udfffb"])
+def test_odd_characters_may_be_printed_and_returned(execute: Execute, text: str) -> None:
+    ran = ends_with(execute, Completed, f"print('{text}')\nlen('{text}') > 0")
+    assert ran.value is True
+    assert ran.stdout.encode()
+
+
+@pytest.mark.parametrize("text", ["\\ud800", "a\\udfffb"])
+def test_lone_surrogates_in_arguments_do_not_break_the_host(execute: Execute, text: str) -> None:
+    ends_with(execute, Completed, f"tools.twice(n='{text}')", tools={"twice": lambda n: len(n)})
+
+
+# Exits ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("R24")
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os\nos._exit(0)",
+        "import os\nos._exit(3)",
+        "import os\nos.abort()",
+        "import os\ntry:\n    1 / 0\nfinally:\n    os._exit(0)",
+        "import signal\nsignal.raise_signal(9)",
+        "import faulthandler\nfaulthandler._sigsegv()",
+    ],
+)
+def test_ending_the_interpreter_is_a_crash_of_the_sandbox_alone(execute: Execute, source: str) -> None:
+    ends_with(execute, Crashed, f"print('before')\n{source}")
+
+
+EXITS: dict[str, type[Outcome]] = {
+    "import sys\nsys.exit()": Completed,
+    "raise SystemExit": Completed,
+    "exit()": Completed,
+    "import sys\ntry:\n    1 / 0\nfinally:\n    sys.exit(0)": Completed,
+    "import sys\ntry:\n    1 / 0\nfinally:\n    sys.exit(1)": Failed,
+    "raise SystemExit('because')": Failed,
+    "raise KeyboardInterrupt": Failed,
+    "raise GeneratorExit": Failed,
+    "class E(BaseException): pass\nraise E": Failed,
+    "import asyncio\nraise asyncio.CancelledError": Failed,
+    "import asyncio\nawait asyncio.sleep(0)\nraise SystemExit(2)": Failed,
+    "import asyncio\nawait asyncio.sleep(0)\nraise SystemExit(0)": Completed,
+    "import asyncio\nasync def f(): raise SystemExit(2)\nasyncio.run(f())": Failed,
+}
+
+
+@pytest.mark.parametrize(("source", "kind"), EXITS.items(), ids=map(repr, EXITS))
+def test_exceptions_that_mean_the_end_end_the_snippet(execute: Execute, source: str, kind: type[Outcome]) -> None:
+    ends_with(execute, kind, source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
+        "class E(Exception):\n    def __str__(self): raise SystemExit(0)\nraise E",
+        "class E(Exception):\n    __traceback__ = property(lambda self: 1 / 0)\nraise E",
+        "e = ValueError()\ne.__cause__ = KeyError()\ne.__cause__.__cause__ = e\nraise e",
+        "e = None\nfor n in range(5000):\n    f = ValueError(n)\n    f.__cause__ = e\n    e = f\nraise e",
+    ],
+    ids=["str raises", "str exits", "traceback raises", "circular causes", "thousands of causes"],
+)
+def test_hostile_exceptions_still_fail(execute: Execute, source: str) -> None:
+    ends_with(execute, (Failed, OutputExceeded), source)
+
+
+# The bridge -------------------------------------------------------------------------------------------
+
+
+def test_abandoned_pending_calls_do_not_keep_the_run(execute: Execute) -> None:
+    release = threading.Event()
+    try:
+        source = "for _ in range(50): tools.stuck.start()\n'left'"
+        assert ends_with(execute, Completed, source, tools={"stuck": lambda: release.wait(60)}).value == "left"
+    finally:
+        release.set()
+
+
+def test_a_call_from_a_destructor_reaches_the_host(execute: Execute) -> None:
+    source = "class D:\n    def __del__(self): tools.twice(n=1)\nd = D()\ndel d\n1"
+    assert len(ends_with(execute, Completed, source, tools={"twice": lambda n: n}).calls) == 1
+
+
+def test_an_argument_of_tens_of_megabytes_does_not_break_the_host(execute: Execute) -> None:
+    source = "tools.size(text='x' * 20_000_000)"
+    ends_with(execute, (Completed, OutOfMemory), source, tools={"size": lambda text: len(text)})
+
+
+def test_an_answer_that_does_not_fit_is_out_of_memory(execute: Execute) -> None:
+    source = "kept = []\nfor _ in range(100): kept.append(tools.big().value)"
+    tools = {"big": lambda: "x" * 4_000_000}
+    ends_with(execute, (OutOfMemory, Crashed), source, memory_bytes=96 * MIB, tools=tools)
+
+
+def test_an_exception_of_the_host_is_raised_behind_the_guest(engine: Engine, execute: Execute) -> None:
+    class Broken(Exception):
+        pass
+
+    class BrokenHost:
+        def preflight(self, calls: bytes) -> bytes:
+            return b"[]"
+
+        def call(self, tool: str, input: bytes, line: int) -> bytes:
+            raise Broken
+
+        def begin(self, tool: str, input: bytes, line: int) -> int:
+            raise Broken
+
+        def wait(self, seconds: float | None) -> bytes:
+            raise Broken
+
+        def write(self, stream: int, text: str) -> None:
+            raise Broken
+
+    snippet = Snippet(source="while True:\n    try: tools.x()\n    except BaseException: pass")
+    with pytest.raises(Broken):
+        engine.execute(snippet, Limits(seconds=20), BrokenHost(), Deadline(20), Pins())
+    assert_healthy(execute)

@@ -1,0 +1,82 @@
+"""The shape of the project itself."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = [ROOT / name for name in ("runtime", "sdk", "workspace_tools", "integrations")]
+
+
+def modules() -> list[Path]:
+    return [path for source in SOURCES for path in source.rglob("*.py")]
+
+
+@pytest.mark.req("R8")
+def test_top_level_entries_exist() -> None:
+    for name in (
+        "pyproject.toml",
+        "README.md",
+        "runtime",
+        "sdk",
+        "workspace_tools",
+        "integrations",
+        "tests",
+        "examples",
+    ):
+        assert (ROOT / name).exists()
+
+
+def test_the_namespace_has_no_file_of_its_own() -> None:
+    """One `coilclaw/__init__.py` would hide the other three roots."""
+    assert not [source for source in SOURCES if (source / "coilclaw/__init__.py").exists()]
+    assert not (ROOT / "integrations/coilclaw/integrations/__init__.py").exists()
+
+
+@pytest.mark.parametrize(
+    "package",
+    ["sdk", "store", "receipts", "policy", "sandbox", "bridge", "runs", "evidence", "config", "workspace_tools"],
+)
+def test_a_package_exports_exactly_what_it_lists(package: str) -> None:
+    module = importlib.import_module(f"coilclaw.{package}")
+    public = {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and not isinstance(value, type(ast)) and name != "annotations"
+    }
+    assert public == set(module.__all__)
+    assert len(module.__all__) == len(set(module.__all__))
+
+
+def test_other_packages_import_public_names_only() -> None:
+    """`from coilclaw.receipts.log import …` is for `coilclaw.receipts` alone."""
+    packages = {found.name for found in pkgutil.iter_modules([str(source / "coilclaw") for source in SOURCES])}
+    for path in modules():
+        mine = path.relative_to(next(source for source in SOURCES if source in path.parents)).parts[1]
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("coilclaw."):
+                parts = node.module.split(".")
+                if parts[1] != mine and parts[1] in packages:
+                    allowed = len(parts) == 2 or node.module in ("coilclaw.sandbox.wasm", "coilclaw.sdk.result")
+                    assert allowed, f"{path}: {node.module}"
+
+
+def test_modules_say_what_they_are_and_stay_readable() -> None:
+    for path in modules():
+        text = path.read_text()
+        assert ast.get_docstring(ast.parse(text)), f"{path} has no docstring"
+        assert len(text.splitlines()) <= 500, f"{path} is too long to be one concept"
+        assert not re.search(r"(^|_)(utils?|helpers?|manager|common)(_|$)", path.stem), path
+
+
+def test_only_the_command_line_reads_the_environment() -> None:
+    for path in modules():
+        if "/cli/" in str(path) or "/sandbox/guest/" in str(path):
+            continue
+        assert not re.search(r"os\.environ|os\.getenv", path.read_text()), path
