@@ -14,7 +14,7 @@ from suite.table import duration
 __all__ = ["svg_of"]
 
 _WIDTH: Final = 960
-_LABELS: Final = 300
+_LABELS: Final = 310
 _VALUES: Final = 90
 _BAR: Final = 18
 _STEP: Final = 26

