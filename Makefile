@@ -52,8 +52,7 @@ unit: $(READY) $(DEV) ## The tests alone
 bench: $(READY) ## Measure this runtime beside its peers (table, JSON and SVG in benchmarks/results)
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
-guest: $(READY) ## Build the sandbox guest if its sources changed
-	@$(PIP) install componentize-py==0.25.1 tzdata
+guest: $(READY) $(DEV) ## Build the sandbox guest if its sources changed
 	@$(BIN)/python guest_build.py
 
 clean: ## Remove everything that was installed or built

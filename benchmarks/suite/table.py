@@ -14,9 +14,9 @@ _REFERENCES: Mapping[str, str] = {DURABLE: "write + fsync", CONCURRENT: "1 calle
 """What the others are compared with where that is not CoilClaw itself."""
 
 _NOTES = (
-    "Calls of the host: CoilClaw's is validated, decided by policy and leaves three receipts; a peer's is the bare call.",
+    "Calls of the host: CoilClaw's is validated, decided by policy and leaves receipts; a peer's is the bare call.",
     "Compute: the time of a trivial snippet is taken off. smolagents gets a smaller size, and its time is multiplied.",
-    "RestrictedPython and smolagents run in the host's own interpreter, native CPython and python -c without any bounds.",
+    "RestrictedPython and smolagents run in the host's own interpreter, native CPython and python -c have no bounds.",
 )
 
 

@@ -81,6 +81,17 @@ def test_another_thing_named_tools_is_left_alone(world: World) -> None:
     assert world.run(source).value == "bang"
 
 
+def test_a_running_snippet_cannot_hurt_the_host_through_preflight(world: World) -> None:
+    source = """
+import sys
+answers = set()
+for text in ('', '[', '3', '[3]', '[{}]', '[{"path": 3}]', '{"a": 1}', '[' * 10000, '[{"path": "shop.orders.list", "line": {}}]'):
+    answers.add(sys.modules["wit_world"].preflight(text))
+sorted(answers)
+"""
+    assert world.run(source, orders).value == ["[]"]
+
+
 def test_a_hidden_mistake_is_found_when_it_is_made(world: World) -> None:
     report = world.run("r = getattr(tools.shop.orders, 'lst')()\nr.code", orders)
     assert report.value == "unknown_tool"

@@ -71,7 +71,7 @@ def test_inputs_are_variables(coilclaw: Command) -> None:
     assert done.out == '"Ada 3"\n'
 
 
-@pytest.mark.parametrize("text", ["nonsense", "a b=1", "n=1,", "n=text", "=3"])
+@pytest.mark.parametrize("text", ["nonsense", "a b=1", "n=1,", "n=text", "=3", "tools=1"])
 def test_a_bad_input_is_one_clear_line(coilclaw: Command, text: str) -> None:
     done = coilclaw("run", "-", "--input", text, stdin="1")
     assert done.code == 2

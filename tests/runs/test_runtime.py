@@ -159,6 +159,18 @@ def test_snippets_run_beside_each_other(world: World) -> None:
     assert world.log.verify().ok
 
 
+def test_a_tool_may_run_a_snippet_of_its_own(world: World) -> None:
+    @define_tool(id="test.nested", risk="read")
+    def nested(ctx: ToolContext, depth: int) -> int:
+        if depth == 0:
+            return 1
+        report = world.run(f"tools.test.nested(depth={depth - 1}).unwrap() + 1", nested)
+        assert isinstance(report.value, int)
+        return report.value
+
+    assert world.run("tools.test.nested(depth=3).unwrap()", nested).value == 4
+
+
 @pytest.mark.req("R85")
 def test_a_direct_call_takes_the_same_path(world: World) -> None:
     runtime = Runtime(world.surroundings())

@@ -338,7 +338,7 @@ def test_nothing_of_the_hosts_environment_is_seen(execute: Execute, look: str, m
 WALKS = {
     "subclasses": "[c.__module__ for c in ().__class__.__base__.__subclasses__()]",
     "computed name": "[c.__module__ for c in getattr((), '__cl' + 'ass__').__base__.__subclasses__()]",
-    "look-alike name": "[c.__module__ for c in ().__ｃlass__.__base__.__subclasses__()]",  # noqa: RUF001
+    "look-alike name": "[c.__module__ for c in ().__ｃlass__.__base__.__subclasses__()]",
     "format string": "'{0.__class__.__base__.__subclasses__}'.format(())",
     "string.Formatter": "__import__('string').Formatter().format('{0.__class__.__init__.__globals__}', tools)",
     "map of format": "list(map(str.format, ['{0.__class__.__call__.__globals__}'], [tools]))",

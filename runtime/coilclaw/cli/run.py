@@ -18,6 +18,7 @@ from coilclaw.sdk import RelevantToolActivity
 
 __all__ = ["run"]
 
+_RESERVED = {"tools", "Ok", "Err", "Result", "ToolCallError"}
 _COLOURS = {"succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan"}
 
 
@@ -88,6 +89,8 @@ def _inputs(given: tuple[str, ...]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
             raise click.BadParameter(f"{text!r} is not NAME=JSON", param_hint="--input")
+        if name in _RESERVED:
+            raise click.BadParameter(f"{name!r} is a name of the sandbox itself", param_hint="--input")
         try:
             values[name] = json.loads(value)
         except ValueError as error:

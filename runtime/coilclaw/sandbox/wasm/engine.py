@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from importlib.metadata import version
 from pathlib import Path
@@ -26,9 +27,11 @@ from coilclaw.sandbox.wasm.component import Progress, compile_guest, guest_build
 from coilclaw.sandbox.wasm.guest import Guest, GuestTrap, link_guest
 from coilclaw.sandbox.wasm.pool import GuestPool
 from coilclaw.sandbox.wasm.ticker import Ticker
+from coilclaw.sdk import EvidenceUnavailable
 
 __all__ = ["WasmEngine"]
 
+_logger = logging.getLogger(__name__)
 _UNLINKED = re.compile(r"unknown import: `([^`]+)`")
 
 
@@ -61,6 +64,11 @@ class WasmEngine:
             return ended.outcome
         except GuestTrap as trap:
             return _crash(str(trap))
+        except EvidenceUnavailable:
+            raise
+        except Exception as error:
+            _logger.exception("a host function failed")
+            return Crashed(reason=f"a host function failed ({type(error).__name__})", hint="this is a bug in CoilClaw")
         finally:
             self.guests.discard(guest)
 

@@ -68,6 +68,7 @@ class Guest:
 
     def _enter(self, request: str) -> str:
         thread = threading.get_ident()
+        outer = _running.get(thread)  # A tool called in place may run a snippet of its own.
         _running[thread] = self
         try:
             answer: str = self._run(self._store, request)
@@ -79,7 +80,10 @@ class Guest:
                 raise self.ended from None
             raise GuestTrap(str(error)) from None
         finally:
-            del _running[thread]
+            if outer is None:
+                del _running[thread]
+            else:
+                _running[thread] = outer
 
     def _tick(self) -> int:
         outcome = self.deadline.outcome if self.deadline is not None else None
