@@ -43,8 +43,8 @@ class Size:
     chain_length: int
 
 
-FULL: Final = Size(rounds=9, budget=0.25, calls=500, chain_length=20_000)
-QUICK: Final = Size(rounds=3, budget=0.1, calls=200, chain_length=10_000)
+FULL: Final = Size(rounds=15, budget=0.12, calls=300, chain_length=20_000)
+QUICK: Final = Size(rounds=4, budget=0.08, calls=200, chain_length=10_000)
 
 
 def contest(measured: MeasuredRuntime, peers: Sequence[PeerProcess], size: Size) -> tuple[Measurement, ...]:

@@ -56,6 +56,7 @@ def record_of(results: Results, judgements: list[Judgement], versions: Mapping[s
                 "bound": judgement.target.bound,
                 "unit": judgement.target.unit,
                 "value": judgement.value,
+                "values": judgement.values,
                 "verdict": judgement.verdict,
             }
             for judgement in judgements

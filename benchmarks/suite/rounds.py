@@ -48,20 +48,20 @@ class Results:
         seconds = self.seconds(measurement, contestant)
         return statistics.median(seconds) if seconds else None
 
-    def compare(
+    def compared(
         self, measurement: str, one: str, other: str, comparison: Callable[[float, float], float]
-    ) -> float | None:
-        """The median over the rounds of what the comparison makes of the two contestants' seconds."""
+    ) -> list[float]:
+        """What the comparison makes of the two contestants' seconds, for each round that both took part in."""
         pairs = [
             (played[measurement][one], played[measurement][other])
             for played in self.rounds
             if one in played.get(measurement, {}) and other in played[measurement]
         ]
-        compared = [comparison(first, second) for first, second in pairs if second > 0]
-        return statistics.median(compared) if compared else None
+        return [comparison(first, second) for first, second in pairs if second > 0]
 
     def ratio(self, measurement: str, one: str, other: str) -> float | None:
-        return self.compare(measurement, one, other, lambda first, second: first / second)
+        ratios = self.compared(measurement, one, other, lambda first, second: first / second)
+        return statistics.median(ratios) if ratios else None
 
     def contestants(self, measurement: str) -> list[str]:
         names: dict[str, None] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -27,6 +28,10 @@ from suite.rounds import Results
 __all__ = ["NOT_MEASURED", "TARGETS", "Judgement", "Target", "judge"]
 
 
+Values = Callable[[Results], list[float]]
+"""The number a target is about, once for each round."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Target:
     """A bound on one number. `unit` says how the number is shown."""
@@ -35,62 +40,61 @@ class Target:
     bound: float
     sense: Literal["at most", "at least"]
     unit: str
-    value: Callable[[Results], float | None]
+    values: Values
+
+    def holds_for(self, value: float) -> bool:
+        return value <= self.bound if self.sense == "at most" else value >= self.bound
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What was measured against a target; `value` is None when nothing was."""
+    """What was measured against a target; the median over the rounds decides, the rounds say how surely."""
 
     target: Target
-    value: float | None
+    values: list[float]
+
+    @property
+    def value(self) -> float | None:
+        return statistics.median(self.values) if self.values else None
 
     @property
     def is_met(self) -> bool | None:
-        if self.value is None:
-            return None
-        return self.value <= self.target.bound if self.target.sense == "at most" else self.value >= self.target.bound
+        return None if self.value is None else self.target.holds_for(self.value)
 
     @property
     def verdict(self) -> str:
         if self.value is None:
             return "not measured"
+        held = sum(self.target.holds_for(value) for value in self.values)
+        rounds = f"held in {held} of {len(self.values)} rounds"
         if self.is_met:
-            return "met"
+            return f"met, {rounds}"
         worse = self.value / self.target.bound if self.target.sense == "at most" else self.target.bound / self.value
-        return f"missed by {worse:.2f}{TIMES}"
+        return f"missed by {worse:.2f}{TIMES}, {rounds}"
 
 
-def _scaled(measurement: str, contestant: str, factor: float) -> Callable[[Results], float | None]:
-    def value(results: Results) -> float | None:
-        seconds = results.median(measurement, contestant)
-        return None if seconds is None else seconds * factor
-
-    return value
+def _scaled(measurement: str, contestant: str, factor: float) -> Values:
+    return lambda results: [seconds * factor for seconds in results.seconds(measurement, contestant)]
 
 
-def _ratio(measurement: str, one: str, other: str) -> Callable[[Results], float | None]:
-    return lambda results: results.ratio(measurement, one, other)
+def _ratio(measurement: str, one: str, other: str) -> Values:
+    return lambda results: results.compared(measurement, one, other, lambda first, second: first / second)
 
 
-def _rate(measurement: str, contestant: str) -> Callable[[Results], float | None]:
-    def value(results: Results) -> float | None:
-        seconds = results.median(measurement, contestant)
-        return 1 / seconds if seconds else None
-
-    return value
+def _rate(measurement: str, contestant: str) -> Values:
+    return lambda results: [1 / seconds for seconds in results.seconds(measurement, contestant)]
 
 
-def _more_milliseconds(measurement: str, one: str, other: str) -> Callable[[Results], float | None]:
-    return lambda results: results.compare(measurement, one, other, lambda first, second: (first - second) * 1e3)
+def _more_milliseconds(measurement: str, one: str, other: str) -> Values:
+    return lambda results: results.compared(measurement, one, other, lambda first, second: (first - second) * 1e3)
 
 
-def _at_most(name: str, bound: float, unit: str, value: Callable[[Results], float | None]) -> Target:
-    return Target(name=name, bound=bound, sense="at most", unit=unit, value=value)
+def _at_most(name: str, bound: float, unit: str, values: Values) -> Target:
+    return Target(name=name, bound=bound, sense="at most", unit=unit, values=values)
 
 
-def _at_least(name: str, bound: float, unit: str, value: Callable[[Results], float | None]) -> Target:
-    return Target(name=name, bound=bound, sense="at least", unit=unit, value=value)
+def _at_least(name: str, bound: float, unit: str, values: Values) -> Target:
+    return Target(name=name, bound=bound, sense="at least", unit=unit, values=values)
 
 
 TARGETS: Final = (
@@ -122,4 +126,4 @@ NOT_MEASURED: Final = (
 
 
 def judge(results: Results) -> list[Judgement]:
-    return [Judgement(target=target, value=target.value(results)) for target in TARGETS]
+    return [Judgement(target=target, values=target.values(results)) for target in TARGETS]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -107,9 +109,15 @@ def test_a_folder_swapped_for_a_link_leads_nowhere(ctx: ToolContext, tmp_path: P
     def swap() -> None:
         while not stop.is_set():
             real.rename(aside)
-            real.symlink_to(outside)
-            real.unlink()
-            aside.rename(real)
+            with suppress(FileExistsError):  # The tool was quicker and made the folder anew.
+                real.symlink_to(outside)
+            while True:
+                try:
+                    real.unlink() if real.is_symlink() else shutil.rmtree(real, ignore_errors=True)
+                    aside.rename(real)
+                    break
+                except OSError:
+                    continue
 
     thread = threading.Thread(target=swap)
     thread.start()

@@ -23,6 +23,7 @@ from coilclaw.sandbox import (
     Snippet,
     TimedOut,
 )
+from coilclaw.sdk import EvidenceUnavailable
 
 if TYPE_CHECKING:
     from tests.sandbox.conftest import Execute, Ran
@@ -91,34 +92,54 @@ def test_what_never_ends_times_out(execute: Execute, source: str) -> None:
     assert ran.outcome == TimedOut(seconds=SHORT)
 
 
-def test_output_before_a_timeout_is_kept(execute: Execute) -> None:
-    assert ends_with(execute, TimedOut, "print('working')\nwhile True: pass", seconds=SHORT).stdout == "working\n"
-
-
 def test_compiling_counts_against_the_deadline(execute: Execute) -> None:
     ends_with(execute, TimedOut, "x = 1\n" * 170_000, seconds=0.05, source_bytes=4 * MIB)
 
 
+class FallingDeadline(Deadline):
+    """Falls a moment after `fall`, however slow the machine was until then."""
+
+    def __init__(self) -> None:
+        super().__init__(60.0)
+
+    def fall(self) -> None:
+        self.seconds = SHORT
+        self.restart()
+
+
 @pytest.mark.parametrize("call", ["tools.stuck()", "tools.stuck.start().result()", "await tools.stuck.start()"])
 def test_a_deadline_inside_a_call_times_out(execute: Execute, call: str) -> None:
-    release = threading.Event()
+    deadline, release = FallingDeadline(), threading.Event()
+
+    def stuck() -> None:
+        deadline.fall()
+        release.wait(60)
+
+    source = f"try:\n    {call}\nexcept BaseException:\n    pass\n'survived'"
     try:
-        source = f"try:\n    {call}\nexcept BaseException:\n    pass\n'survived'"
-        ran = ends_with(execute, TimedOut, source, seconds=SHORT, tools={"stuck": lambda: release.wait(60)})
+        ran = ends_with(execute, TimedOut, source, deadline=deadline, tools={"stuck": stuck})
     finally:
         release.set()
     assert len(ran.calls) == 1
 
 
 def test_a_deadline_that_passed_during_a_call_ends_the_run_after_it(execute: Execute) -> None:
-    deadline = Deadline(SHORT)
+    deadline = FallingDeadline()
 
     def overstay() -> None:
+        deadline.fall()
         while not deadline.expired:
             threading.Event().wait(0.01)
 
     ran = ends_with(execute, TimedOut, "while True: tools.overstay()", deadline=deadline, tools={"overstay": overstay})
     assert len(ran.calls) == 1
+
+
+def test_output_before_a_timeout_is_kept(execute: Execute) -> None:
+    deadline = FallingDeadline()
+    source = "print('working')\ntools.fall()\nwhile True: pass"
+    ran = ends_with(execute, TimedOut, source, deadline=deadline, tools={"fall": deadline.fall})
+    assert ran.stdout == "working\n"
 
 
 def test_an_expired_deadline_ends_the_run_at_once(execute: Execute) -> None:
@@ -432,27 +453,39 @@ def test_an_answer_that_does_not_fit_is_out_of_memory(execute: Execute) -> None:
     ends_with(execute, (OutOfMemory, Crashed), source, memory_bytes=96 * MIB, tools=tools)
 
 
-def test_an_exception_of_the_host_is_raised_behind_the_guest(engine: Engine, execute: Execute) -> None:
-    class Broken(Exception):
-        pass
+class BrokenHost:
+    """A bridge none of whose functions works."""
 
-    class BrokenHost:
-        def preflight(self, calls: bytes) -> bytes:
-            return b"[]"
+    def __init__(self, error: Exception) -> None:
+        self._error = error
 
-        def call(self, tool: str, input: bytes, line: int) -> bytes:
-            raise Broken
+    def preflight(self, calls: bytes) -> bytes:
+        return b"[]"
 
-        def begin(self, tool: str, input: bytes, line: int) -> int:
-            raise Broken
+    def call(self, tool: str, input: bytes, line: int) -> bytes:
+        raise self._error
 
-        def wait(self, seconds: float | None) -> bytes:
-            raise Broken
+    def begin(self, tool: str, input: bytes, line: int) -> int:
+        raise self._error
 
-        def write(self, stream: int, text: str) -> None:
-            raise Broken
+    def wait(self, seconds: float | None) -> bytes:
+        raise self._error
 
+    def write(self, stream: int, text: str) -> None:
+        raise self._error
+
+
+@pytest.mark.parametrize("call", ["tools.x()", "tools.x.start()", "print(1)"])
+def test_a_failure_of_the_host_cannot_be_swallowed_by_the_snippet(engine: Engine, execute: Execute, call: str) -> None:
+    snippet = Snippet(source=f"while True:\n    try: {call}\n    except BaseException: pass")
+    outcome = engine.execute(snippet, Limits(seconds=20), BrokenHost(KeyError()), Deadline(20), Pins())
+    assert isinstance(outcome, Crashed)
+    assert_healthy(execute)
+
+
+def test_a_host_without_receipts_ends_more_than_the_run(engine: Engine, execute: Execute) -> None:
     snippet = Snippet(source="while True:\n    try: tools.x()\n    except BaseException: pass")
-    with pytest.raises(Broken):
-        engine.execute(snippet, Limits(seconds=20), BrokenHost(), Deadline(20), Pins())
+    host = BrokenHost(EvidenceUnavailable("no receipts"))
+    with pytest.raises(EvidenceUnavailable):
+        engine.execute(snippet, Limits(seconds=20), host, Deadline(20), Pins())
     assert_healthy(execute)
