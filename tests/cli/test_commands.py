@@ -205,9 +205,8 @@ def test_help_does_not_load_the_runtime(coilclaw: Command) -> None:
 
     code = (
         "import sys; sys.argv = ['coilclaw', '--help']\n"
-        "from coilclaw.cli.main import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
+        "from coilclaw.cli.main import cli\n"
+        "cli.main(standalone_mode=False)\n"
         "heavy = {'pydantic', 'wasmtime', 'apsw', 'httpx', 'rich'} & set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )

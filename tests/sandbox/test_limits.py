@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -175,6 +176,17 @@ def test_a_run_can_be_cancelled_from_another_thread(execute: Execute, endless: s
     finally:
         release.set()
         canceller.join()
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals cannot be sent to a thread here")
+@pytest.mark.parametrize("endless", ["while True: pass", "import time\ntime.sleep(10 ** 6)"], ids=["loop", "sleep"])
+def test_an_interrupt_from_the_keyboard_ends_the_run(execute: Execute, endless: str) -> None:
+    main = threading.main_thread().ident
+    assert main == threading.get_ident()
+    interrupt = threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        execute(f"tools.started()\n{endless}", seconds=5.0, tools={"started": interrupt.start})
+    assert_healthy(execute)
 
 
 def test_a_cancelled_run_makes_no_further_call(execute: Execute) -> None:

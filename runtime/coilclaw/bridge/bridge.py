@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -226,12 +226,13 @@ class Bridge:
                 requested, kept, Refusal(code="missing_secret", message=f"{missing} is not set", hint=hint)
             )
         contents = {str(requested.args_hash): kept}
-        started = requested._replace(type="tool.call.started", status="allowed", payload={})
+        started = _following(requested, "tool.call.started", "allowed", requested.timestamp, {})
         durable = risk is not Risk.READ
         if verdict.decision is Decision.ASK:
             self._around.log.append(requested, contents=contents)
             approved = self._ask(call, tool, risk, verdict, kept, requested)
-            self._around.log.append(approved, started._replace(timestamp=now()))
+            started = _following(requested, "tool.call.started", "allowed", now(), {})
+            self._around.log.append(approved, started)
         elif durable:
             self._around.log.append(requested, started, contents=contents)
         else:
@@ -256,7 +257,7 @@ class Bridge:
         self._deadline.end_if_over()
         decided = {"decision": answer.decision, "decided_by": answer.decided_by}
         if answer.decision == "allow-once":
-            return requested._replace(type="tool.call.approved", status="allowed", timestamp=now(), payload=decided)
+            return _following(requested, "tool.call.approved", "allowed", now(), decided)
         if answer.decision == "deny":
             refusal = Refusal(code="approval_denied", message=f"{answer.decided_by} said no", denied=True)
         else:
@@ -332,9 +333,7 @@ class Bridge:
             return failure(refusal)
         if self._claim(admitted):
             result_hash = digest(value)
-            succeeded = admitted.draft._replace(
-                type="tool.call.succeeded", status="allowed", result_hash=result_hash, timestamp=now()
-            )
+            succeeded = _following(admitted.draft, "tool.call.succeeded", "allowed", now(), {}, result_hash)
             self._append(admitted, succeeded, {result_hash: value})
         return success(value)
 
@@ -463,7 +462,27 @@ def _serialised(tool: Tool, returned: Any) -> bytes:
 def _refused(draft: Draft, refusal: Refusal) -> Draft:
     payload = {"code": refusal.code, "message": _bounded(refusal.message)}
     kind, status = ("tool.call.denied", "denied") if refusal.denied else ("tool.call.failed", "failed")
-    return draft._replace(type=kind, status=status, timestamp=now(), payload=payload)
+    return _following(draft, kind, status, now(), payload)
+
+
+def _following(
+    draft: Draft, kind: str, status: str, timestamp: str, payload: Mapping[str, Any], result_hash: str | None = None
+) -> Draft:
+    """The next event of the same call. Written out: `_replace` takes longer than everything else in it."""
+    return Draft(
+        kind,
+        status,
+        timestamp,
+        draft.run_id,
+        draft.conversation_id,
+        draft.tool_call_id,
+        draft.tool,
+        draft.tool_version,
+        draft.risk,
+        draft.args_hash,
+        result_hash,
+        payload,
+    )
 
 
 def _bounded(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 # Looking for pydantic plugins means scanning every installed distribution; there are none to find here.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
@@ -79,28 +79,42 @@ def cli() -> None:
     """
 
 
-def main() -> None:
+def main() -> NoReturn:
     """The console script. A person's mistake gets one line, never a traceback."""
+    code = _run()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        # Everything is closed and written; taking the interpreter apart would take longer than most runs.
+        os._exit(code)
+
+
+def _run() -> int:
     try:
         cli.main(standalone_mode=False)
+        return 0
     except click.exceptions.Exit as ended:
-        sys.exit(ended.exit_code)
+        return ended.exit_code
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 1
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
-        sys.exit(130)
+        return 130
     except BrokenPipeError:
         # The reader went away, as `| head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        return 1
     except Exception as error:
         from coilclaw.sdk import CoilClawError, EvidenceUnavailable
 
         if not isinstance(error, CoilClawError):
-            raise
+            sys.excepthook(type(error), error, error.__traceback__)
+            return 1
         click.echo(f"Error: {error.message}", err=True)
         if error.hint:
             click.echo(f"Hint: {error.hint}", err=True)
-        sys.exit(1 if isinstance(error, EvidenceUnavailable) else 2)
+        return 1 if isinstance(error, EvidenceUnavailable) else 2

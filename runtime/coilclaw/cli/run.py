@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from pathlib import Path
@@ -53,6 +54,8 @@ def run(
     with open_parts(settings, approver_for(yes, deadline)) as parts:
         show_diagnostics(parts.registry)
         sandbox = make_engine(settings)
+        # Nothing that was loaded so far is garbage; looking through it again would interrupt the run.
+        gc.freeze()
         deadline.restart()  # Compiling the sandbox is not the run's time.
         report = parts.runtime.run(
             snippet, sandbox, parts.registry, limits, deadline=deadline, show=_keep_quiet if as_json else _show

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import stat
 import threading
 import time
@@ -84,8 +83,12 @@ def _compile(engine: wasmtime.Engine, progress: Progress | None) -> component.Co
 
 
 def _key() -> str:
-    facts = [guest_build(), version("wasmtime"), platform.machine(), str(_MAX_WASM_STACK), _processor()]
+    facts = [guest_build(), version("wasmtime"), _machine(), str(_MAX_WASM_STACK), _processor()]
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:24]
+
+
+def _machine() -> str:
+    return os.uname().machine if hasattr(os, "uname") else "windows"
 
 
 def _processor() -> str:
@@ -94,7 +97,7 @@ def _processor() -> str:
             head = lines.read(8192)
         return next((line for line in head.decode(errors="replace").splitlines() if line.startswith("flags")), "")
     except OSError:
-        return platform.processor()
+        return ""  # wasmtime itself refuses code that was compiled for another processor.
 
 
 def _is_ours(path: Path) -> bool:

@@ -54,11 +54,16 @@ class WasmEngine:
         """Run one snippet in an instance of its own and say how it ended."""
         if problem := _unusable(snippet, limits):
             return Rejected(error=problem)
-        request = json.dumps({"source": snippet.source, "name": snippet.name, "inputs": dict(snippet.inputs)})
+        request = {
+            "source": snippet.source,
+            "name": snippet.name,
+            "inputs": dict(snippet.inputs),
+            "seed": int.from_bytes(pins.seed, "big"),
+        }
         guest = self.guests.take()
         try:
             with self._ticker.ticking():
-                answer = guest.run(request, host, deadline, pins, limits.memory_bytes)
+                answer = guest.run(json.dumps(request), host, deadline, pins, limits.memory_bytes)
             return _outcome(answer, limits)
         except RunEnded as ended:
             return ended.outcome
