@@ -7,19 +7,15 @@ import threading
 
 import pytest
 
-from coilclaw.bridge import Abandoned, Handlers
-from coilclaw.sandbox import Deadline
-
-
-def thread_names() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("coilclaw-handler")]
+from coilclaw.bridge import Handlers
+from coilclaw.sandbox import Abandoned, Deadline
 
 
 def test_results_and_errors_come_back() -> None:
     handlers = Handlers()
-    assert handlers.run(lambda: 3, 10, Deadline(10)) == 3
+    assert handlers.threads.run(lambda: 3, Deadline(10)) == 3
     with pytest.raises(ZeroDivisionError):
-        handlers.run(lambda: 1 // 0, 10, Deadline(10))
+        handlers.threads.run(lambda: 1 // 0, Deadline(10))
     with pytest.raises(TimeoutError):
         handlers.run_async(_times_out(), 10, Deadline(10))
     handlers.close()
@@ -33,8 +29,8 @@ def test_a_hanging_handler_is_abandoned_and_its_thread_ends_later() -> None:
     handlers = Handlers()
     release = threading.Event()
     with pytest.raises(Abandoned):
-        handlers.run(lambda: release.wait(30), 0.02, Deadline(10))
-    assert handlers.run(lambda: "next", 10, Deadline(10)) == "next"
+        handlers.threads.run(lambda: release.wait(30), Deadline(10), timeout=0.02)
+    assert handlers.threads.run(lambda: "next", Deadline(10)) == "next"
     release.set()
     handlers.close()
 
@@ -68,7 +64,7 @@ def test_async_handlers_share_one_loop() -> None:
 
 def test_threads_are_reused() -> None:
     handlers = Handlers()
-    names = {handlers.run(threading.get_ident, 10, Deadline(10)) for _ in range(20)}
+    names = {handlers.threads.run(threading.get_ident, Deadline(10)) for _ in range(20)}
     assert len(names) == 1
     handlers.close()
 
@@ -76,12 +72,12 @@ def test_threads_are_reused() -> None:
 def test_a_quick_handler_moves_to_the_calling_thread_and_back() -> None:
     handlers = Handlers()
     here = threading.get_ident()
-    places = [handlers.run_handler("v1", threading.get_ident, 10, Deadline(10)) for _ in range(6)]
+    places = [handlers.run("v1", threading.get_ident, 10, Deadline(10)) for _ in range(6)]
     assert places[0] != here
     assert places[-1] == here
     slow = threading.Event()
-    handlers.run_handler("v1", lambda: slow.wait(0.05), 10, Deadline(10))
-    assert handlers.run_handler("v1", threading.get_ident, 10, Deadline(10)) != here
+    handlers.run("v1", lambda: slow.wait(0.05), 10, Deadline(10))
+    assert handlers.run("v1", threading.get_ident, 10, Deadline(10)) != here
     handlers.close()
 
 
@@ -95,7 +91,7 @@ def test_an_interrupt_cancels_and_waits_for_the_end() -> None:
         def acquire(self, timeout: float) -> bool:
             raise KeyboardInterrupt
 
-    from coilclaw.bridge.handlers import _acquired
+    from coilclaw.sandbox.threads import _acquired
 
     assert _acquired(Interrupted(), 1, deadline) is False  # type: ignore[arg-type]
     assert deadline.cancelled

@@ -184,8 +184,8 @@ def test_an_interrupt_from_the_keyboard_ends_the_run(execute: Execute, endless: 
     main = threading.main_thread().ident
     assert main == threading.get_ident()
     interrupt = threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT))
-    with pytest.raises(KeyboardInterrupt):
-        execute(f"tools.started()\n{endless}", seconds=5.0, tools={"started": interrupt.start})
+    source = f"tools.started()\n{endless}"
+    ends_with(execute, Cancelled, source, deadline=Deadline(60.0), tools={"started": interrupt.start})
     assert_healthy(execute)
 
 

@@ -20,7 +20,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.arguments import bind, validate
-from coilclaw.bridge.handlers import Abandoned, Handlers
+from coilclaw.bridge.handlers import Handlers
 from coilclaw.bridge.preflight import check_calls
 from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
 from coilclaw.bridge.registry import Registry
@@ -28,6 +28,7 @@ from coilclaw.policy import Approver, Policy, Question, Verdict, classify
 from coilclaw.receipts import Draft, ReceiptLog, digest, now
 from coilclaw.sandbox import (
     POLL_SECONDS,
+    Abandoned,
     Deadline,
     Failed,
     Limits,
@@ -352,7 +353,7 @@ class Bridge:
                 value = _serialised(tool, returned)
             else:
                 # Serialised on the handler's thread: that may run the author's code too.
-                value = self._around.handlers.run_handler(
+                value = self._around.handlers.run(
                     tool.version, lambda: _serialised(tool, _invoke(admitted, context)), timeout, self._deadline
                 )
         except Abandoned:

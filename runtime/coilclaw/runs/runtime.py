@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
-from coilclaw.bridge import Abandoned, Bridge, Registry, Surroundings
+from coilclaw.bridge import Bridge, Registry, Surroundings
 from coilclaw.receipts import Draft, digest, now
 from coilclaw.runs.report import RunReport
 from coilclaw.sandbox import (
+    Abandoned,
     Completed,
     Crashed,
     Deadline,
@@ -162,8 +163,8 @@ class Runtime:
         outcome: Outcome
         try:
             # On a thread that can be left alone, should a handler that was called in place never return.
-            outcome = self._around.handlers.run(
-                lambda: execute(bridge, deadline), timeout=float("inf"), deadline=deadline, grace=_GRACE_SECONDS
+            outcome = self._around.handlers.threads.run(
+                lambda: execute(bridge, deadline), deadline, grace=_GRACE_SECONDS
             )
         except Abandoned:
             outcome = deadline.outcome or TimedOut(seconds=deadline.seconds)

@@ -18,15 +18,18 @@ from coilclaw.sandbox.outcomes import (
     Suspended,
     TimedOut,
 )
+from coilclaw.sandbox.threads import Abandoned, ExpendableThreads
 
 __all__ = [
     "POLL_SECONDS",
+    "Abandoned",
     "Cancelled",
     "Completed",
     "Crashed",
     "Deadline",
     "Engine",
     "EngineUnavailable",
+    "ExpendableThreads",
     "Failed",
     "Host",
     "Limits",

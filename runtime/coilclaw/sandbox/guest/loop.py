@@ -76,3 +76,5 @@ def use_snippet_loops(completions: Completions) -> None:
 
     events._set_event_loop_policy(Policy())  # type: ignore[attr-defined,abstract]
     concurrent.futures.ThreadPoolExecutor = InlineExecutor  # type: ignore[misc,assignment]
+    concurrent.futures.thread.ThreadPoolExecutor = InlineExecutor  # type: ignore[misc,assignment]
+    concurrent.futures.ProcessPoolExecutor = InlineExecutor  # type: ignore[misc,assignment]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import socket
+import uuid
 import zoneinfo
 from typing import Any, NoReturn
 
@@ -32,6 +33,12 @@ MODULES = """
     encodings.iso8859_15 encodings.punycode encodings.unicode_escape encodings.raw_unicode_escape
     encodings.hex_codec encodings.base64_codec encodings.rot_13 encodings.zlib_codec encodings.quopri_codec
     encodings.cp437 encodings.cp1251 encodings.koi8_r encodings.shift_jis encodings.gb18030 encodings.euc_jp
+    unittest._log concurrent.futures.thread pydoc pydoc_data.topics tracemalloc
+    http.cookiejar importlib.readers importlib.resources._adapters
+    _pylong _ast_unparse unittest.async_case xml.dom.expatbuilder xml.dom.pulldom xml.sax.saxutils xml.sax.expatreader
+    email.mime.multipart email.mime.base email.mime.application email.mime.image email.generator email.header
+    http.cookies importlib.metadata logging.config logging.handlers tarfile urllib.robotparser smtplib
+    encodings.iso8859_2 encodings.cp1250 encodings.gbk encodings.big5 encodings.euc_kr
     _strptime _pydecimal bz2 lzma ctypes.util nturl2path opcode
 """.split()
 
@@ -45,6 +52,7 @@ def preload() -> None:
             continue  # Not part of this build of Python.
     _keep_time_zones()
     _close_sockets()
+    uuid._GETTERS = []  # type: ignore[attr-defined]  # They would look for network cards.
 
 
 def _keep_time_zones() -> None:

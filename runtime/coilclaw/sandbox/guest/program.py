@@ -21,6 +21,7 @@ from coilclaw.sandbox.guest.visible_calls import visible_calls
 __all__ = ["run_program"]
 
 _VALUE = "__coilclaw_value__"
+_dumps = json.dumps  # A snippet may replace the one in the module.
 
 
 def run_program(
@@ -38,8 +39,11 @@ def run_program(
             if problems:
                 return json.dumps({"status": "rejected", "error": problems[0], "problems": problems})
         code = _compile(tree, name)
-    except MemoryError:
-        return _out_of_memory()
+    except MemoryError as error:
+        if "too complex" not in str(error):
+            return _out_of_memory()
+        # The parser ran out of its own stack, not of memory.
+        return json.dumps({"status": "rejected", "error": _not_python(error, source)})
     except (SyntaxError, ValueError, RecursionError) as error:
         return json.dumps({"status": "rejected", "error": _not_python(error, source)})
     module = types.ModuleType("__main__")
@@ -82,30 +86,21 @@ def _run_async(coroutine: Any, completions: Completions) -> None:
 
 
 def _failed(error: BaseException, name: str) -> str:
-    # Built before anything else is touched: a hostile __str__ must not hide the failure.
+    # Every attribute of a snippet's exception may be hostile; none may hide that the run failed.
+    kind, text, message, line, hint = "Exception", "", "", None, None
     try:
+        kind = type.__dict__["__name__"].__get__(type(error))
+        for frame, number in traceback.walk_tb(BaseException.__dict__["__traceback__"].__get__(error)):
+            if frame.f_code.co_filename == name:
+                line = number
         shown = traceback.TracebackException.from_exception(error, compact=True)
         _only_snippet(shown, name, set())
         text = "".join(shown.format(chain=True))
-        message = str(error)
-    except BaseException:
-        text, message = "", ""
-    line = None
-    for frame, number in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_filename == name:
-            line = number
-    return json.dumps(
-        {
-            "status": "failed",
-            "error": {
-                "type": type(error).__name__,
-                "message": message,
-                "line": line,
-                "traceback": text,
-                "hint": _hint(error),
-            },
-        }
-    )
+        message, hint = str(error), _hint(error)
+    except BaseException:  # noqa: S110
+        pass
+    fields = {"type": kind, "message": message, "line": line, "traceback": text, "hint": hint}
+    return _dumps({"status": "failed", "error": fields})
 
 
 def _only_snippet(shown: traceback.TracebackException, name: str, seen: set[int]) -> None:

@@ -107,7 +107,7 @@ class Tools:
         return child
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        path = self._path
+        path = self._path.encode("utf-8", "backslashreplace").decode()  # A component's string has no lone surrogates.
         try:
             input = arguments_json([args, kwargs] if args else kwargs)
         except (TypeError, ValueError, RecursionError) as error:

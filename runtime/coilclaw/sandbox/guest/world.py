@@ -55,6 +55,7 @@ def _flush() -> None:
         _written.pop().flush()
 
 
+_LONGEST_SLEEP = 2**63
 _host = _Host()
 _completions = Completions(_host)
 
@@ -62,13 +63,13 @@ _completions = Completions(_host)
 def _sleep(seconds: float, /) -> None:
     if seconds < 0:
         raise ValueError("sleep length must be non-negative")
-    _host.sleep(int(seconds * 1e9))
+    _host.sleep(min(int(seconds * 1e9), _LONGEST_SLEEP))
 
 
 preload()
 use_snippet_loops(_completions)
 time.sleep = _sleep  # type: ignore[assignment]
-sys.stdin = io.StringIO("")
+sys.stdin = sys.__stdin__ = io.StringIO("")  # type: ignore[assignment,misc]
 sys.dont_write_bytecode = True
 # What was loaded so far stays for ever; looking through it again would only touch its pages.
 gc.collect()
@@ -102,6 +103,7 @@ class WitWorld(wit_world.WitWorld):
         sys.argv = [fields["name"]]
         sys.stdout = Output(1, wit_world.write, _written)  # type: ignore[assignment]
         sys.stderr = Output(2, wit_world.write, _written)  # type: ignore[assignment]
+        sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr  # type: ignore[assignment,misc]
         names = {
             **fields["inputs"],
             "tools": Tools(_completions),

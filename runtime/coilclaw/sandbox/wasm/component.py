@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import wasmtime
-from wasmtime import component
+from wasmtime import _bindings, component
 
 from coilclaw.sandbox.errors import EngineUnavailable
 
@@ -23,7 +23,7 @@ Progress = Callable[[float], None]
 """Told every so often, while the one-time compile runs, how many seconds it has taken."""
 
 _FOLDER: Final = Path(__file__).parent
-_MAX_WASM_STACK: Final = 1024 * 1024
+_MAX_WASM_STACK: Final = 32 * 1024 * 1024
 
 
 class CompiledGuest:
@@ -50,6 +50,8 @@ def compile_guest(cache: Path, progress: Progress | None = None) -> CompiledGues
     config.epoch_interruption = True
     config.max_wasm_stack = _MAX_WASM_STACK
     config.wasm_component_model = True
+    # The library insists, though nothing here is asynchronous.
+    _bindings.wasmtime_config_async_stack_size_set(config.ptr(), _MAX_WASM_STACK + 1024 * 1024)
     engine = wasmtime.Engine(config)
     kept = cache / f"guest-{_key()}.cwasm"
     if _is_ours(kept):

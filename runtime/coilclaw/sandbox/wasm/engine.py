@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from coilclaw.sandbox.outcomes import (
     RunEnded,
     SnippetError,
 )
+from coilclaw.sandbox.threads import ExpendableThreads, on_expendable_thread
 from coilclaw.sandbox.wasm.component import Progress, compile_guest, guest_build
 from coilclaw.sandbox.wasm.guest import Guest, GuestTrap, link_guest
 from coilclaw.sandbox.wasm.pool import GuestPool
@@ -44,6 +46,7 @@ class WasmEngine:
         compiled = compile_guest(cache, progress)
         linker = link_guest(compiled)
         self._ticker = Ticker(compiled.engine)
+        self._threads = ExpendableThreads()
         self.guests = GuestPool(lambda: Guest(compiled, linker, Limits().memory_bytes), pool)
 
     @property
@@ -63,7 +66,9 @@ class WasmEngine:
         guest = self.guests.take()
         try:
             with self._ticker.ticking():
-                answer = guest.run(json.dumps(request), host, deadline, pins, limits.memory_bytes)
+                answer = self._on_a_deep_stack(
+                    lambda: guest.run(json.dumps(request), host, deadline, pins, limits.memory_bytes), deadline
+                )
             return _outcome(answer, limits)
         except RunEnded as ended:
             return ended.outcome
@@ -77,9 +82,16 @@ class WasmEngine:
         finally:
             self.guests.discard(guest)
 
+    def _on_a_deep_stack(self, job: Callable[[], str], deadline: Deadline) -> str:
+        if on_expendable_thread():
+            return job()
+        answer: str = self._threads.run(job, deadline)
+        return answer
+
     def close(self) -> None:
         self.guests.close()
         self._ticker.close()
+        self._threads.close()
 
 
 def _unusable(snippet: Snippet, limits: Limits) -> SnippetError | None:
@@ -112,7 +124,7 @@ def _outcome(answer: str, limits: Limits) -> Outcome:
                 return OutOfMemory(memory_bytes=limits.memory_bytes)
             case status:
                 return Crashed(reason=f"the guest answered with an unknown status {status!r:.40}")
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Crashed(reason="the guest's answer is not an outcome")
 
 
@@ -131,6 +143,9 @@ def _crash(message: str) -> Crashed:
     if found := _UNLINKED.search(message):
         if found[1].startswith("wasi:cli/exit"):
             return Crashed(reason="the snippet ended the interpreter", hint="return from the snippet instead")
+        if found[1].startswith("wasi:cli/stderr"):
+            # Python writes there when it gives up.
+            return Crashed(reason="the interpreter of the sandbox failed")
         return Crashed(
             reason=f"the snippet used a part of the operating system that the sandbox does not have ({found[1]})",
             hint="files, network and processes are reached through `tools` only",
