@@ -18,6 +18,12 @@ def modules() -> list[Path]:
     return [path for source in SOURCES for path in source.rglob("*.py")]
 
 
+@pytest.mark.req("R1")
+def test_the_package_asks_for_python_3_11_or_newer() -> None:
+    assert 'requires-python = ">=3.11"' in (ROOT / "pyproject.toml").read_text()
+    assert not [path for source in SOURCES for path in source.rglob("*") if path.suffix in (".js", ".ts", ".rs", ".c")]
+
+
 @pytest.mark.req("R8")
 def test_top_level_entries_exist() -> None:
     for name in (

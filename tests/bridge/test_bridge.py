@@ -207,6 +207,7 @@ def test_a_write_is_on_disk_before_its_handler_runs(world: World) -> None:
     assert seen == [["tool.call.requested", "tool.call.started"]]
 
 
+@pytest.mark.req("R32")
 def test_time_stands_still_while_a_person_decides(world: World) -> None:
     decided = threading.Event()
 

@@ -201,6 +201,14 @@ def test_broken_tool_files_are_warned_about_and_the_run_goes_on(coilclaw: Comman
     assert f"{file}:1: not valid Python" in done.err
 
 
+@pytest.mark.req("R11")
+def test_an_edited_tool_is_used_by_the_next_run(coilclaw: Command) -> None:
+    source = "from coilclaw.sdk import ToolContext, define_tool\n@define_tool(id='a.b', risk='read')\ndef b(ctx: ToolContext) -> int:\n    return {}\n"
+    for number in (1, 2):
+        coilclaw.tool("a/x.py", source.format(number))
+        assert coilclaw("run", "-", stdin="tools.a.b().value").out == f"{number}\n"
+
+
 @pytest.mark.parametrize("kind", ["file", "missing"])
 def test_a_workspace_that_is_none_is_one_clear_line(coilclaw: Command, kind: str) -> None:
     place = coilclaw.folder / "place"

@@ -14,6 +14,7 @@ from coilclaw.sdk.errors import (
 from coilclaw.sdk.records import (
     ActivityItem,
     ApprovalRequest,
+    AuthProfile,
     Receipt,
     RelevantToolActivity,
     Run,
@@ -26,6 +27,7 @@ from coilclaw.sdk.risk import Decision, Forbid, Risk, RiskName
 __all__ = [
     "ActivityItem",
     "ApprovalRequest",
+    "AuthProfile",
     "Classifier",
     "CoilClawError",
     "Decision",

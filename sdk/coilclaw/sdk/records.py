@@ -1,4 +1,4 @@
-"""The records other programs read: runs, calls, approvals, receipts and activity.
+"""The records other programs read: runs, calls, approvals, credentials, receipts and activity.
 
 They are frozen pydantic models because they cross trust boundaries (exports, `--json`, the gateway).
 """
@@ -15,6 +15,7 @@ from coilclaw.sdk.risk import Risk
 __all__ = [
     "ActivityItem",
     "ApprovalRequest",
+    "AuthProfile",
     "Receipt",
     "RelevantToolActivity",
     "Run",
@@ -69,6 +70,18 @@ class ApprovalRequest(_Record):
     status: Literal["pending", "granted", "denied", "expired", "consumed"]
     decided_by: str | None = None
     decided_at: datetime | None = None
+
+
+class AuthProfile(_Record):
+    """One way to sign in to a provider. The secret itself is elsewhere, under `secret_ref`."""
+
+    id: str
+    provider: str
+    type: Literal["api_key", "token", "oauth"]
+    secret_ref: str
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+    cooldown_until: datetime | None = None
 
 
 class Receipt(_Record):

@@ -8,6 +8,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -129,4 +130,5 @@ def _keep(path: Path, data: bytes) -> None:
             if stale != path and time.time() - stale.stat().st_mtime > 7 * 24 * 3600:
                 stale.unlink(missing_ok=True)
     except OSError:
-        fresh.unlink(missing_ok=True)  # The run goes on; the next one compiles again.
+        with suppress(OSError):  # The run goes on; the next one compiles again.
+            fresh.unlink()

@@ -1,0 +1,58 @@
+"""The key of the log."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from coilclaw.receipts import load_or_create_key
+from coilclaw.receipts.seal import seal
+from coilclaw.sdk import OperatorError
+
+
+def test_the_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "keys/receipts.key"
+    key = load_or_create_key(path)
+    assert len(key) == 32
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert load_or_create_key(path) == key
+    assert [entry.name for entry in path.parent.iterdir()] == ["receipts.key"]
+
+
+def test_makers_at_the_same_time_agree_on_one_key(tmp_path: Path) -> None:
+    keys: list[bytes] = []
+    threads = [threading.Thread(target=lambda: keys.append(load_or_create_key(tmp_path / "k"))) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(keys) == 12
+    assert len(set(keys)) == 1
+
+
+def test_a_damaged_key_is_named_and_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "k"
+    path.write_bytes(b"short")
+    with pytest.raises(OperatorError, match="not a receipt key"):
+        load_or_create_key(path)
+    assert path.read_bytes() == b"short"
+
+
+def test_a_key_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OperatorError, match="receipt key"):
+        load_or_create_key(tmp_path / "file" / "k")
+
+
+def test_the_seal_covers_log_number_and_hash() -> None:
+    seals = {
+        seal(key, log_id=log_id, seq=seq, receipt_hash=receipt_hash)
+        for key in (b"a" * 32, b"b" * 32)
+        for log_id in ("x", "y")
+        for seq in (1, 2)
+        for receipt_hash in ("p", "q")
+    }
+    assert len(seals) == 16
