@@ -52,8 +52,10 @@ def build() -> bool:
             componentize(), "--quiet", "--wit-path", str(WASM / "wit"), "--world", "snippet",
             "componentize", "--python-path", str(tree), "--output", str(made), "coilclaw_guest",
         ]  # fmt: skip
-        # An empty environment: the builder would add a virtual environment's packages to the guest.
-        done = subprocess.run(command, cwd=tree, env={"PATH": os.environ.get("PATH", "")}, capture_output=True)
+        # Little environment: the builder would add a virtual environment's packages to the guest. The path of this
+        # process is passed on, because in an isolated build the builder itself is found there only.
+        environment = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True)
         if done.returncode != 0:
             sys.stderr.write(done.stderr.decode(errors="replace"))
             raise SystemExit("the guest could not be built")
