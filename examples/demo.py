@@ -19,7 +19,7 @@ def main() -> int:
     code = coilclaw("run", "examples/quickstart/restock.py", "--workspace", "examples/quickstart")
     say("2. What it did, from the receipts. The order was a write, and nobody was there to approve it.")
     code |= coilclaw("receipt", "list", "--limit", "6")
-    say("3. The receipts form a chain. Nobody can change one without this noticing:")
+    say("3. The receipts form a sealed chain. A changed, missing or added one is named here:")
     code |= coilclaw("receipt", "verify")
     say("Next:  approve the order    .venv/bin/coilclaw run examples/quickstart/restock.py \\")
     print("                              --workspace examples/quickstart --yes")
