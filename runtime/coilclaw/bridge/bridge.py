@@ -10,20 +10,21 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import to_json
 
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.arguments import bind, validate
 from coilclaw.bridge.handlers import Handlers
+from coilclaw.bridge.invocation import BadOutput, invoke, invoke_async, serialised
 from coilclaw.bridge.preflight import check_calls
 from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
 from coilclaw.bridge.registry import Registry
+from coilclaw.bridge.trail import bounded, following, refused
 from coilclaw.policy import Approver, Policy, Question, Verdict, classify
 from coilclaw.receipts import Draft, ReceiptLog, digest, now
 from coilclaw.sandbox import (
@@ -41,7 +42,6 @@ from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext, ToolFailure
 __all__ = ["Bridge", "Surroundings"]
 
 _LONGEST_NAME: Final = 200
-_LONGEST_MESSAGE: Final = 2000
 _MOST_AT_ONCE: Final = 64
 _ABANDONED: Final = Refusal(code="abandoned", message="the run ended first; what the tool did is unknown")
 
@@ -227,12 +227,12 @@ class Bridge:
                 requested, kept, Refusal(code="missing_secret", message=f"{missing} is not set", hint=hint)
             )
         contents = {str(requested.args_hash): kept}
-        started = _following(requested, "tool.call.started", "allowed", requested.timestamp, {})
+        started = following(requested, "tool.call.started", "allowed", requested.timestamp, {})
         durable = risk is not Risk.READ
         if verdict.decision is Decision.ASK:
             self._around.log.append(requested, contents=contents)
             approved = self._ask(call, tool, risk, verdict, kept, requested)
-            started = _following(requested, "tool.call.started", "allowed", now(), {})
+            started = following(requested, "tool.call.started", "allowed", now(), {})
             self._around.log.append(approved, started)
         elif durable:
             self._around.log.append(requested, started, contents=contents)
@@ -258,7 +258,7 @@ class Bridge:
         self._deadline.end_if_over()
         decided = {"decision": answer.decision, "decided_by": answer.decided_by}
         if answer.decision == "allow-once":
-            return _following(requested, "tool.call.approved", "allowed", now(), decided)
+            return following(requested, "tool.call.approved", "allowed", now(), decided)
         if answer.decision == "deny":
             refusal = Refusal(code="approval_denied", message=f"{answer.decided_by} said no", denied=True)
         else:
@@ -269,7 +269,7 @@ class Bridge:
                 hint="run it on a terminal, or with --yes to approve everything in advance",
                 denied=True,
             )
-        self._record_refusal(requested, refusal, decided)
+        self._around.log.append_relaxed(refused(requested, refusal, decided))
         raise refusal
 
     def _exceed(self, call: _Call) -> None:
@@ -277,7 +277,7 @@ class Bridge:
         message = f"more than {self._limits.calls} calls in one run"
         refusal = Refusal(code="too_many_calls", message=message, denied=True)
         requested = self._requested(call, b"{}", None)
-        self._around.log.append_relaxed(requested, _refused(requested, refusal))
+        self._around.log.append_relaxed(requested, refused(requested, refusal))
         raise RunEnded(
             Failed(
                 error=SnippetError(
@@ -334,7 +334,7 @@ class Bridge:
             return failure(refusal)
         if self._claim(admitted):
             result_hash = digest(value)
-            succeeded = _following(admitted.draft, "tool.call.succeeded", "allowed", now(), {}, result_hash)
+            succeeded = following(admitted.draft, "tool.call.succeeded", "allowed", now(), {}, result_hash)
             self._append(admitted, succeeded, {result_hash: value})
         return success(value)
 
@@ -349,12 +349,15 @@ class Bridge:
         timeout = min(seconds, self._deadline.remaining)
         try:
             if tool.is_async:
-                returned = self._around.handlers.run_async(_closing(admitted), timeout, self._deadline)
-                value = _serialised(tool, returned)
+                coroutine = invoke_async(tool, admitted.input, context)
+                value = serialised(tool, self._around.handlers.run_async(coroutine, timeout, self._deadline))
             else:
                 # Serialised on the handler's thread: that may run the author's code too.
                 value = self._around.handlers.run(
-                    tool.version, lambda: _serialised(tool, _invoke(admitted, context)), timeout, self._deadline
+                    tool.version,
+                    lambda: serialised(tool, invoke(tool, admitted.input, context)),
+                    timeout,
+                    self._deadline,
                 )
         except Abandoned:
             raise Refusal(
@@ -364,7 +367,7 @@ class Bridge:
             ) from None
         except ToolFailure as error:
             raise self._redacted(admitted, error.code, error.message, error.hint) from None
-        except _BadOutput as error:
+        except BadOutput as error:
             raise self._redacted(admitted, "invalid_output", str(error), "the tool's author has to fix it") from None
         except BaseException as error:
             message = f"{tool.id} crashed: {type(error).__name__}: {error}"
@@ -379,7 +382,7 @@ class Bridge:
 
     def _redacted(self, admitted: _Admitted, code: str, message: str, hint: str | None) -> Refusal:
         clean = admitted.redaction.text
-        return Refusal(code=code, message=_bounded(clean(message)), hint=_bounded(clean(hint)) if hint else None)
+        return Refusal(code=code, message=bounded(clean(message)), hint=bounded(clean(hint)) if hint else None)
 
     def _answer(self, number: int, answer: bytes) -> None:
         with self._answered:
@@ -406,86 +409,12 @@ class Bridge:
     def _refusal(self, requested: Draft, arguments: bytes, refusal: Refusal) -> Refusal:
         """The refusal, written down."""
         contents = {str(requested.args_hash): arguments}
-        self._around.log.append_relaxed(requested, _refused(requested, refusal), contents=contents)
+        self._around.log.append_relaxed(requested, refused(requested, refusal), contents=contents)
         return refusal
 
-    def _record_refusal(self, requested: Draft, refusal: Refusal, decided: dict[str, str]) -> None:
-        draft = _refused(requested, refusal)
-        self._around.log.append_relaxed(draft._replace(payload={**draft.payload, **decided}))
-
     def _record_failure(self, admitted: _Admitted, refusal: Refusal) -> None:
-        self._append(admitted, _refused(admitted.draft, refusal), None)
+        self._append(admitted, refused(admitted.draft, refusal), None)
 
     def _append(self, admitted: _Admitted, draft: Draft, contents: dict[str, bytes] | None) -> None:
         append = self._around.log.append if admitted.durable else self._around.log.append_relaxed
         append(draft, contents=contents)
-
-
-class _BadOutput(Exception):
-    """A handler returned something its contract does not allow."""
-
-
-def _invoke(admitted: _Admitted, context: ToolContext) -> Any:
-    tool, input = admitted.tool, admitted.input
-    try:
-        if tool.takes_model:
-            return tool.handler(input, context)
-        return tool.handler(context, **{name: getattr(input, name) for name in type(input).model_fields})
-    finally:
-        if not tool.is_async:
-            context.close()
-
-
-def _closing(admitted: _Admitted) -> Coroutine[Any, Any, Any]:
-    async def run() -> Any:
-        try:
-            return await _invoke(admitted, admitted.context)
-        finally:
-            await admitted.context.aclose()
-
-    return run()
-
-
-def _serialised(tool: Tool, returned: Any) -> bytes:
-    """The JSON of what a handler returned, if its contract allows it."""
-    try:
-        if hasattr(returned, "__next__") or hasattr(returned, "__await__") or hasattr(returned, "__anext__"):
-            raise _BadOutput(f"{tool.id} returned a {type(returned).__name__}, which is not a value")
-        return tool.output.dump_json(tool.output.validate_python(returned, strict=True), warnings="error")
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise _BadOutput(f"{tool.id} returned {place + ': ' if place else ''}{first['msg']}") from None
-    except (PydanticSerializationError, ValueError, TypeError) as error:
-        raise _BadOutput(f"{tool.id} returned something that is not JSON: {error}") from None
-
-
-def _refused(draft: Draft, refusal: Refusal) -> Draft:
-    payload = {"code": refusal.code, "message": _bounded(refusal.message)}
-    kind, status = ("tool.call.denied", "denied") if refusal.denied else ("tool.call.failed", "failed")
-    return _following(draft, kind, status, now(), payload)
-
-
-def _following(
-    draft: Draft, kind: str, status: str, timestamp: str, payload: Mapping[str, Any], result_hash: str | None = None
-) -> Draft:
-    """The next event of the same call. Written out: `_replace` takes longer than everything else in it."""
-    return Draft(
-        kind,
-        status,
-        timestamp,
-        draft.run_id,
-        draft.conversation_id,
-        draft.tool_call_id,
-        draft.tool,
-        draft.tool_version,
-        draft.risk,
-        draft.args_hash,
-        result_hash,
-        payload,
-    )
-
-
-def _bounded(text: str) -> str:
-    clean = text.encode("utf-8", "replace").decode()
-    return clean if len(clean) <= _LONGEST_MESSAGE else clean[:_LONGEST_MESSAGE] + "…"
