@@ -11,6 +11,10 @@ from suite.stopwatch import TRIVIAL, seconds_of, typical
 
 __all__ = ["ProcessProbe"]
 
+_DEPENDENCIES = (
+    "import os, apsw, click, pydantic, wasmtime.component; pydantic.BaseModel, pydantic.TypeAdapter; os._exit(0)"
+)
+
 
 class ProcessProbe:
     """The `coilclaw` command in a home of its own, whose cache of compiled guests is shared with the suite."""
@@ -30,9 +34,10 @@ class ProcessProbe:
         return seconds_of(lambda: subprocess.run(command, env=self._environment, check=True, capture_output=True))
 
     def commands(self, budget: float) -> dict[str, float]:
-        """Seconds of a bare interpreter, of the help text and of a trivial script."""
+        """Seconds of a bare interpreter, of what it takes to load our dependencies, and of two commands."""
         return {
             "python -c pass": typical(lambda: self._run(sys.executable, "-c", "pass"), budget),
+            "importing the dependencies": typical(lambda: self._run(sys.executable, "-c", _DEPENDENCIES), budget),
             "coilclaw --help": typical(lambda: self._run(self._command, "--help"), budget),
             "coilclaw run": typical(lambda: self._run(self._command, "run", str(self._script)), budget),
         }

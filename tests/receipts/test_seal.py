@@ -33,6 +33,12 @@ def test_makers_at_the_same_time_agree_on_one_key(tmp_path: Path) -> None:
     assert len(set(keys)) == 1
 
 
+def test_no_new_key_is_made_for_a_log_that_has_one(tmp_path: Path) -> None:
+    with pytest.raises(OperatorError, match="missing"):
+        load_or_create_key(tmp_path / "k", create=False)
+    assert not (tmp_path / "k").exists()
+
+
 def test_a_damaged_key_is_named_and_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "k"
     path.write_bytes(b"short")

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.conftest import KEY
 
-from coilclaw.receipts import MIGRATIONS, Draft, ReceiptLog, digest, verify_export
+from coilclaw.receipts import MIGRATIONS, DamagedReceipt, Draft, LogUnwritable, ReceiptLog, digest, verify_export
 from coilclaw.receipts.canonical import canonical_json, in_profile
 from coilclaw.store import Database
 
@@ -172,6 +172,64 @@ def test_a_cut_log_with_a_matching_head_is_found(path: Path) -> None:
         ("UPDATE receipt_head SET seq = 4, receipt_hash = (SELECT receipt_hash FROM receipts WHERE seq = 4)", ()),
     )
     assert not verify(path).ok
+
+
+def test_an_honest_append_does_not_seal_a_forged_log(path: Path) -> None:
+    rewritten(path, 2)
+    with Database(path, MIGRATIONS) as database, ReceiptLog(database, KEY) as log:
+        with pytest.raises(LogUnwritable, match="the log was changed"):
+            log.append(Draft(type="later", status="allowed", timestamp="t"))
+        assert not log.verify().ok
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE receipt_head SET seal = 'x'",
+        "UPDATE receipt_head SET seq = 'abc'",
+        "UPDATE receipt_head SET seal = x'00ff'",
+        "UPDATE receipt_head SET seal = 'é'",
+        "UPDATE receipt_head SET log_id = 'other'",
+        "DELETE FROM receipt_head",
+        "DELETE FROM receipts WHERE seq = 6",
+        "DELETE FROM receipts",
+        "UPDATE receipts SET receipt_hash = 'x' WHERE seq = 6",
+        "INSERT INTO receipts VALUES (7, NULL, x'00', 'x')",
+    ],
+)
+def test_nothing_is_appended_to_a_log_whose_end_was_changed(path: Path, statement: str) -> None:
+    tamper(path, (statement, ()))
+    with Database(path, MIGRATIONS) as database, ReceiptLog(database, KEY) as log:
+        with pytest.raises(LogUnwritable):
+            log.append(Draft(type="later", status="allowed", timestamp="t"))
+        assert not log.verify().ok
+
+
+def test_nothing_is_appended_with_another_key(path: Path) -> None:
+    with (
+        Database(path, MIGRATIONS) as database,
+        ReceiptLog(database, b"x" * 32) as log,
+        pytest.raises(LogUnwritable),
+    ):
+        log.append(Draft(type="later", status="allowed", timestamp="t"))
+
+
+def test_a_receipt_filed_under_another_run_is_named(path: Path) -> None:
+    tamper(path, ("UPDATE receipts SET run_id = 'run-x' WHERE seq = 4", ()))
+    assert verify(path).first_bad == 4
+
+
+def test_changed_contents_are_named_and_not_shown(tmp_path: Path) -> None:
+    place = tmp_path / "x.db"
+    args = b'{"path":"secret"}'
+    with Database(place, MIGRATIONS) as database, ReceiptLog(database, KEY) as log:
+        fill(log, 2)
+        log.append(Draft(type="t", status="s", timestamp="t", args_hash=digest(args)), contents={digest(args): args})
+    tamper(place, ("UPDATE contents SET body = ?", ('{"path":"innocent"}',)))
+    with Database(place, MIGRATIONS) as database, ReceiptLog(database, KEY) as log:
+        assert log.verify().first_bad == 3
+        with pytest.raises(DamagedReceipt):
+            log.contents(digest(args))
 
 
 def test_another_key_does_not_fit(path: Path) -> None:

@@ -70,11 +70,10 @@ def open_log(settings: Settings) -> Iterator[ReceiptLog]:
         raise OperatorError(
             f"cannot create the home folder {settings.home}: {error.strerror}", hint="set COILCLAW_HOME to another one"
         ) from None
-    with (
-        Database(receipts.path, MIGRATIONS) as database,
-        ReceiptLog(database, load_or_create_key(receipts.key_path)) as log,
-    ):
-        yield log
+    with Database(receipts.path, MIGRATIONS) as database:
+        begun = bool(database.read("SELECT 1 FROM receipt_head"))
+        with ReceiptLog(database, load_or_create_key(receipts.key_path, create=not begun)) as log:
+            yield log
 
 
 @contextmanager

@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final
 
+from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.chain import GENESIS, Draft, Link, link
-from coilclaw.receipts.errors import LogUnwritable, NoSuchReceipt
+from coilclaw.receipts.errors import DamagedReceipt, LogUnwritable, NoSuchReceipt
 from coilclaw.receipts.record import export_line, receipt_of
 from coilclaw.receipts.seal import seal
-from coilclaw.receipts.verification import Verification, verify_database
+from coilclaw.receipts.verification import HEAD, Verification, checked_head, verify_database
 from coilclaw.sdk import Receipt
 from coilclaw.store import Database, Migration, StoreUnwritable
 
@@ -135,8 +136,16 @@ class ReceiptLog:
                 entry.woken = threading.Lock()
                 entry.woken.acquire()
             self._leading = True
+        interrupt = _acquire_whatever_happens(entry.woken) if entry.woken is not None else None
+        if interrupt is not None:
+            try:
+                self._after_waiting(entry)
+            finally:
+                raise interrupt
+        self._after_waiting(entry)
+
+    def _after_waiting(self, entry: _Entry) -> None:
         if entry.woken is not None:
-            entry.woken.acquire()
             if not entry.leads:
                 if not entry.committed:
                     raise LogUnwritable(self._failure or "the log is closed")
@@ -185,9 +194,9 @@ class ReceiptLog:
                     mark = seal(self._key, log_id=log_id, seq=seq, receipt_hash=head)
                     connection.execute("UPDATE receipt_head SET seq = ?, receipt_hash = ?, seal = ?", (seq, head, mark))
             self._log_id = log_id
-        except Exception as error:
+        except BaseException as error:
             # Not retried: after a failed sync nobody knows what is on disk. The process stops giving evidence,
-            # and so stops running tools.
+            # and so stops running tools. An interrupt here is no better: the receipts of this batch are not written.
             reason = error.message if isinstance(error, StoreUnwritable) else repr(error)
             with self._lock:
                 self._failure = reason
@@ -197,13 +206,20 @@ class ReceiptLog:
 
     def _head(self, connection: Any) -> tuple[str, int, str]:
         # Read inside the write transaction: a head read before the lock would fork the chain.
-        rows = connection.execute("SELECT log_id, seq, receipt_hash FROM receipt_head").fetchall()
-        if rows:
-            return rows[0]  # type: ignore[no-any-return]
-        log_id = secrets.token_hex(4)
-        mark = seal(self._key, log_id=log_id, seq=0, receipt_hash=GENESIS)
-        connection.execute("INSERT INTO receipt_head VALUES (1, ?, 0, ?, ?)", (log_id, GENESIS, mark))
-        return log_id, 0, GENESIS
+        # And checked: appending to a log that was tampered with would seal the forgery.
+        heads = connection.execute(HEAD).fetchall()
+        last = connection.execute("SELECT seq, receipt_hash FROM receipts ORDER BY seq DESC LIMIT 1").fetchall()
+        if not heads and not last:
+            log_id = secrets.token_hex(4)
+            mark = seal(self._key, log_id=log_id, seq=0, receipt_hash=GENESIS)
+            connection.execute("INSERT INTO receipt_head VALUES (1, ?, 0, ?, ?)", (log_id, GENESIS, mark))
+            return log_id, 0, GENESIS
+        head = checked_head(heads, self._key)
+        if head is None or (last and last[0] != (head.seq, head.receipt_hash)) or (not last and head.seq != 0):
+            raise StoreUnwritable(
+                "the log was changed, or its key is not the one it was written with; see `coilclaw receipt verify`"
+            )
+        return head.log_id, head.seq, head.receipt_hash
 
     def _flush_relaxed(self) -> None:
         while True:
@@ -256,8 +272,15 @@ class ReceiptLog:
 
     def contents(self, content_hash: str) -> bytes | None:
         """What a hash in a receipt stands for, or None if it was pruned."""
-        rows = self._database.read("SELECT body FROM contents WHERE hash = ?", (content_hash,))
-        return rows[0][0] if rows else None
+        rows = self._database.read("SELECT CAST(body AS BLOB) FROM contents WHERE hash = ?", (content_hash,))
+        if not rows:
+            return None
+        body: bytes = rows[0][0]
+        if digest(body) != content_hash:
+            raise DamagedReceipt(
+                f"the contents {content_hash} were changed", hint="`coilclaw receipt verify` names them"
+            )
+        return body
 
     def export(self) -> Iterator[bytes]:
         """Every receipt as one line of canonical JSON, oldest first."""
@@ -295,3 +318,14 @@ class ReceiptLog:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _acquire_whatever_happens(lock: threading.Lock) -> KeyboardInterrupt | None:
+    """Wait even if interrupted: the lead may be handed to this very thread, and all others wait for it then."""
+    interrupt = None
+    while True:
+        try:
+            lock.acquire()
+            return interrupt
+        except KeyboardInterrupt as error:
+            interrupt = error

@@ -19,11 +19,13 @@ from coilclaw.sdk import OperatorError
 __all__ = ["load_or_create_key", "seal"]
 
 
-def load_or_create_key(path: Path) -> bytes:
-    """The log's key, made on first use, readable by its owner only."""
+def load_or_create_key(path: Path, *, create: bool = True) -> bytes:
+    """The log's key, readable by its owner only; made on first use, but never for a log that has one already."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not path.exists():
+            if not create:
+                raise OperatorError(f"the key of the receipt log is missing: {path}", hint="restore it from a backup")
             _create(path)
         key = path.read_bytes()
     except OSError as error:

@@ -8,21 +8,22 @@ were taken off (compare its length with the log), or a whole older database put 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from coilclaw.receipts.canonical import canonical_json, digest, in_profile
 from coilclaw.receipts.chain import FIELDS, GENESIS, continues
 from coilclaw.receipts.seal import seal
 from coilclaw.store import Database
 
-__all__ = ["Verification", "verify_database", "verify_export"]
+__all__ = ["HEAD", "Verification", "checked_head", "verify_database", "verify_export"]
 
 # Cast, because an editor of the database may have left another type behind.
-_ALL: Final = "SELECT seq, CAST(body AS BLOB), CAST(receipt_hash AS TEXT) FROM receipts ORDER BY seq"
+_ALL: Final = "SELECT seq, run_id, CAST(body AS BLOB), CAST(receipt_hash AS TEXT) FROM receipts ORDER BY seq"
+HEAD: Final = "SELECT log_id, seq, receipt_hash, seal FROM receipt_head"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,43 +59,84 @@ class _Broken(Exception):
         self.before = before
 
 
+class Head(NamedTuple):
+    """The end of a log, as its seal confirms it."""
+
+    log_id: str
+    seq: int
+    receipt_hash: str
+
+
+def checked_head(rows: Sequence[tuple[Any, ...]], key: bytes) -> Head | None:
+    """The head, if there is exactly one and the seal on it was made with this key."""
+    if len(rows) != 1:
+        return None
+    log_id, seq, receipt_hash, mark = rows[0]
+    texts = (log_id, receipt_hash, mark)
+    if type(seq) is not int or not all(isinstance(text, str) and text.isascii() for text in texts):
+        return None
+    if not hmac.compare_digest(mark, seal(key, log_id=log_id, seq=seq, receipt_hash=receipt_hash)):
+        return None
+    return Head(log_id, seq, receipt_hash)
+
+
 def verify_database(database: Database, key: bytes) -> Verification:
-    """Replay the log in the database and compare its end with the sealed head."""
+    """Replay the log in the database, compare its end with the sealed head, and look at the contents."""
     # Rows and head as of the same commit, while others go on writing.
     with database.snapshot() as read:
-        heads = list(read("SELECT log_id, seq, receipt_hash, seal FROM receipt_head"))
-        log_id, head_seq, head_hash, mark = heads[0] if heads else ("", 0, GENESIS, "")
-        result = _replay_quickly(read(_ALL), log_id)
+        heads = list(read(HEAD))
+        head = checked_head(heads, key)
+        result = _replay_quickly(read(_ALL), head.log_id) if head else None
         if result is None:
-            result = _replay((_from_row(*row) for row in read(_ALL)), vouched_head=head_hash)
-    if not result.ok:
-        return result
-    if result.count != head_seq:
-        missing = result.count < head_seq
-        bad = result.count + 1 if missing else head_seq + 1
-        what = "is missing: the log was cut" if missing else "was added behind the end of the log"
-        return Verification(count=result.count, first_bad=bad, problem=f"receipt {bad} {what} (it ends at {head_seq})")
-    if result.head != head_hash:
-        problem = f"receipt {head_seq} is not the one the head of the log names"
-        return Verification(count=result.count, first_bad=head_seq, problem=problem)
-    if heads and not hmac.compare_digest(mark, seal(key, log_id=log_id, seq=head_seq, receipt_hash=head_hash)):
-        problem = "the seal does not fit: the log was rewritten, or the key is not the one it was written with"
-        return Verification(count=result.count, first_bad=head_seq, problem=problem)
+            witness = str(heads[0][2]) if heads else None
+            result = _replay((_from_row(*row) for row in read(_ALL)), vouched_head=witness)
+        if not result.ok or (not heads and result.count == 0):
+            return result
+        if problem := _problem_at_the_end(result, heads, head):
+            return Verification(count=result.count, first_bad=problem[0], problem=problem[1])
+        for content_hash, body in read("SELECT hash, CAST(body AS BLOB) FROM contents"):
+            if body is None or digest(body) != content_hash:
+                named = list(read("SELECT min(seq) FROM receipts WHERE instr(body, CAST(? AS BLOB))", (content_hash,)))
+                seq = named[0][0] or result.count
+                problem_text = f"the contents that receipt {seq} stands for were changed"
+                return Verification(count=result.count, first_bad=seq, problem=problem_text)
     return result
 
 
-def _replay_quickly(rows: Iterable[tuple[int, bytes, str]], log_id: str) -> Verification | None:
+def _problem_at_the_end(
+    result: Verification, heads: Sequence[tuple[Any, ...]], head: Head | None
+) -> tuple[int, str] | None:
+    claimed = heads[0][1] if len(heads) == 1 and type(heads[0][1]) is int else None
+    if claimed is not None and result.count < claimed:
+        bad = result.count + 1
+        return bad, f"receipt {bad} is missing: the log was cut (it ends at {claimed})"
+    if claimed is not None and result.count > claimed:
+        return claimed + 1, f"receipt {claimed + 1} was added behind the end of the log (it ends at {claimed})"
+    if head is None:
+        return max(1, result.count), (
+            "the seal does not fit: the log was rewritten, or the key is not the one it was written with"
+        )
+    if result.head != head.receipt_hash:
+        return head.seq, f"receipt {head.seq} is not the one the head of the log names"
+    return None
+
+
+def _replay_quickly(rows: Iterable[tuple[int, str | None, bytes, str]], log_id: str) -> Verification | None:
     """The result for a log that holds, without parsing any receipt; None if one has to be looked at."""
     count, head = 0, GENESIS
     prefix = f'"id":"receipt-{log_id}-'.encode()
-    for seq, body, receipt_hash in rows:
+    known_run, run_field = None, b"null"
+    for seq, run_id, body, receipt_hash in rows:
+        if run_id != known_run:
+            known_run, run_field = run_id, to_json(run_id)
         if (
             seq != count + 1
+            or body is None
             or digest(body) != receipt_hash
             or not continues(
                 body,
                 id_field=b'%s%d","payload":{' % (prefix, seq),
-                seq_field=b',"seq":%d,"status":"' % seq,
+                seq_field=b',"run_id":%s,"seq":%d,"status":"' % (run_field, seq),
                 previous_field=b'"previous_hash":"%s"' % head.encode(),
             )
         ):
@@ -138,9 +180,11 @@ def _broken_link(stored: _Stored, following: _Stored | None, seq: int, vouched_h
     return _Broken(f"receipt {seq} does not continue receipt {seq - 1}")
 
 
-def _from_row(seq: int, body: bytes, receipt_hash: str) -> _Stored:
+def _from_row(seq: int, run_id: object, body: bytes, receipt_hash: str) -> _Stored:
     try:
         fields = from_json(body)
+        if fields["run_id"] != run_id:
+            raise _Broken(f"receipt {seq} was changed: it is filed under another run")
         if fields["seq"] != seq:
             raise _Broken(f"receipt {seq} was changed or moved: it says it is number {fields['seq']}")
         return _Stored(seq, _log_id(fields["id"], seq), fields["previous_hash"], receipt_hash, digest(body))
@@ -156,6 +200,8 @@ def _from_lines(lines: Iterable[bytes]) -> Iterator[_Stored]:
             if tuple(fields) != FIELDS or canonical_json(in_profile(fields)) != text:
                 raise _Broken(f"line {number} is not a receipt in canonical form")
             receipt_hash = fields.pop("receipt_hash")
+            if type(fields["seq"]) is not int:
+                raise ValueError("seq")
             yield _Stored(
                 fields["seq"],
                 _log_id(fields["id"], fields["seq"]),
