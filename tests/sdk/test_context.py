@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -75,7 +74,7 @@ def test_secrets_are_the_declared_ones_and_read_only(tmp_path: Path) -> None:
 
 def test_deadline_and_cancellation_are_visible(tmp_path: Path) -> None:
     state = {"cancelled": False}
-    context = ToolContext(workspace=tmp_path, deadline=time.monotonic() + 100, is_cancelled=lambda: state["cancelled"])
+    context = ToolContext(workspace=tmp_path, time_left=lambda: 95.0, is_cancelled=lambda: state["cancelled"])
     assert context.remaining_seconds is not None
     assert 90 < context.remaining_seconds <= 100
     context.raise_if_cancelled()

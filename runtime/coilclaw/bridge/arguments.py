@@ -67,6 +67,10 @@ def validate(tool: Tool, arguments: bytes) -> Any:
             message=f"{tool.id}: {_explain(error)}",
             hint=f"it takes: {signature(tool)}",
         ) from None
+    except BaseException as error:  # A validator of the tool's author, which may do anything.
+        raise Refusal(
+            code="tool_crashed", message=f"{tool.id} could not validate its input: {type(error).__name__}"
+        ) from None
 
 
 def _explain(error: ValidationError) -> str:

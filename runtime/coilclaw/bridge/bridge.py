@@ -8,6 +8,7 @@ A snippet, `coilclaw tool run`, and whatever else runs tools come through here; 
 from __future__ import annotations
 
 import itertools
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -25,11 +26,12 @@ from coilclaw.bridge.preflight import check_calls
 from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
 from coilclaw.bridge.registry import Registry
 from coilclaw.bridge.trail import bounded, following, refused
-from coilclaw.policy import Approver, Policy, Question, Verdict, classify
+from coilclaw.policy import Answer, Approver, Policy, Question, classify
 from coilclaw.receipts import Draft, ReceiptLog, digest, now
 from coilclaw.sandbox import (
     POLL_SECONDS,
     Abandoned,
+    Cancelled,
     Deadline,
     Failed,
     Limits,
@@ -41,8 +43,19 @@ from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext, ToolFailure
 
 __all__ = ["Bridge", "Surroundings"]
 
+_logger = logging.getLogger(__name__)
+
 _LONGEST_NAME: Final = 200
 _MOST_AT_ONCE: Final = 64
+_MOST_UNDELIVERED_BYTES: Final = 16 * 1024 * 1024
+_MOST_DELIVERED_BYTES: Final = 8 * 1024 * 1024
+_LONGEST_FINISH_SECONDS: Final = 5.0
+_TOO_LATE: Final = Refusal(code="abandoned", message="the run had ended; the tool was not called")
+_TOO_MANY_ANSWERS: Final = Refusal(
+    code="output_too_large",
+    message="too many answers wait to be read; the call itself was made",
+    hint="read the results of calls before starting more",
+)
 _ABANDONED: Final = Refusal(code="abandoned", message="the run ended first; what the tool did is unknown")
 
 
@@ -113,22 +126,27 @@ class Bridge:
         self._under_way: dict[int, _Admitted] = {}
         self._at_once = threading.Semaphore(_MOST_AT_ONCE)
         self._over = False
+        self._finishing = 0
+        self._undelivered = 0
+        self._untouched = True
         self.unmet: set[str] = set()
         """Codes of refusals a person could lift: `approval_required`, `missing_secret`."""
 
     # What the engine calls -------------------------------------------------------------------------
 
     def preflight(self, calls: bytes) -> bytes:
+        """What is wrong with the calls visible in the source. Answered once, before anything has run."""
+        first, self._untouched = self._untouched, False
+        if not first or len(calls) > self._limits.source_bytes:
+            return b"[]"  # A snippet that runs already could otherwise keep the host busy with this.
         return check_calls(calls, self._registry, self._around.policy)
 
     def call(self, tool: str, input: bytes, line: int) -> bytes:
         """One call from beginning to end."""
-        number = next(self._numbers)
         try:
-            admitted = self._admit(tool, input, line, number)
+            admitted = self._admit(tool, input, line, next(self._numbers))
         except Refusal as refusal:
             return failure(refusal)
-        self._under_way[number] = admitted
         answer = self._perform(admitted)
         self._deadline.end_if_over()
         return answer
@@ -141,7 +159,6 @@ class Bridge:
         except Refusal as refusal:
             self._answer(number, failure(refusal))
             return number
-        self._under_way[number] = admitted
         threading.Thread(target=self._perform_beside, args=(admitted,), name="coilclaw-call", daemon=True).start()
         return number
 
@@ -153,13 +170,21 @@ class Bridge:
                 step = POLL_SECONDS if left is None else min(POLL_SECONDS, left)
                 self._answered.wait(step)
                 left = None if left is None else left - step
-            answers = [(number, answer.decode()) for number, answer in self._answers]
-            self._answers.clear()
+            answers: list[tuple[int, str]] = []
+            size = 0
+            while self._answers and size < _MOST_DELIVERED_BYTES:
+                number, answer = self._answers.popleft()
+                size += len(answer)
+                answers.append((number, answer.decode()))
+            self._undelivered -= size
         self._deadline.end_if_over()
         return to_json(answers)
 
     def write(self, stream: int, text: str) -> None:
         """Output of the snippet, counted before it is kept."""
+        if not text:
+            return
+        self._untouched = False
         self._written += len(text.encode())
         if self._written > self._limits.output_bytes:
             raise RunEnded(OutputExceeded(output_bytes=self._limits.output_bytes))
@@ -176,14 +201,17 @@ class Bridge:
         with self._answered:
             self._over = True
             abandoned, self._under_way = list(self._under_way.values()), {}
-        for admitted in abandoned:
-            self._record_failure(admitted, _ABANDONED)
+            # Those that have ended but are not written down yet come before the end of the run.
+            self._answered.wait_for(lambda: self._finishing == 0, timeout=_LONGEST_FINISH_SECONDS)
+        if abandoned:
+            self._around.log.append(*(refused(admitted.draft, _ABANDONED) for admitted in abandoned))
 
     # Admission ---------------------------------------------------------------------------------------
 
     def _admit(self, name: str, sent: bytes, line: int, number: int) -> _Admitted:
         """Everything that comes before the handler. Raises `Refusal` with its receipts already written."""
         self._deadline.end_if_over()
+        self._untouched = False
         shown = name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
         tool = self._registry.resolve(name)
         call = _Call(
@@ -191,56 +219,81 @@ class Bridge:
         )
         if number > self._limits.calls:
             self._exceed(call)
+        secrets, missing = self._secrets(tool) if tool else ({}, None)
+        redaction = Redaction(secrets) if secrets else NOTHING_SECRET
         arguments = b""
+        problem: Refusal | None = None
         try:
             arguments = bind(tool, sent)
             if tool is None:
-                raise Refusal(
-                    code="unknown_tool",
-                    message=f"tools.{shown} does not exist",
-                    hint=self._registry.suggestion(name),
-                    denied=True,
-                )
+                hint = self._registry.suggestion(name)
+                raise Refusal(code="unknown_tool", message=f"tools.{shown} does not exist", hint=hint, denied=True)
             input = validate(tool, arguments)
         except Refusal as refusal:
-            raise self._refusal(
-                self._requested(call, arguments, tool.risk if tool else None), arguments, refusal
-            ) from None
-        return self._decide(call, tool, input, arguments)
-
-    def _decide(self, call: _Call, tool: Tool, input: Any, arguments: bytes) -> _Admitted:
-        secrets, missing = self._secrets(tool)
-        redaction = Redaction(secrets) if secrets else NOTHING_SECRET
-        context = self._context(call, tool, secrets)
-        classified = classify(tool, input, context)
-        verdict = self._around.policy.decide(tool, classified)
-        risk = tool.risk if isinstance(classified, Forbid) else classified
+            problem = refusal
+        # From here on the attempt is in the log, whatever the tool's own code does when it is asked about the call.
         kept = redaction.json(arguments)
-        requested = self._requested(call, kept, risk)
-        if verdict.decision is Decision.DENY:
-            hint = "ask the operator to change the policy, or do without this call"
-            raise self._refusal(requested, kept, Refusal(code="denied", message=verdict.reason, hint=hint, denied=True))
+        requested = self._requested(call, kept, tool.risk if tool else None)
+        self._around.log.append_relaxed(requested, contents={str(requested.args_hash): kept})
+        if problem is not None or tool is None:
+            raise self._refusal(requested, problem or _ABANDONED)
         if missing:
             self.unmet.add("missing_secret")
             hint = f"set the environment variable {missing}"
-            raise self._refusal(
-                requested, kept, Refusal(code="missing_secret", message=f"{missing} is not set", hint=hint)
-            )
-        contents = {str(requested.args_hash): kept}
-        started = following(requested, "tool.call.started", "allowed", requested.timestamp, {})
-        durable = risk is not Risk.READ
-        if verdict.decision is Decision.ASK:
-            self._around.log.append(requested, contents=contents)
-            approved = self._ask(call, tool, risk, verdict, kept, requested)
-            started = following(requested, "tool.call.started", "allowed", now(), {})
-            self._around.log.append(approved, started)
-        elif durable:
-            self._around.log.append(requested, started, contents=contents)
-        else:
-            self._around.log.append_relaxed(requested, started, contents=contents)
-        return _Admitted(call, tool, input, context, redaction, started, durable)
+            raise self._refusal(requested, Refusal(code="missing_secret", message=f"{missing} is not set", hint=hint))
+        context = self._context(call, tool, secrets)
+        return self._decide(_Admitted(call, tool, input, context, redaction, requested, True), kept)
 
-    def _ask(self, call: _Call, tool: Tool, risk: Risk, verdict: Verdict, arguments: bytes, requested: Draft) -> Draft:
+    def _decide(self, asked: _Admitted, arguments: bytes) -> _Admitted:
+        """Classify, ask policy, perhaps ask a person, and write `started`."""
+        tool, requested = asked.tool, asked.draft
+        classified = self._classify(asked)
+        verdict = self._around.policy.decide(tool, classified)
+        risk = tool.risk if isinstance(classified, Forbid) else classified
+        requested = requested._replace(risk=risk.value) if risk is not tool.risk else requested
+        reason = asked.redaction.text(verdict.reason)
+        if verdict.decision is Decision.DENY:
+            hint = "ask the operator to change the policy, or do without this call"
+            raise self._refusal(requested, Refusal(code="denied", message=reason, hint=hint, denied=True))
+        started = following(requested, "tool.call.started", "allowed", now(), {})
+        if verdict.decision is Decision.ASK:
+            self._around.log.flush()  # The question is on disk before it is put.
+            approved = self._ask(asked.call, tool, risk, reason, arguments, requested)
+            started = following(requested, "tool.call.started", "allowed", now(), {})
+            return self._start(asked._replace(draft=started), approved, started)
+        return self._start(asked._replace(draft=started, durable=risk is not Risk.READ), started)
+
+    def _classify(self, asked: _Admitted) -> Risk | Forbid:
+        tool = asked.tool
+        if tool.classify is None:
+            return tool.risk
+        timeout = min(self._around.tool_seconds, self._deadline.remaining)
+        try:
+            opinion: Risk | Forbid = self._around.handlers.run(
+                f"{tool.version} classify", lambda: classify(tool, asked.input, asked.context), timeout, self._deadline
+            )
+        except Abandoned:
+            return Forbid(reason="the tool did not classify this call in time")
+        return opinion
+
+    def _start(self, admitted: _Admitted, *drafts: Draft) -> _Admitted:
+        """Enter the call among those under way and write its `started`; too late once the run is over."""
+        with self._answered:
+            late = self._over or self._deadline.over
+            if not late:
+                self._under_way[admitted.call.number] = admitted
+        if late:
+            self._around.log.append_relaxed(refused(admitted.draft, _TOO_LATE))
+            raise RunEnded(self._deadline.outcome or Cancelled())
+        try:
+            append = self._around.log.append if admitted.durable else self._around.log.append_relaxed
+            append(*drafts)
+        except BaseException:
+            self._under_way.pop(admitted.call.number, None)
+            raise
+        return admitted
+
+    def _ask(self, call: _Call, tool: Tool, risk: Risk, reason: str, arguments: bytes, requested: Draft) -> Draft:
         """Put the question; the answer is the draft of an approval, or a refusal."""
         question = Question(
             run_id=self._run_id,
@@ -249,14 +302,19 @@ class Bridge:
             tool=tool.id,
             tool_version=tool.version,
             risk=risk,
-            reason=verdict.reason,
+            reason=reason,
             arguments=arguments.decode(),
             line=call.line or None,
         )
-        with self._deadline.paused():
-            answer = self._around.approver.decide(question)
-        self._deadline.end_if_over()
-        decided = {"decision": answer.decision, "decided_by": answer.decided_by}
+        try:
+            with self._deadline.paused():
+                answer = self._around.approver.decide(question)
+        except RunEnded:
+            raise
+        except BaseException as error:
+            _logger.warning("asking about %s failed: %s", tool.id, type(error).__name__)
+            answer = Answer(decision="unanswered", decided_by="nobody")
+        decided = {"decision": answer.decision, "decided_by": bounded(answer.decided_by)}
         if answer.decision == "allow-once":
             return following(requested, "tool.call.approved", "allowed", now(), decided)
         if answer.decision == "deny":
@@ -265,7 +323,7 @@ class Bridge:
             self.unmet.add("approval_required")
             refusal = Refusal(
                 code="approval_required",
-                message=f"a person has to approve this call ({verdict.reason}) and nobody could be asked",
+                message=f"a person has to approve this call ({reason}) and nobody could be asked",
                 hint="run it on a terminal, or with --yes to approve everything in advance",
                 denied=True,
             )
@@ -306,7 +364,7 @@ class Bridge:
             secrets=secrets,
             hosts=tool.hosts,
             forbidden_paths=self._around.forbidden_paths,
-            deadline=self._deadline.ends,
+            time_left=lambda: self._deadline.remaining,
             is_cancelled=lambda: self._over or self._deadline.over,
             report_progress=lambda message: self._around.progress(tool.id, message),
         )
@@ -326,22 +384,29 @@ class Bridge:
         """Run the handler, judge what it returned, and write down how it ended."""
         if admitted.call.number not in self._under_way:
             return failure(_ABANDONED)  # Its turn came after the run had ended.
+        contents: dict[str, bytes] | None = None
         try:
             value = self._handle(admitted)
-        except Refusal as refusal:
-            if self._claim(admitted):
-                self._record_failure(admitted, refusal)
-            return failure(refusal)
-        if self._claim(admitted):
             result_hash = digest(value)
-            succeeded = following(admitted.draft, "tool.call.succeeded", "allowed", now(), {}, result_hash)
-            self._append(admitted, succeeded, {result_hash: value})
-        return success(value)
-
-    def _claim(self, admitted: _Admitted) -> bool:
-        """True unless `close` has already written the end of this call."""
+            contents = {result_hash: value}
+            ended = following(admitted.draft, "tool.call.succeeded", "allowed", now(), {}, result_hash)
+            answer = success(value)
+        except Refusal as refusal:
+            ended = refused(admitted.draft, refusal)
+            answer = failure(refusal)
         with self._answered:
-            return self._under_way.pop(admitted.call.number, None) is not None
+            if self._under_way.pop(admitted.call.number, None) is None:
+                return answer  # `close` has written the end of this call already.
+            self._finishing += 1
+        try:
+            append = self._around.log.append if admitted.durable else self._around.log.append_relaxed
+            append(ended, contents=contents)
+        finally:
+            with self._answered:
+                self._finishing -= 1
+                if self._over:
+                    self._answered.notify_all()
+        return answer
 
     def _handle(self, admitted: _Admitted) -> bytes:
         tool, context = admitted.tool, admitted.context
@@ -366,7 +431,7 @@ class Bridge:
                 hint="give it longer with define_tool(timeout=…)" if timeout == seconds else None,
             ) from None
         except ToolFailure as error:
-            raise self._redacted(admitted, error.code, error.message, error.hint) from None
+            raise self._redacted(admitted, str(error.code), error.message, error.hint) from None
         except BadOutput as error:
             raise self._redacted(admitted, "invalid_output", str(error), "the tool's author has to fix it") from None
         except BaseException as error:
@@ -382,10 +447,15 @@ class Bridge:
 
     def _redacted(self, admitted: _Admitted, code: str, message: str, hint: str | None) -> Refusal:
         clean = admitted.redaction.text
-        return Refusal(code=code, message=bounded(clean(message)), hint=bounded(clean(hint)) if hint else None)
+        return Refusal(
+            code=bounded(clean(code)), message=bounded(clean(message)), hint=bounded(clean(hint)) if hint else None
+        )
 
     def _answer(self, number: int, answer: bytes) -> None:
         with self._answered:
+            if self._undelivered + len(answer) > _MOST_UNDELIVERED_BYTES:
+                answer = failure(_TOO_MANY_ANSWERS)
+            self._undelivered += len(answer)
             self._answers.append((number, answer))
             self._answered.notify_all()
 
@@ -406,15 +476,7 @@ class Bridge:
             payload={"line": call.line, "number": call.number},
         )
 
-    def _refusal(self, requested: Draft, arguments: bytes, refusal: Refusal) -> Refusal:
+    def _refusal(self, requested: Draft, refusal: Refusal) -> Refusal:
         """The refusal, written down."""
-        contents = {str(requested.args_hash): arguments}
-        self._around.log.append_relaxed(requested, refused(requested, refusal), contents=contents)
+        self._around.log.append_relaxed(refused(requested, refusal))
         return refusal
-
-    def _record_failure(self, admitted: _Admitted, refusal: Refusal) -> None:
-        self._append(admitted, refused(admitted.draft, refusal), None)
-
-    def _append(self, admitted: _Admitted, draft: Draft, contents: dict[str, bytes] | None) -> None:
-        append = self._around.log.append if admitted.durable else self._around.log.append_relaxed
-        append(draft, contents=contents)

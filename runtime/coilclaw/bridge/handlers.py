@@ -37,6 +37,8 @@ class Handlers:
 
     def run(self, version: str, job: Callable[[], Any], timeout: float, deadline: Deadline) -> Any:
         """Run the handler of this tool version: on another thread, until it has proven quick."""
+        if timeout <= 0:
+            raise Abandoned  # Not begun: there is no time left.
         quick = self._proofs.get(version, 0) >= _PROOFS
         began = time.monotonic()
         try:
@@ -75,7 +77,7 @@ class Handlers:
         import asyncio
 
         with self._lock:
-            if self._loop is None:
+            if self._loop is None or self._loop.is_closed():
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(target=self._run_loop, args=(self._loop,), name="coilclaw-loop", daemon=True).start()
             return self._loop

@@ -28,6 +28,8 @@ async def invoke_async(tool: Tool, input: Any, context: ToolContext) -> Any:
     """The same for an async one."""
     try:
         return await _call(tool, input, context)
+    except (SystemExit, KeyboardInterrupt) as error:
+        raise RuntimeError(type(error).__name__) from None  # It would end the loop that all async tools share.
     finally:
         await context.aclose()
 

@@ -18,6 +18,8 @@ from coilclaw.sdk import Decision, Tool
 
 __all__ = ["check_calls"]
 
+_MOST_PROBLEMS = 10
+
 
 def check_calls(calls: bytes, registry: Registry, policy: Policy) -> bytes:
     """The problems in a list of visible calls, each with its line, as JSON."""
@@ -27,6 +29,8 @@ def check_calls(calls: bytes, registry: Registry, policy: Policy) -> bytes:
             problem = _check(call, registry, policy)
             if problem is not None:
                 problems.append({"line": call["line"], "traceback": None, **problem})
+            if len(problems) == _MOST_PROBLEMS:
+                break
         return to_json(problems)
     except (ValueError, KeyError, TypeError, AttributeError):
         # A snippet that is running can call this too, with anything. It learns nothing and stops nothing.

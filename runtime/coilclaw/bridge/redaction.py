@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 __all__ = ["Redaction"]
 
@@ -23,10 +23,10 @@ class Redaction:
         # Longest first, so that a secret that contains another is replaced whole.
         ordered = sorted(secrets.items(), key=lambda item: -len(item[1]))
         self._values = [(value, f"[secret {name}]") for name, value in ordered if len(value) >= _SHORTEST]
-        self._json = [
-            (form, mark.encode())
-            for value, mark in self._values
-            for form in {json.dumps(value)[1:-1].encode(), json.dumps(value, ensure_ascii=False)[1:-1].encode()}
+        self._forms = [
+            form.encode()
+            for value, _ in self._values
+            for form in {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
         ]
 
     def text(self, text: str) -> str:
@@ -35,9 +35,26 @@ class Redaction:
         return text
 
     def json(self, data: bytes) -> bytes:
-        for value, mark in self._json:
-            data = data.replace(value, mark)
-        return data
+        """The same JSON without the secrets; parsed only if one of them is in it."""
+        if not any(form in data for form in self._forms):
+            return data
+        try:
+            value = self._walk(json.loads(data))
+        except (ValueError, RecursionError):
+            value = "[redacted]"
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+    def _walk(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.text(key): self._walk(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._walk(item) for item in value]
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            shown = json.dumps(value)
+            return value if self.text(shown) == shown else self.text(shown)
+        return value
 
 
 NOTHING_SECRET: Final = Redaction({})

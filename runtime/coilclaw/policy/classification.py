@@ -21,7 +21,7 @@ def classify(tool: Tool, input: Any, context: ToolContext) -> Risk | Forbid:
         if opinion is None or isinstance(opinion, Forbid):
             return tool.risk if opinion is None else opinion
         return tool.risk.raised_to(Risk(opinion))
-    except Exception as error:
+    except BaseException as error:
         # A classifier that fails has not said the call is safe.
         _logger.warning("classify of %s failed: %s", tool.id, type(error).__name__)
         return Forbid(reason=f"the tool could not classify this call ({type(error).__name__})")

@@ -137,19 +137,14 @@ class ReceiptLog:
                 entry.woken.acquire()
             self._leading = True
         interrupt = _acquire_whatever_happens(entry.woken) if entry.woken is not None else None
+        if entry.woken is None or entry.leads:
+            self._lead(entry)
+        elif not entry.committed:
+            raise LogUnwritable(self._failure or "the log is closed")
         if interrupt is not None:
-            try:
-                self._after_waiting(entry)
-            finally:
-                raise interrupt
-        self._after_waiting(entry)
+            raise interrupt
 
-    def _after_waiting(self, entry: _Entry) -> None:
-        if entry.woken is not None:
-            if not entry.leads:
-                if not entry.committed:
-                    raise LogUnwritable(self._failure or "the log is closed")
-                return
+    def _lead(self, entry: _Entry) -> None:
         with self._lock:
             batch, self._queue = self._queue, []
         try:

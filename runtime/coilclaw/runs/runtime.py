@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import time
@@ -32,6 +33,8 @@ from coilclaw.sandbox import (
 from coilclaw.sdk import Err, EvidenceUnavailable, Ok, Result
 
 __all__ = ["Runtime"]
+
+_logger = logging.getLogger(__name__)
 
 _GRACE_SECONDS: Final = 0.15
 """How long a run that is over may take to notice, before it is left alone."""
@@ -149,7 +152,7 @@ class Runtime:
         )
         log = self._around.log
         # Durable before anything runs: a log that cannot be written is found out here, not behind the first call.
-        (first_receipt,) = log.append(started, contents=contents)
+        (first_receipt,) = self._around.handlers.threads.run(lambda: log.append(started, contents=contents), deadline)
         bridge = Bridge(
             self._around,
             registry,
@@ -170,18 +173,21 @@ class Runtime:
             outcome = deadline.outcome or TimedOut(seconds=deadline.seconds)
         except EvidenceUnavailable as error:
             outcome = Crashed(reason=error.message, hint=error.hint)
+        except BaseException as error:
+            _logger.exception("a run failed")
+            outcome = Crashed(reason=f"the run failed inside CoilClaw: {type(error).__name__}", hint="this is a bug")
         duration = (time.perf_counter() - began) * 1000
         outcome = replace(outcome, stdout=bridge.stdout)
-        try:
+        facts = {"duration_us": int(duration * 1000), "stdout_hash": digest(bridge.stdout.encode())}
+        status = outcome.status
+
+        def finish() -> None:
             bridge.close()
-            log.append(
-                started._replace(
-                    type="run.finished",
-                    status=outcome.status,
-                    timestamp=now(),
-                    payload={"duration_us": int(duration * 1000), "stdout_hash": digest(bridge.stdout.encode())},
-                )
-            )
+            log.append(started._replace(type="run.finished", status=status, timestamp=now(), payload=facts))
+
+        try:
+            # Again not on the caller's thread: an interrupt must not fall into a commit.
+            self._around.handlers.threads.run(finish, deadline)
         except EvidenceUnavailable as error:
             outcome = Crashed(reason=error.message, hint=error.hint, stdout=bridge.stdout)
         return RunReport(

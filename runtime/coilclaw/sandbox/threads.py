@@ -58,6 +58,10 @@ class _Worker:
         self._job, self.result, self.error = job, None, None
         self._wanted.release()
 
+    def abandon(self) -> None:
+        self.abandoned = True
+        self._wanted.release()  # In case the job has just ended, and the thread waits for another.
+
     def _work(self) -> None:
         _here.expendable = True
         while True:
@@ -104,7 +108,7 @@ class ExpendableThreads:
             if deadline.over:
                 ends = min(ends, time.monotonic() + grace)
             if time.monotonic() >= ends:
-                worker.abandoned = True
+                worker.abandon()
                 raise Abandoned
         result, error = worker.result, worker.error
         worker.result = worker.error = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -44,7 +43,7 @@ class ToolContext:
         secrets: Mapping[str, str] | None = None,
         hosts: tuple[str, ...] = (),
         forbidden_paths: tuple[Path, ...] = (),
-        deadline: float | None = None,
+        time_left: Callable[[], float] | None = None,
         is_cancelled: Callable[[], bool] = _never,
         report_progress: Callable[[str], None] = _ignore_progress,
     ) -> None:
@@ -57,7 +56,7 @@ class ToolContext:
         self.secrets: Mapping[str, str] = MappingProxyType(dict(secrets or {}))
         self.hosts = hosts
         self.forbidden_paths = forbidden_paths
-        self._deadline = deadline
+        self._time_left = time_left
         self._is_cancelled = is_cancelled
         self._report_progress = report_progress
         self._async_client: httpx.AsyncClient | None = None
@@ -71,9 +70,7 @@ class ToolContext:
     @property
     def remaining_seconds(self) -> float | None:
         """Seconds until the call is given up, or None when it has no deadline."""
-        if self._deadline is None:
-            return None
-        return max(0.0, self._deadline - time.monotonic())
+        return None if self._time_left is None else max(0.0, self._time_left())
 
     @property
     def cancelled(self) -> bool:

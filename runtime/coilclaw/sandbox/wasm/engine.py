@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import re
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -63,11 +65,12 @@ class WasmEngine:
             "inputs": dict(snippet.inputs),
             "seed": int.from_bytes(pins.seed, "big"),
         }
-        guest = self.guests.take()
+        guest: Guest | None = None
         try:
+            guest = self.guests.take()
             with self._ticker.ticking():
                 answer = self._on_a_deep_stack(
-                    lambda: guest.run(json.dumps(request), host, deadline, pins, limits.memory_bytes), deadline
+                    partial(guest.run, json.dumps(request), host, deadline, pins, limits.memory_bytes), deadline
                 )
             return _outcome(answer, limits)
         except RunEnded as ended:
@@ -80,7 +83,8 @@ class WasmEngine:
             _logger.exception("a host function failed")
             return Crashed(reason=f"a host function failed ({type(error).__name__})", hint="this is a bug in CoilClaw")
         finally:
-            self.guests.discard(guest)
+            if guest is not None:
+                self.guests.discard(guest)
 
     def _on_a_deep_stack(self, job: Callable[[], str], deadline: Deadline) -> str:
         if on_expendable_thread():
@@ -108,10 +112,10 @@ def _unusable(snippet: Snippet, limits: Limits) -> SnippetError | None:
 
 def _outcome(answer: str, limits: Limits) -> Outcome:
     """What the guest says of its end. Its words are data: anything unexpected is a crash."""
-    if len(answer) > limits.output_bytes:
+    if len(answer.encode("utf-8", "replace")) > limits.output_bytes:
         return OutputExceeded(output_bytes=limits.output_bytes)
     try:
-        fields = json.loads(answer)
+        fields = json.loads(answer, parse_constant=_not_a_number, parse_float=_finite)
         match fields["status"]:
             case "completed":
                 return Completed(value=fields["value"])
@@ -126,6 +130,15 @@ def _outcome(answer: str, limits: Limits) -> Outcome:
                 return Crashed(reason=f"the guest answered with an unknown status {status!r:.40}")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Crashed(reason="the guest's answer is not an outcome")
+
+
+def _not_a_number(text: str) -> float:
+    raise ValueError(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _not_a_number(text)
 
 
 def _error(fields: dict[str, Any]) -> SnippetError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -9,6 +10,9 @@ from collections.abc import Callable
 from coilclaw.sandbox.wasm.guest import Guest
 
 __all__ = ["GuestPool"]
+
+_logger = logging.getLogger(__name__)
+_PAUSE_AFTER_FAILURE_SECONDS = 1.0
 
 
 class GuestPool:
@@ -40,7 +44,8 @@ class GuestPool:
         """Free a used guest, in the background if there is one."""
         with self._changed:
             self._running -= 1
-            if self._filler is not None and not self._closed:
+            # A busy engine frees on the spot: used guests that wait would pile up faster than they are freed.
+            if self._filler is not None and not self._closed and len(self._used) < self._size:
                 self._used.append(guest)
                 self._changed.notify_all()
                 return
@@ -73,7 +78,13 @@ class GuestPool:
             if used is not None:
                 used.close()
             if short:
-                guest = self._make()
+                try:
+                    guest = self._make()
+                except Exception:
+                    _logger.exception("a guest could not be made ahead of time")
+                    with self._changed:
+                        self._changed.wait(_PAUSE_AFTER_FAILURE_SECONDS)
+                    continue
                 with self._changed:
                     self._ready.append(guest)
             with self._changed:
