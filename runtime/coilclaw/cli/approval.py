@@ -10,10 +10,13 @@ import threading
 
 import click
 
+from coilclaw.cli.terminal import printable
 from coilclaw.policy import Answer, ApproveAll, Approver, NobodyToAsk, Question
 from coilclaw.sandbox import POLL_SECONDS, Deadline
 
 __all__ = ["approver_for"]
+
+_LONGEST_ARGUMENTS = 2000
 
 
 def approver_for(yes: bool, deadline: Deadline) -> Approver:
@@ -27,7 +30,7 @@ def approver_for(yes: bool, deadline: Deadline) -> Approver:
 
 def _user() -> str:
     try:
-        return getpass.getuser()
+        return getpass.getuser().encode("utf-8", "replace").decode()
     except (OSError, KeyError):
         return f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown user"
 
@@ -42,11 +45,14 @@ class _Terminal:
     def decide(self, question: Question) -> Answer:
         with self._one_at_a_time:
             line = f" (line {question.line})" if question.line else ""
+            # Whatever the snippet printed before must not colour or hide the question.
+            click.echo("\x1b[0m\x1b(B", nl=False, err=True)
             click.secho(f"\nApproval needed{line}", err=True, bold=True)
             click.echo(f"  Tool:   {question.tool}", err=True)
             click.echo(f"  Risk:   {question.risk.value} ({question.risk.level})", err=True)
-            click.echo(f"  Reason: {question.reason}", err=True)
-            click.echo(f"  Args:   {_printable(question.arguments)}", err=True)
+            click.echo(f"  Reason: {printable(question.reason)}", err=True)
+            click.echo(f"  Args:   {_shortened(question.arguments)}", err=True)
+            _forget_what_was_typed()
             click.echo("Approve? [y/N] ", nl=False, err=True)
             answer = self._read_line().strip().lower()
         granted = answer in ("y", "yes")
@@ -70,6 +76,19 @@ class _Terminal:
         return data.decode(errors="replace")
 
 
-def _printable(text: str) -> str:
-    """Arguments as they are, but without control characters that could redraw the question."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+def _shortened(arguments: str) -> str:
+    """Arguments without control characters, and not so long that the question scrolls away."""
+    shown = printable(arguments).replace("\n", "\\n").replace("\t", "\\t")
+    if len(shown) <= _LONGEST_ARGUMENTS:
+        return shown
+    return f"{shown[:_LONGEST_ARGUMENTS]}… ({len(arguments)} characters)"
+
+
+def _forget_what_was_typed() -> None:
+    """An answer given before the question was asked is an answer to something else."""
+    try:
+        import termios
+
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    except (ImportError, OSError):  # No such thing on this system.
+        return

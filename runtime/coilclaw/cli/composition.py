@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from coilclaw.bridge import Handlers, Registry, Surroundings, build_registry
+from coilclaw.cli.terminal import printable
 from coilclaw.config import Config, Settings, load_settings
 from coilclaw.policy import Approver, Autonomy, NobodyToAsk, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog, load_or_create_key
@@ -25,6 +26,7 @@ from coilclaw.workspace_tools import load_installed, load_workspace
 
 __all__ = [
     "Parts",
+    "expanded",
     "load_registry",
     "make_engine",
     "make_policy",
@@ -46,11 +48,21 @@ class Parts:
     runtime: Runtime
 
 
+def expanded(text: str) -> Path:
+    """A path from the command line, with `~` replaced."""
+    try:
+        place = Path(text).expanduser()
+        place.exists()  # Too long, or with characters no path can have.
+        return place
+    except (RuntimeError, OSError, ValueError) as error:
+        raise OperatorError(f"{printable(text[:200])!r} cannot be a path: {error}") from None
+
+
 def settings_for(workspace: str | None = None, **overrides: Any) -> Settings:
     """The configuration, with what the command line says on top."""
     given = {key.replace("__", "."): value for key, value in overrides.items() if value is not None}
     if workspace is not None:
-        place = Path(workspace).expanduser()
+        place = expanded(workspace)
         if not place.exists():
             raise OperatorError(f"the workspace {place} does not exist", hint=f"coilclaw init --workspace {place}")
         given["workspace_dir"] = str(place.resolve())
@@ -89,14 +101,21 @@ def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator
             policy=make_policy(config),
             approver=approver or NobodyToAsk(),
             handlers=handlers,
-            workspace=config.workspace_dir,
+            workspace=config.workspace_dir.resolve(),
             secret=os.environ.get,
-            forbidden_paths=config.security.forbidden_paths,
+            forbidden_paths=_forbidden_paths(settings),
             tool_seconds=config.limits.tool_seconds,
             response_bytes=config.limits.response_bytes,
-            progress=lambda tool, message: click.echo(f"{tool}: {message}", err=True),
+            progress=lambda tool, message: click.echo(printable(f"{tool}: {message}"), err=True),
         )
         yield Parts(settings=settings, log=log, registry=load_registry(config), runtime=Runtime(surroundings))
+
+
+def _forbidden_paths(settings: Settings) -> tuple[Path, ...]:
+    """The configured ones, and our own: a tool that could write there could change policy and receipts."""
+    config = settings.config
+    own = (settings.home, config.receipts.path, config.receipts.key_path)
+    return tuple(path.resolve() for path in (*config.security.forbidden_paths, *own))
 
 
 def load_registry(config: Config) -> Registry:
@@ -107,7 +126,7 @@ def load_registry(config: Config) -> Registry:
 
 def show_diagnostics(registry: Registry) -> None:
     for diagnostic in registry.diagnostics:
-        click.secho(f"Warning: {diagnostic}", err=True, fg="yellow")
+        click.secho(printable(f"Warning: {diagnostic}"), err=True, fg="yellow")
 
 
 def make_policy(config: Config) -> Policy:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from coilclaw.cli.composition import open_log, settings_for
+from coilclaw.cli.composition import expanded, open_log, settings_for
 from coilclaw.config import config_text, home_folder
 from coilclaw.sdk import OperatorError
 
@@ -39,7 +39,7 @@ def init(workspace: str | None) -> None:
     """Set up the home folder, the configuration and a workspace. What exists already is left as it is."""
     home = home_folder(os.environ)
     path = home / "config.toml"
-    place = Path(workspace).expanduser().absolute() if workspace else None
+    place = expanded(workspace).absolute() if workspace else None
     if place is not None and place.exists() and not place.is_dir():
         raise OperatorError(f"the workspace {place} is not a folder")
     try:

@@ -83,15 +83,27 @@ def main() -> NoReturn:
     """The console script. A person's mistake gets one line, never a traceback."""
     code = _run()
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except OSError:
+        code = code or 1
     finally:
         # Everything is closed and written; taking the interpreter apart would take longer than most runs.
         os._exit(code)
 
 
+def _refuse_undecodable(arguments: list[str]) -> None:
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise click.UsageError(f"{argument!r} is not valid UTF-8 text") from None
+
+
 def _run() -> int:
     try:
+        _refuse_undecodable(sys.argv[1:])
         cli.main(standalone_mode=False)
         return 0
     except click.exceptions.Exit as ended:
@@ -104,9 +116,12 @@ def _run() -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
         return 130
-    except BrokenPipeError:
-        # The reader went away, as `| head` does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        # The reader went away, as `| head` does, or what we print to is full.
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            click.echo(f"Error: {error.strerror or error}", err=True)
         return 1
     except Exception as error:
         from coilclaw.sdk import CoilClawError, EvidenceUnavailable
@@ -114,7 +129,7 @@ def _run() -> int:
         if not isinstance(error, CoilClawError):
             sys.excepthook(type(error), error, error.__traceback__)
             return 1
-        click.echo(f"Error: {error.message}", err=True)
-        if error.hint:
-            click.echo(f"Hint: {error.hint}", err=True)
+        from coilclaw.cli.terminal import show_error
+
+        show_error(error.message, error.hint)
         return 1 if isinstance(error, EvidenceUnavailable) else 2

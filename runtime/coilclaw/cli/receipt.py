@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from coilclaw.cli.composition import open_log, settings_for
+from coilclaw.cli.terminal import printable
 from coilclaw.receipts import ReceiptLog, Verification, verify_export
 from coilclaw.sdk import Receipt
 
@@ -30,7 +31,9 @@ def receipt() -> None:
 
 @receipt.command("list", epilog="Example: coilclaw receipt list --limit 50 --json")
 @click.option("--run", "run_id", metavar="RUN", help="Only the receipts of this run.")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many, counted from the last.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many, counted from the last."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_receipts(run_id: str | None, limit: int, as_json: bool) -> None:
     """The latest receipts, oldest first."""
@@ -41,7 +44,7 @@ def list_receipts(run_id: str | None, limit: int, as_json: bool) -> None:
         return
     for each in receipts:
         subject = each.tool or each.run_id or ""
-        click.echo(f"{each.seq:>6}  {each.timestamp}  {each.type:<20}  {each.status:<9}  {subject}")
+        click.echo(printable(f"{each.seq:>6}  {each.timestamp}  {each.type:<20}  {each.status:<9}  {subject}"))
 
 
 @receipt.command("show", epilog="Example: coilclaw receipt show 42")
@@ -56,7 +59,7 @@ def show(reference: str, as_json: bool) -> None:
         click.echo(json.dumps(facts))
         return
     for key, value in facts.items():
-        click.echo(f"{key:<16} {value if isinstance(value, str) else json.dumps(value)}")
+        click.echo(printable(f"{key:<16} {value if isinstance(value, str) else json.dumps(value)}"))
 
 
 def _contents(log: ReceiptLog, found: Receipt) -> dict[str, Any]:
@@ -89,7 +92,7 @@ def verify(file: str | None, as_json: bool) -> None:
 
 def _tell(result: Verification, file: str | None) -> None:
     if not result.ok:
-        click.secho(f"Invalid chain at receipt {result.first_bad}: {result.problem}", fg="red")
+        click.secho(printable(f"Invalid chain at receipt {result.first_bad}: {result.problem}"), fg="red")
         return
     count = "1 receipt" if result.count == 1 else f"{result.count} receipts"
     click.secho(f"Valid: {count}, " + ("chain and seal hold" if file is None else "the chain holds"), fg="green")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import gc
 import json
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from coilclaw.cli.approval import approver_for
 from coilclaw.cli.composition import make_engine, open_parts, run_limits, settings_for, show_diagnostics
+from coilclaw.cli.terminal import json_value, pass_through, printable
 from coilclaw.evidence import activity_of
 from coilclaw.runs import RunReport
 from coilclaw.sandbox import Deadline, Snippet
@@ -57,9 +59,9 @@ def run(
         # Nothing that was loaded so far is garbage; looking through it again would interrupt the run.
         gc.freeze()
         deadline.restart()  # Compiling the sandbox is not the run's time.
-        report = parts.runtime.run(
-            snippet, sandbox, parts.registry, limits, deadline=deadline, show=_keep_quiet if as_json else _show
-        )
+        display = _Display(deadline, sys.stdout, quiet=as_json)
+        with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
+            report = parts.runtime.run(snippet, sandbox, parts.registry, limits, deadline=deadline, show=display)
         receipts = parts.log.of_run(report.run_id, since=report.first_receipt) if report.first_receipt else []
         activity = activity_of(report.run_id, receipts)
     if as_json:
@@ -71,9 +73,11 @@ def run(
 
 def _source(file: str) -> str:
     try:
+        if file == "-" and sys.stdin is None:
+            raise click.UsageError("there is no standard input to read from")
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        raise click.UsageError(f"cannot read {file}: {error.strerror}") from None
+        raise click.UsageError(f"cannot read {printable(file)}: {error.strerror}") from None
     if b"\0" in data[:65536]:
         raise click.UsageError(f"{_name(file)} is a binary file, not Python source")
     try:
@@ -95,7 +99,7 @@ def _inputs(given: tuple[str, ...]) -> dict[str, Any]:
         if name in _RESERVED:
             raise click.BadParameter(f"{name!r} is a name of the sandbox itself", param_hint="--input")
         try:
-            values[name] = json.loads(value)
+            values[name] = json_value(value)
         except ValueError as error:
             raise click.BadParameter(
                 f"the value of {name} is not JSON: {error}. Strings need quotes: --input '{name}=\"text\"'",
@@ -104,13 +108,22 @@ def _inputs(given: tuple[str, ...]) -> dict[str, Any]:
     return values
 
 
-def _show(stream: int, text: str) -> None:
-    click.echo(_encodable(text), nl=False, err=stream != 1)
+class _Display:
+    """Shows what a snippet prints, as it comes; a reader that goes away ends the run."""
 
+    def __init__(self, deadline: Deadline, stdout: TextIO, *, quiet: bool) -> None:
+        self._deadline = deadline
+        self._stdout = stdout
+        self._quiet = quiet
 
-def _keep_quiet(stream: int, text: str) -> None:
-    if stream != 1:
-        click.echo(text, nl=False, err=True)
+    def __call__(self, stream: int, text: str) -> None:
+        try:
+            if stream != 1:
+                click.echo(pass_through(text, err=True), nl=False, err=True)
+            elif not self._quiet:
+                click.echo(pass_through(text, err=False, stream=self._stdout), nl=False, file=self._stdout)
+        except OSError:
+            self._deadline.cancel()
 
 
 def _encodable(text: str) -> str:
@@ -143,20 +156,20 @@ def _print(report: RunReport, activity: RelevantToolActivity) -> None:
     if report.stdout and not report.stdout.endswith("\n"):
         click.echo()
     if report.value is not None:
-        click.echo(_encodable(json.dumps(report.value, indent=2, ensure_ascii=False)))
+        click.echo(printable(_encodable(json.dumps(report.value, indent=2, ensure_ascii=False))))
     error = report.error
     if error is not None:
         if error.traceback and report.status == "failed":
-            click.echo(_encodable(error.traceback).rstrip(), err=True)
+            click.echo(printable(_encodable(error.traceback)).rstrip(), err=True)
         else:
             where = f" (line {error.line})" if error.line else ""
-            click.secho(_encodable(f"{error.type}: {error.message}{where}"), err=True, fg="red")
+            click.secho(printable(_encodable(f"{error.type}: {error.message}{where}")), err=True, fg="red")
         if error.hint:
-            click.echo(f"Hint: {_encodable(error.hint)}", err=True)
+            click.echo(f"Hint: {printable(_encodable(error.hint))}", err=True)
     for item in activity.items:
-        approval = f"  ({item.approval})" if item.approval else ""
+        approval = f"  ({printable(item.approval)})" if item.approval else ""
         mark = click.style(f"{item.status:<9}", fg=_COLOURS[item.status])
-        click.echo(f"  {mark} {item.tool_id:<28} {item.receipt_ref}{approval}", err=True)
+        click.echo(f"  {mark} {printable(item.tool_id):<28} {item.receipt_ref}{approval}", err=True)
     calls = "1 call" if len(activity.items) == 1 else f"{len(activity.items)} calls"
     colour = "green" if report.status == "completed" else "red"
     status = click.style(report.status, fg=colour)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import redirect_stdout
 from typing import Any
 
 import click
@@ -18,6 +19,7 @@ from coilclaw.cli.composition import (
     settings_for,
     show_diagnostics,
 )
+from coilclaw.cli.terminal import json_value, show_error
 from coilclaw.policy import Policy
 from coilclaw.sandbox import Deadline
 from coilclaw.sdk import Tool
@@ -96,7 +98,7 @@ def show(name: str, workspace: str | None, as_json: bool) -> None:
 def run_tool(name: str, arguments: str, workspace: str | None, yes: bool) -> None:
     """Call one tool: the same checks, the same receipts, no snippet. The value is printed as JSON."""
     try:
-        given = json.loads(arguments)
+        given = json_value(arguments)
     except ValueError as error:
         raise click.BadParameter(f"not JSON: {error}", param_hint="--json") from None
     if not isinstance(given, dict):
@@ -106,14 +108,13 @@ def run_tool(name: str, arguments: str, workspace: str | None, yes: bool) -> Non
     deadline = Deadline(limits.seconds)
     with open_parts(settings, approver_for(yes, deadline)) as parts:
         show_diagnostics(parts.registry)
-        result, report = parts.runtime.call(name, given, parts.registry, limits, deadline=deadline)
+        with redirect_stdout(sys.stderr):  # What the tool prints is not its value.
+            result, report = parts.runtime.call(name, given, parts.registry, limits, deadline=deadline)
     if result.ok:
         click.echo(json.dumps(result.value, indent=2))
         return
     assert result.error is not None
-    click.echo(f"Error: {result.error.code}: {result.error.message}", err=True)
-    if result.error.hint:
-        click.echo(f"Hint: {result.error.hint}", err=True)
+    show_error(f"{result.error.code}: {result.error.message}", result.error.hint)
     if report.status == "cancelled":
         sys.exit(130)
     sys.exit(

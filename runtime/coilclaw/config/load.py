@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from coilclaw.config.errors import ConfigError
 from coilclaw.config.model import Config
+from coilclaw.sdk import OperatorError
 
 __all__ = ["ENVIRONMENT", "Settings", "home_folder", "load_settings"]
 
@@ -43,7 +44,11 @@ class Settings:
 
 
 def home_folder(environment: Mapping[str, str]) -> Path:
-    return Path(environment.get("COILCLAW_HOME") or "~/.coilclaw").expanduser()
+    text = environment.get("COILCLAW_HOME") or "~/.coilclaw"
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError as error:
+        raise OperatorError(f"COILCLAW_HOME={text!r} cannot be used: {error}") from None
 
 
 def load_settings(environment: Mapping[str, str], overrides: Mapping[str, Any] | None = None) -> Settings:
@@ -150,7 +155,11 @@ def _expanded(config: Config, environment: Mapping[str, str], problems: list[str
                 return ""
             return environment[name]
 
-        return Path(_VARIABLE.sub(variable, str(value))).expanduser().absolute()
+        try:
+            return Path(_VARIABLE.sub(variable, str(value))).expanduser().absolute()
+        except RuntimeError as error:
+            problems.append(f"{key}: {error}")
+            return value
 
     def section(key: str, model: BaseModel) -> dict[str, Any]:
         changes: dict[str, Any] = {}

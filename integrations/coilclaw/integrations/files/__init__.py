@@ -6,11 +6,11 @@ import os
 import secrets
 import stat
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from coilclaw.integrations.files.paths import explained, forbidden, open_folder, open_regular, parts_of
+from coilclaw.integrations.files.paths import explained, forbidden, holds_code, open_folder, open_regular, parts_of
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure, define_tool
 
 __all__ = ["list_files", "read", "write"]
@@ -48,7 +48,7 @@ def _inside(input: Any, ctx: ToolContext) -> Forbid | None:
 def _writable(input: Any, ctx: ToolContext) -> Forbid | None:
     if refusal := forbidden(input.path, ctx):
         return refusal
-    if parts_of(input.path)[:1] == ("tools",):
+    if holds_code(input.path, ctx):
         return Forbid(reason="files under tools/ are code that runs outside the sandbox; a person writes them")
     return None
 
@@ -70,6 +70,8 @@ def list_files(ctx: ToolContext, path: str = ".", recursive: bool = False) -> Li
         with open_folder(ctx, parts) as folder, os.scandir(folder) as found:
             for item in sorted(found, key=lambda each: each.name):
                 entry = _entry(item, parts)
+                if forbidden(entry.path, ctx):
+                    continue
                 entries.append(entry)
                 if recursive and entry.kind == "folder":
                     waiting.append((*parts, item.name))
@@ -86,12 +88,12 @@ def _entry(item: os.DirEntry[str], parts: tuple[str, ...]) -> Entry:
         kind = "folder"
     elif stat.S_ISREG(facts.st_mode):
         kind = "file"
-    name = item.name.encode("utf-8", "replace").decode()
-    return Entry(path="/".join((*parts, name)), kind=kind, size=facts.st_size if kind == "file" else 0)
+    name = "/".join((*parts, item.name)).encode("utf-8", "replace").decode()
+    return Entry(path=name, kind=kind, size=facts.st_size if kind == "file" else 0)
 
 
 @define_tool(id="files.read", risk="read", classify=_inside, examples=[{"path": "notes.txt"}], summary="Read {path}")
-def read(ctx: ToolContext, path: str, max_bytes: int = 262_144) -> Text:
+def read(ctx: ToolContext, path: str, max_bytes: Annotated[int, Field(ge=0, le=8_388_608)] = 262_144) -> Text:
     """The text of a UTF-8 file in the workspace; longer files are refused unless max_bytes is raised."""
     with open_regular(ctx, path) as descriptor:
         size = os.fstat(descriptor).st_size
@@ -124,17 +126,20 @@ def write(ctx: ToolContext, path: str, text: str) -> Written:
     with open_folder(ctx, parts[:-1], create=True) as folder:
         name, base = parts[-1], None if isinstance(folder, int) else folder
         descriptor = folder if isinstance(folder, int) else None
-        fresh = f".{name[:100]}.{secrets.token_hex(6)}.tmp"
+        fresh = f".{secrets.token_hex(8)}.tmp"
+        mode = 0o644
         here = (lambda each: each) if base is None else (lambda each: str(base / each))
         try:
             kind = os.stat(here(name), dir_fd=descriptor, follow_symlinks=False).st_mode
             if not stat.S_ISREG(kind):
                 raise ToolFailure(f"{path!r} exists and is not an ordinary file", code="not_a_file")
-            created = False
+            created, mode = False, stat.S_IMODE(kind)
         except FileNotFoundError:
             created = True
+        except OSError as error:
+            raise explained(error, path) from None
         try:
-            _write_durably(here(fresh), data, descriptor)
+            _write_durably(here(fresh), data, descriptor, mode)
             os.replace(here(fresh), here(name), src_dir_fd=descriptor, dst_dir_fd=descriptor)
             if descriptor is not None:
                 os.fsync(descriptor)
@@ -145,8 +150,8 @@ def write(ctx: ToolContext, path: str, text: str) -> Written:
     return Written(path=path, size=len(data), created=created)
 
 
-def _write_durably(name: str, data: bytes, folder: int | None) -> None:
-    target = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644, dir_fd=folder)
+def _write_durably(name: str, data: bytes, folder: int | None, mode: int) -> None:
+    target = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode, dir_fd=folder)
     with os.fdopen(target, "wb") as file:
         file.write(data)
         file.flush()

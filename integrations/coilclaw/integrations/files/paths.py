@@ -11,15 +11,19 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure
 
-__all__ = ["forbidden", "open_folder", "open_regular", "parts_of"]
+__all__ = ["explained", "forbidden", "holds_code", "open_folder", "open_regular", "parts_of"]
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd
+
+
+_LONGEST_PATH = 4096
+_MOST_PARTS = 100
 
 
 def forbidden(path: str, ctx: ToolContext) -> Forbid | None:
@@ -27,15 +31,33 @@ def forbidden(path: str, ctx: ToolContext) -> Forbid | None:
     if "\0" in path:
         return Forbid(reason="the path contains a null byte")
     plain = path.replace("\\", "/")
+    if len(path) > _LONGEST_PATH or plain.count("/") > _MOST_PARTS:
+        return Forbid(reason="the path is too long")
     if plain.startswith(("/", "~")) or (len(plain) > 1 and plain[1] == ":"):
         return Forbid(reason=f"{path!r} is outside the workspace: paths are relative to it")
     if ".." in PurePosixPath(plain).parts:
         return Forbid(reason=f"{path!r} leads out of a folder with '..'")
-    target = Path(os.path.normpath(ctx.workspace / plain))
+    # The workspace may itself be a link; below it none is followed.
+    target = Path(os.path.normpath(Path(os.path.realpath(ctx.workspace)) / plain))
     for place in ctx.forbidden_paths:
-        if target == place or place in target.parents:
+        if target.is_relative_to(place) or target.is_relative_to(os.path.realpath(place)):
             return Forbid(reason=f"{path!r} is under the forbidden path {place}")
     return None
+
+
+def holds_code(path: str, ctx: ToolContext) -> bool:
+    """Whether the path is in `tools/`, by name (however a file system may fold it) or through a link."""
+    parts = parts_of(path)
+    if parts and parts[0].casefold().rstrip(". ") == "tools":
+        return True
+    workspace = Path(os.path.realpath(ctx.workspace))
+    target = workspace.joinpath(*parts)
+    tools = workspace / "tools"
+    try:
+        places = [tools, *(entry for entry in tools.iterdir())] if tools.is_dir() else []
+    except OSError:
+        places = [tools]
+    return any(target.is_relative_to(os.path.realpath(place)) for place in places)
 
 
 def parts_of(path: str) -> tuple[str, ...]:
@@ -52,8 +74,12 @@ def open_folder(ctx: ToolContext, parts: tuple[str, ...], *, create: bool = Fals
     try:
         for number, part in enumerate(parts, start=1):
             if create:
-                with suppress(FileExistsError):
+                try:
                     os.mkdir(part, dir_fd=descriptor)
+                except FileExistsError:
+                    pass
+                except OSError as error:
+                    raise explained(error, "/".join(parts[:number])) from None
             inner = _open(part, _FOLDER, descriptor, "/".join(parts[:number]))
             os.close(descriptor)
             descriptor = inner

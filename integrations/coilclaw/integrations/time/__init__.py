@@ -24,7 +24,7 @@ def now(ctx: ToolContext, zone: str | None = None) -> Moment:
     moment = datetime.now(UTC)
     try:
         local = moment.astimezone(ZoneInfo(zone) if zone else None)
-    except (ZoneInfoNotFoundError, ValueError):
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ToolFailure(
             f"{zone!r} is not a known time zone", code="unknown_zone", hint="use an IANA name such as Europe/Paris"
         ) from None
