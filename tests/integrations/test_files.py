@@ -191,3 +191,50 @@ def test_a_failed_write_leaves_the_old_file(ctx: ToolContext) -> None:
 def test_a_missing_workspace_is_explained(tmp_path: Path) -> None:
     with pytest.raises(ToolFailure, match="does not exist"):
         list_files(ToolContext(workspace=tmp_path / "nowhere"), ".")
+
+
+def test_a_workspace_that_is_a_link_is_judged_by_where_it_is(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    (real / ".ssh").mkdir(parents=True)
+    (real / ".ssh/id").write_text(OUTSIDE)
+    (tmp_path / "link").symlink_to(real)
+    for place in (real, tmp_path / "link"):
+        ctx = ToolContext(workspace=place, forbidden_paths=(tmp_path / "link/.ssh",))
+        assert isinstance(judged(read, ctx, path=".ssh/id"), Forbid)
+        assert ".ssh" not in [entry.path for entry in list_files(ctx, ".", recursive=True).entries]
+
+
+@pytest.mark.parametrize("path", ["Tools/a.py", "tools./a.py", "tools /a.py", "src/hello/x.py", "src/x.py"])
+def test_code_is_not_written_under_another_name_for_tools(tmp_path: Path, path: str) -> None:
+    (tmp_path / "src/hello").mkdir(parents=True)
+    if path == "src/x.py":
+        (tmp_path / "tools").symlink_to("src")
+    else:
+        (tmp_path / "tools").mkdir()
+        (tmp_path / "tools/hello").symlink_to("../src/hello")
+    assert isinstance(judged(write, ToolContext(workspace=tmp_path), path=path, text="x"), Forbid)
+
+
+@pytest.mark.parametrize("path", ["d/" * 400_000 + "b", "x" * 5000, "a/" * 101 + "b"])
+def test_an_endless_path_is_refused_at_once(ctx: ToolContext, path: str) -> None:
+    assert isinstance(judged(read, ctx, path=path), Forbid)
+
+
+def test_a_rewritten_file_keeps_its_mode(ctx: ToolContext) -> None:
+    file = ctx.workspace / "private.txt"
+    file.write_text("x")
+    file.chmod(0o600)
+    write(ctx, "private.txt", "y")
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("name", ["😀" * 60, "n" * 250])
+def test_long_names_can_be_written(ctx: ToolContext, name: str) -> None:
+    assert write(ctx, name, "x").created
+
+
+def test_names_no_file_can_have_are_explained(ctx: ToolContext) -> None:
+    with pytest.raises(ToolFailure):
+        write(ctx, "n" * 300, "x")
+    with pytest.raises(ToolFailure):
+        write(ctx, "n" * 300 + "/x", "x")

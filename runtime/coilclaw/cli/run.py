@@ -119,9 +119,9 @@ class _Display:
     def __call__(self, stream: int, text: str) -> None:
         try:
             if stream != 1:
-                click.echo(pass_through(text, err=True), nl=False, err=True)
+                click.echo(pass_through(text, err=True), nl=False, err=True, color=True)
             elif not self._quiet:
-                click.echo(pass_through(text, err=False, stream=self._stdout), nl=False, file=self._stdout)
+                click.echo(pass_through(text, err=False, stream=self._stdout), nl=False, file=self._stdout, color=True)
         except OSError:
             self._deadline.cancel()
 
