@@ -221,7 +221,7 @@ class Bridge:
             self._exceed(call)
         secrets, missing = self._secrets(tool) if tool else ({}, None)
         redaction = Redaction(secrets) if secrets else NOTHING_SECRET
-        arguments = b""
+        arguments, input = b"", None
         problem: Refusal | None = None
         try:
             arguments = bind(tool, sent)
