@@ -1,9 +1,8 @@
 """Host functions that read and write component values in place.
 
-wasmtime's Python API converts every argument through a tree of type objects, which costs about
-30 µs a call. The functions here use the same C bindings directly for the few shapes the world has
-(strings, integers, bytes), which brings a call below 10 µs. That is why the dependency on wasmtime
-is bounded by its major version.
+wasmtime's Python API converts every argument through a tree of type objects, which is most of what a
+call costs. The functions here use the same C bindings directly for the few shapes the world has
+(strings, integers, bytes). That is why the dependency on wasmtime is bounded by its major version.
 """
 
 from __future__ import annotations

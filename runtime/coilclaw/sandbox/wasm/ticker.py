@@ -12,16 +12,18 @@ import wasmtime
 __all__ = ["TICK_SECONDS", "Ticker"]
 
 TICK_SECONDS: Final = 0.01
+_MOST_IDLE_TICKS: Final = 50
 
 
 class Ticker:
-    """Advances the engine's epoch while at least one guest runs, and sleeps otherwise."""
+    """Advances the engine's epoch while guests run, and for a moment longer: waking it costs a run dearly."""
 
     def __init__(self, engine: wasmtime.Engine) -> None:
         self._engine = engine
         self._changed = threading.Condition()
         self._running = 0
         self._closed = False
+        self._asleep = False
         self._thread: threading.Thread | None = None
 
     @contextmanager
@@ -31,7 +33,8 @@ class Ticker:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._tick, name="coilclaw-ticker", daemon=True)
                 self._thread.start()
-            elif self._running == 1:
+            elif self._asleep:
+                self._asleep = False
                 self._changed.notify()
         try:
             yield
@@ -41,9 +44,12 @@ class Ticker:
 
     def _tick(self) -> None:
         pause = threading.Event()
+        idle_ticks = 0
         while True:
             with self._changed:
-                while self._running == 0 and not self._closed:
+                idle_ticks = 0 if self._running else idle_ticks + 1
+                self._asleep = idle_ticks > _MOST_IDLE_TICKS
+                while self._asleep and not self._closed:
                     self._changed.wait()
                 if self._closed:
                     return
@@ -53,6 +59,7 @@ class Ticker:
     def close(self) -> None:
         with self._changed:
             self._closed = True
+            self._asleep = False
             self._changed.notify()
         if self._thread is not None:
             self._thread.join(timeout=1)
