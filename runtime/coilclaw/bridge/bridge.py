@@ -49,7 +49,7 @@ _LONGEST_NAME: Final = 200
 _MOST_AT_ONCE: Final = 64
 _MOST_UNDELIVERED_BYTES: Final = 16 * 1024 * 1024
 _MOST_DELIVERED_BYTES: Final = 8 * 1024 * 1024
-_LONGEST_FINISH_SECONDS: Final = 5.0
+_LONGEST_WRITE_SECONDS: Final = 5.0
 _TOO_LATE: Final = Refusal(code="abandoned", message="the run had ended; the tool was not called")
 _TOO_MANY_ANSWERS: Final = Refusal(
     code="output_too_large",
@@ -126,7 +126,7 @@ class Bridge:
         self._under_way: dict[int, _Admitted] = {}
         self._at_once = threading.Semaphore(_MOST_AT_ONCE)
         self._over = False
-        self._finishing = 0
+        self._writing = 0
         self._undelivered = 0
         self._untouched = True
         self.unmet: set[str] = set()
@@ -201,8 +201,8 @@ class Bridge:
         with self._answered:
             self._over = True
             abandoned, self._under_way = list(self._under_way.values()), {}
-            # Those that have ended but are not written down yet come before the end of the run.
-            self._answered.wait_for(lambda: self._finishing == 0, timeout=_LONGEST_FINISH_SECONDS)
+            # What is being written just now comes before the end of the run.
+            self._answered.wait_for(lambda: self._writing == 0, timeout=_LONGEST_WRITE_SECONDS)
         if abandoned:
             self._around.log.append(*(refused(admitted.draft, _ABANDONED) for admitted in abandoned))
 
@@ -255,12 +255,12 @@ class Bridge:
         if verdict.decision is Decision.DENY:
             hint = "ask the operator to change the policy, or do without this call"
             raise self._refusal(requested, Refusal(code="denied", message=reason, hint=hint, denied=True))
-        started = following(requested, "tool.call.started", "allowed", now(), {})
         if verdict.decision is Decision.ASK:
             self._around.log.flush()  # The question is on disk before it is put.
             approved = self._ask(asked.call, tool, risk, reason, arguments, requested)
             started = following(requested, "tool.call.started", "allowed", now(), {})
             return self._start(asked._replace(draft=started), approved, started)
+        started = following(requested, "tool.call.started", "allowed", now(), {})
         return self._start(asked._replace(draft=started, durable=risk is not Risk.READ), started)
 
     def _classify(self, asked: _Admitted) -> Risk | Forbid:
@@ -282,16 +282,27 @@ class Bridge:
             late = self._over or self._deadline.over
             if not late:
                 self._under_way[admitted.call.number] = admitted
+                self._writing += 1
         if late:
             self._around.log.append_relaxed(refused(admitted.draft, _TOO_LATE))
             raise RunEnded(self._deadline.outcome or Cancelled())
         try:
-            append = self._around.log.append if admitted.durable else self._around.log.append_relaxed
-            append(*drafts)
+            self._append(admitted, *drafts)
         except BaseException:
             self._under_way.pop(admitted.call.number, None)
             raise
         return admitted
+
+    def _append(self, admitted: _Admitted, *drafts: Draft, contents: dict[str, bytes] | None = None) -> None:
+        """Write receipts of a call that counts as being written; `close` waits for those."""
+        try:
+            append = self._around.log.append if admitted.durable else self._around.log.append_relaxed
+            append(*drafts, contents=contents)
+        finally:
+            with self._answered:
+                self._writing -= 1
+                if self._over:
+                    self._answered.notify_all()
 
     def _ask(self, call: _Call, tool: Tool, risk: Risk, reason: str, arguments: bytes, requested: Draft) -> Draft:
         """Put the question; the answer is the draft of an approval, or a refusal."""
@@ -397,15 +408,8 @@ class Bridge:
         with self._answered:
             if self._under_way.pop(admitted.call.number, None) is None:
                 return answer  # `close` has written the end of this call already.
-            self._finishing += 1
-        try:
-            append = self._around.log.append if admitted.durable else self._around.log.append_relaxed
-            append(ended, contents=contents)
-        finally:
-            with self._answered:
-                self._finishing -= 1
-                if self._over:
-                    self._answered.notify_all()
+            self._writing += 1
+        self._append(admitted, ended, contents=contents)
         return answer
 
     def _handle(self, admitted: _Admitted) -> bytes:

@@ -55,6 +55,8 @@ class _Terminal:
             _forget_what_was_typed()
             click.echo("Approve? [y/N] ", nl=False, err=True)
             answer = self._read_line().strip().lower()
+        if self._deadline.cancelled:
+            return Answer(decision="unanswered", decided_by="nobody")
         granted = answer in ("y", "yes")
         return Answer(decision="allow-once" if granted else "deny", decided_by=_user())
 
