@@ -15,7 +15,7 @@ from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Completed, Deadline, Limits, Pins, Snippet
 from coilclaw.sandbox.wasm import WasmEngine
-from coilclaw.sdk import ToolContext, define_tool
+from coilclaw.sdk import Tool, ToolContext, define_tool
 from coilclaw.store import Database
 from suite.stopwatch import seconds_of
 
@@ -35,7 +35,7 @@ def _add(context: ToolContext, a: int, b: int = 1) -> int:
 class MeasuredRuntime:
     """Everything a run needs, in a folder that can be thrown away; the compiled guest stays in `cache`."""
 
-    def __init__(self, folder: Path, cache: Path) -> None:
+    def __init__(self, folder: Path, cache: Path, *tools: Tool) -> None:
         self._stack = ExitStack()
         self.pooled = WasmEngine(cache, pool=_POOL)
         self._stack.callback(self.pooled.close)
@@ -45,7 +45,7 @@ class MeasuredRuntime:
         log = self._stack.enter_context(ReceiptLog(database, KEY))
         handlers = Handlers()
         self._stack.callback(handlers.close)
-        self.registry = build_registry([([_add], [])])
+        self.registry = build_registry([([_add, *tools], [])])
         self.surroundings = Surroundings(
             log=log,
             policy=Policy(Autonomy.SUPERVISED),
