@@ -13,12 +13,18 @@ import sys
 import tempfile
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-try:
+if TYPE_CHECKING:
+    from hatchling.builders.config import BuilderConfig
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-except ImportError:  # Run by hand, outside a build.
-    BuildHookInterface = object
+
+    Hook = BuildHookInterface[BuilderConfig]
+else:
+    try:
+        from hatchling.builders.hooks.plugin.interface import BuildHookInterface as Hook
+    except ImportError:  # Run by hand, outside a build.
+        Hook = object
 
 ROOT = Path(__file__).resolve().parent
 WASM = ROOT / "runtime/coilclaw/sandbox/wasm"
@@ -28,7 +34,7 @@ COMPONENT = WASM / "guest.wasm"
 STAMP = WASM / "guest.stamp"
 
 
-class CustomBuildHook(BuildHookInterface):
+class CustomBuildHook(Hook):
     """Puts the component into the wheel; in an editable install, beside its sources."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

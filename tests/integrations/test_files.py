@@ -88,9 +88,10 @@ def test_links_are_not_followed(ctx: ToolContext, link: str, tmp_path: Path) -> 
     target = {"file": tmp_path / "secret.txt", "folder": tmp_path, "inside": ctx.workspace / "notes"}[link]
     (ctx.workspace / "link").symlink_to(target)
     path = "link" if link == "file" else ("link/secret.txt" if link == "folder" else "link/a.txt")
-    for attempt in (lambda: read(ctx, path), lambda: write(ctx, path, "x"), lambda: list_files(ctx, "link")):
+    attempts: list[tuple[Any, tuple[str, ...]]] = [(read, (path,)), (write, (path, "x")), (list_files, ("link",))]
+    for tool, arguments in attempts:
         with pytest.raises(ToolFailure) as caught:
-            attempt()
+            tool(ctx, *arguments)
         assert OUTSIDE not in str(caught.value)
         assert str(tmp_path) not in str(caught.value)
     assert (tmp_path / "secret.txt").read_text() == OUTSIDE

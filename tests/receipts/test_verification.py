@@ -48,9 +48,9 @@ def tamper(path: Path, *statements: tuple[str, tuple[Any, ...]]) -> None:
 
 def body_of(path: Path, seq: int) -> bytes:
     connection = apsw.Connection(str(path))
-    ((body,),) = connection.execute("SELECT body FROM receipts WHERE seq = ?", (seq,)).fetchall()
+    rows: list[Any] = connection.execute("SELECT body FROM receipts WHERE seq = ?", (seq,)).fetchall()
     connection.close()
-    return bytes(body)
+    return bytes(rows[0][0])
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_a_log_cut_at_its_end_is_found(path: Path) -> None:
 def rewritten(path: Path, first: int) -> None:
     """Edit one receipt and recompute every hash after it, and the head: all that can be done without the key."""
     connection = apsw.Connection(str(path))
-    rows = connection.execute("SELECT seq, body FROM receipts ORDER BY seq").fetchall()
+    rows: list[Any] = connection.execute("SELECT seq, body FROM receipts ORDER BY seq").fetchall()
     previous = "0" * 64
     for seq, body in rows:
         fields = json.loads(body)

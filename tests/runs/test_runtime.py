@@ -123,7 +123,11 @@ def test_a_run_can_be_cancelled_from_another_thread(world: World) -> None:
     def begin(ctx: ToolContext) -> None:
         started.set()
 
-    threading.Thread(target=lambda: (started.wait(20), deadline.cancel())).start()
+    def cancel() -> None:
+        started.wait(20)
+        deadline.cancel()
+
+    threading.Thread(target=cancel).start()
     report = world.run("tools.test.begin()\nwhile True: pass", begin, deadline=deadline)
     assert report.status == "cancelled"
     assert world.log.of_run(report.run_id)[-1].status == "cancelled"

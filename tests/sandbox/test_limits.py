@@ -270,6 +270,7 @@ def test_a_dictionary_that_doubles_sixty_times_does_not_hang(execute: Execute) -
 
 def test_deep_recursion_fails_with_recursion_error(execute: Execute) -> None:
     outcome = ends_with(execute, Failed, "def f(): f()\nf()").outcome
+    assert isinstance(outcome, Failed)
     assert outcome.error.type == "RecursionError"
 
 
