@@ -66,6 +66,12 @@ def test_a_failure_shows_the_snippets_own_lines(coilclaw: Command) -> None:
     assert done.out == ""
 
 
+def test_an_unwrapped_error_is_shown_by_its_plain_name(coilclaw: Command) -> None:
+    done = coilclaw("run", "-", stdin="tools.files.read(path='nope.txt').unwrap()")
+    assert "\nToolCallError: no_workspace: the workspace does not exist" in done.err
+    assert "coilclaw init" in done.err
+
+
 def test_inputs_are_variables(coilclaw: Command) -> None:
     done = coilclaw("run", "-", "--input", 'who="Ada"', "--input", "n=[1,2]", stdin="f'{who} {sum(n)}'")
     assert done.out == '"Ada 3"\n'

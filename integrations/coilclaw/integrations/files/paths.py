@@ -70,6 +70,10 @@ def open_folder(ctx: ToolContext, parts: tuple[str, ...], *, create: bool = Fals
     if not _HAS_DESCRIPTORS:
         yield _checked_path(ctx, parts, create=create)
         return
+    if not ctx.workspace.is_dir():
+        raise ToolFailure(
+            "the workspace does not exist", code="no_workspace", hint="a person makes one with `coilclaw init`"
+        )
     descriptor = _open(str(ctx.workspace), _FOLDER & ~getattr(os, "O_NOFOLLOW", 0), None, ".")
     try:
         for number, part in enumerate(parts, start=1):

@@ -71,6 +71,7 @@ use_snippet_loops(_completions)
 time.sleep = _sleep  # type: ignore[assignment]
 sys.stdin = sys.__stdin__ = io.StringIO("")  # type: ignore[assignment,misc]
 sys.dont_write_bytecode = True
+ToolCallError.__module__ = "__main__"  # A snippet knows it by its plain name, and so do tracebacks.
 # What was loaded so far stays for ever; looking through it again would only touch its pages.
 gc.collect()
 gc.freeze()
