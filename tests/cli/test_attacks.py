@@ -94,6 +94,8 @@ def test_what_a_tool_prints_does_not_break_the_json(coilclaw: Command) -> None:
     [
         ("run", "-", "--input", 'x="\\ud800"'),
         ("run", "-", "--input", "x=" + "[" * 5000 + "]" * 5000),
+        ("run", "-", "--input", "x=" + "[" * 400 + "]" * 400),
+        ("tool", "run", "files.list", "--json", '{"path": ' + "[" * 400 + "]" * 400 + "}"),
         ("run", "-", "--input", "x=NaN"),
         ("run", "-", "--workspace", "~nouser/x"),
         ("run", "-", "--workspace", "a" * 5000),

@@ -35,11 +35,15 @@ def show_error(message: str, hint: str | None) -> None:
 
 def json_value(text: str) -> Any:
     """A JSON value from the command line; ValueError for anything that could not be passed on as JSON."""
+    from pydantic_core import PydanticSerializationError, to_json
+
     try:
-        value = json.loads(text)
-        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    except UnicodeEncodeError:
-        raise ValueError("not valid Unicode text") from None
+        value = json.loads(text, parse_constant=_refuse)
+        to_json(value)
+    except (RecursionError, PydanticSerializationError):
+        raise ValueError("nested too deeply, or not valid Unicode text") from None
     return value
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
