@@ -94,7 +94,7 @@ def test_a_read_runs_at_once_and_leaves_its_trail(world: World) -> None:
     assert requested.conversation_id == "talk-1"
     assert requested.risk is Risk.READ
     assert requested.payload == {"line": 7, "number": 1}
-    assert requested.tool_version == echo.version or requested.tool_version
+    assert requested.tool_version == world.registry(*TOOLS).tools["test.echo"].version
     assert [requested.status, started.status, succeeded.status] == ["pending", "allowed", "allowed"]
     assert requested.tool_call_id == started.tool_call_id == succeeded.tool_call_id
     assert world.log.contents(str(requested.args_hash)) == b'{"text":"a","times":2}'

@@ -170,7 +170,7 @@ def make_engine(settings: Settings, *, pool: int = 0) -> Engine:
                 f"\rCompiling the sandbox for this machine, once [{bar:<24}] {seconds:4.1f} s", nl=False, err=True
             )
         elif not shown:
-            click.echo("Compiling the sandbox for this machine, once (about 10 s) …", err=True)
+            click.echo("Compiling the sandbox for this machine, once …", err=True)
         shown = True
 
     engine = WasmEngine(settings.home / "cache", pool=pool, progress=progress)
