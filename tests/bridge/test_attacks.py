@@ -13,7 +13,7 @@ from tests.conftest import World
 
 from coilclaw.policy import Answer, Autonomy, Question
 from coilclaw.sandbox import Abandoned, Crashed, Deadline, Limits, RunEnded
-from coilclaw.sandbox.wasm.engine import _outcome
+from coilclaw.sandbox.report import reported_outcome
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure, define_tool
 
 
@@ -245,7 +245,7 @@ def test_an_engine_that_cannot_start_still_ends_the_run(world: World, monkeypatc
     ],
 )
 def test_a_forged_outcome_is_a_crash(answer: str) -> None:
-    assert isinstance(_outcome(answer, Limits()), Crashed)
+    assert isinstance(reported_outcome(answer, Limits()), Crashed)
 
 
 def test_commits_do_not_fall_on_the_callers_thread(world: World) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
 
-__all__ = ["Abandoned", "ExpendableThreads", "on_expendable_thread"]
+__all__ = ["Abandoned", "ExpendableThreads"]
 
 STACK_BYTES: Final = 48 * 1024 * 1024
 """Reserved, not used: pages are taken as they are touched."""
@@ -121,6 +121,10 @@ class ExpendableThreads:
         if error is not None:
             raise error
         return result
+
+    def run_deep(self, job: Callable[[], Any], deadline: Deadline) -> Any:
+        """Do a job on a deep stack that no interrupt reaches: here, if this thread is of that kind."""
+        return job() if on_expendable_thread() else self.run(job, deadline)
 
     def close(self) -> None:
         """Let idle threads end. A job that hangs keeps its (daemon) thread."""
