@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import concurrent.futures.thread
 from asyncio import base_events, events
 from collections.abc import Callable
 from typing import Any
@@ -57,10 +58,15 @@ class InlineExecutor(concurrent.futures.Executor):
         return future
 
 
+# Private from 3.14 on, and deprecated under the public names.
+_policy_base: Any = getattr(events, "_AbstractEventLoopPolicy", None) or events.AbstractEventLoopPolicy
+_set_policy: Any = getattr(events, "_set_event_loop_policy", None) or events.set_event_loop_policy
+
+
 def use_snippet_loops(completions: Completions) -> None:
     """Make `asyncio.run`, `asyncio.new_event_loop` and thread pools work on this loop."""
 
-    class Policy(events._AbstractEventLoopPolicy):  # type: ignore[name-defined,misc]
+    class Policy(_policy_base):  # type: ignore[misc,valid-type]
         _current: asyncio.AbstractEventLoop | None = None
 
         def get_event_loop(self) -> asyncio.AbstractEventLoop:
@@ -74,7 +80,7 @@ def use_snippet_loops(completions: Completions) -> None:
         def new_event_loop(self) -> asyncio.AbstractEventLoop:
             return SnippetLoop(completions)
 
-    events._set_event_loop_policy(Policy())  # type: ignore[attr-defined,abstract]
+    _set_policy(Policy())
     concurrent.futures.ThreadPoolExecutor = InlineExecutor  # type: ignore[misc,assignment]
     concurrent.futures.thread.ThreadPoolExecutor = InlineExecutor  # type: ignore[misc,assignment]
     concurrent.futures.ProcessPoolExecutor = InlineExecutor  # type: ignore[misc,assignment]

@@ -10,6 +10,7 @@ __all__ = ["Output"]
 
 _LINES_SENT_AT_ONCE: Final = 100
 _CHUNK: Final = 8192
+_PIECE: Final = 256 * 1024
 
 
 class Output(io.TextIOBase):
@@ -34,6 +35,12 @@ class Output(io.TextIOBase):
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         if text:
+            if len(text) > _PIECE:
+                # Without a second copy of it all: the host's limit is met before the sandbox's memory is gone.
+                self.flush()
+                for start in range(0, len(text), _PIECE):
+                    self._pass_on(text[start : start + _PIECE])
+                return len(text)
             if not self._parts:
                 self._waiting.append(self)
             self._parts.append(text)
@@ -48,8 +55,11 @@ class Output(io.TextIOBase):
             text = "".join(self._parts)
             self._parts.clear()
             self._size = 0
-            # Lone surrogates have no place in a component's string.
-            self._send(self._stream, text.encode("utf-8", "backslashreplace").decode("utf-8"))
+            self._pass_on(text)
+
+    def _pass_on(self, text: str) -> None:
+        # Lone surrogates have no place in a component's string.
+        self._send(self._stream, text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
     def writable(self) -> bool:
         return True

@@ -30,23 +30,31 @@ def run_program(
     names: dict[str, Any],
     completions: Completions,
     preflight: Callable[[str], str],
+    *,
+    check: Callable[[ast.Module], list[dict[str, Any]]] | None = None,
+    module: types.ModuleType | None = None,
 ) -> str:
-    """Run the source with `names` as its globals; the outcome is JSON."""
+    """Run the source with `names` as its globals; the outcome is JSON.
+
+    `check` may rewrite the program, and says what of it cannot be run.
+    """
     try:
         tree = ast.parse(source, name)
         if "tools" in source and (calls := visible_calls(tree)):
             problems = json.loads(preflight(json.dumps(calls)))
             if problems:
                 return json.dumps({"status": "rejected", "error": problems[0], "problems": problems})
+        if check is not None and (problems := check(tree)):
+            return json.dumps({"status": "rejected", "error": problems[0], "problems": problems})
         code = _compile(tree, name)
     except MemoryError as error:
-        if "too complex" not in str(error):
+        if "too complex" not in str(error) and sys.version_info >= (3, 12):
             return _out_of_memory()
-        # The parser ran out of its own stack, not of memory.
+        # The parser ran out of its own stack, not of memory. Before 3.12 it did not say which.
         return json.dumps({"status": "rejected", "error": _not_python(error, source)})
     except (SyntaxError, ValueError, RecursionError) as error:
         return json.dumps({"status": "rejected", "error": _not_python(error, source)})
-    module = types.ModuleType("__main__")
+    module = module or types.ModuleType("__main__")
     module.__dict__.update(names)
     module.__dict__[SNIPPET_FLAG] = True
     sys.modules["__main__"] = module
@@ -115,7 +123,7 @@ def _only_snippet(shown: traceback.TracebackException, name: str, seen: set[int]
 
 def _not_python(error: Exception, source: str) -> dict[str, Any]:
     line = getattr(error, "lineno", None)
-    message = getattr(error, "msg", None) or str(error)
+    message = getattr(error, "msg", None) or str(error) or "the source is too complex to parse"
     lines = source.splitlines()
     excerpt = lines[line - 1].strip()[:200] if line and 0 < line <= len(lines) else None
     return {
