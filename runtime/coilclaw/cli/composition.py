@@ -153,8 +153,18 @@ def run_limits(config: Config) -> Limits:
     )
 
 
-def make_engine(settings: Settings, *, pool: int = 0) -> Engine:
-    """The engine the configuration names; shows progress while it compiles for the first time."""
+def make_engine(settings: Settings, *, engine: str | None = None, pool: int = 0) -> Engine:
+    """The engine the configuration names."""
+    if (engine or settings.config.sandbox.engine) == "restricted":
+        from coilclaw.sandbox.restricted import RestrictedEngine
+
+        layers = settings.config.sandbox.restricted
+        return RestrictedEngine(require=layers.require, off=layers.off)
+    return _wasm_engine(settings, pool)
+
+
+def _wasm_engine(settings: Settings, pool: int) -> Engine:
+    """Shows progress while the guest is compiled for the first time."""
     from coilclaw.sandbox.wasm import WasmEngine
 
     live = sys.stderr.isatty()

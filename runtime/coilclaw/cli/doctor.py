@@ -56,6 +56,7 @@ def _examine() -> Iterator[Finding]:
         return
     source = str(settings.path) if settings.path.exists() else "defaults (no config.toml)"
     yield Finding(check="config", state="ok", detail=source)
+    yield from _layers(settings)
     yield _workspace(settings)
     yield from _tools(settings)
     yield _guarded("receipts", lambda: _receipts(settings))
@@ -76,6 +77,22 @@ def _sandbox() -> Finding:
         state="ok",
         detail=f"wasm guest {guest_build()}, wasmtime {version('wasmtime')}, no WASI linked",
     )
+
+
+def _layers(settings: Settings) -> Iterator[Finding]:
+    """What confines the processes of the restricted engine here. Off is no problem: somebody wanted it."""
+    from coilclaw.sandbox.restricted import survey
+
+    wanted = settings.config.sandbox.restricted
+    for layer in survey(wanted.off):
+        missing = layer.state == "unavailable"
+        required = missing and layer.name in wanted.require
+        yield Finding(
+            check="restricted",
+            state="error" if required else "warning" if missing else "ok",
+            detail=f"{layer.name}: {layer.state} ({layer.detail})",
+            hint="`sandbox.restricted.require` names it, so the restricted engine runs nothing" if required else None,
+        )
 
 
 def _workspace(settings: Settings) -> Finding:

@@ -27,7 +27,7 @@ _COLOURS = {"succeeded": "green", "failed": "red", "denied": "yellow", "pending"
 
 @click.command(epilog="Example: coilclaw run report.py --input 'site=\"example.org\"' --timeout 30")
 @click.argument("file", type=click.Path(allow_dash=True))
-@click.option("--engine", type=click.Choice(["wasm"]), help="The sandbox engine.")
+@click.option("--engine", type=click.Choice(["wasm", "restricted"]), help="The sandbox engine.")
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools and files are used.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=JSON", help="A variable the snippet starts with.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Wall time of the run.")

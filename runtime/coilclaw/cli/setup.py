@@ -13,6 +13,6 @@ __all__ = ["setup"]
 def setup() -> None:
     """Compile the sandbox for this machine, so that the first run starts at once."""
     settings = settings_for()
-    engine = make_engine(settings)
+    engine = make_engine(settings, engine="wasm")
     click.echo(f"Ready: {engine.build}")
     engine.close()

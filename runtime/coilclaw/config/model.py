@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from coilclaw.sandbox.restricted import LayerName
 
 __all__ = ["Config", "PolicyRule"]
 
@@ -35,11 +38,28 @@ class RunLimits(_Section):
     response_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
 
 
+class RestrictedSandbox(_Section):
+    """Which layers confine the processes of the restricted engine; by default, all that the machine offers."""
+
+    require: tuple[LayerName, ...] = ()
+    off: tuple[LayerName, ...] = ()
+
+    @field_validator("off")
+    @classmethod
+    def _is_not_required(cls, off: tuple[LayerName, ...], info: ValidationInfo) -> tuple[LayerName, ...]:
+        if both := [name for name in off if name in info.data.get("require", ())]:
+            raise PydanticCustomError(
+                "required_layer_off", "must name layers that `require` does not ({both})", {"both": ", ".join(both)}
+            )
+        return off
+
+
 class Sandbox(_Section):
     """Which engine runs snippets."""
 
-    engine: Literal["wasm"] = "wasm"
+    engine: Literal["wasm", "restricted"] = "wasm"
     pool: Annotated[int, Field(ge=0, le=64)] = 4
+    restricted: RestrictedSandbox = RestrictedSandbox()
 
 
 class Receipts(_Section):

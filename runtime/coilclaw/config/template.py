@@ -31,8 +31,14 @@ autonomy = "supervised"
 # response_bytes = 1048576 # what one tool call may return
 
 [sandbox]
-# engine = "wasm"
+# engine = "wasm"          # or "restricted": a confined process for each run
 # pool = 4                 # interpreters kept ready by processes that run many snippets
+
+# What confines the processes of the restricted engine: rlimits, environment, descriptors, user, no_new_privs,
+# landlock, seccomp. Each is used where the machine offers it; `coilclaw doctor` lists them.
+[sandbox.restricted]
+# require = []             # do not run without these
+# off = []                 # do without these, even where they are offered
 
 [receipts]
 # path = "${{COILCLAW_HOME}}/coilclaw.db"

@@ -1,0 +1,1 @@
+"""Everything that runs in the child process: nothing here is trusted by the host."""

@@ -1,0 +1,315 @@
+"""The guards of attributes: one rule for `a.b`, `getattr(a, "b")`, `operator.attrgetter("b")` and format fields.
+
+A plain name that is written in the source is checked when it is compiled and then costs nothing. What
+comes here is every name that starts with an underscore, the few plain names that matter on some
+objects, and every name that is known at run time only.
+"""
+
+from __future__ import annotations
+
+import _string  # type: ignore[import-not-found]
+import datetime
+import decimal
+import string
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NoReturn
+from xml.etree.ElementTree import Element
+
+from coilclaw.sandbox.restricted.child import special_names as names
+from coilclaw.sandbox.restricted.child.ownership import Ownership, is_type
+from coilclaw.sandbox.restricted.child.stand_ins import stand_in
+
+__all__ = ["Attributes", "InstanceVariables", "check_attribute_name"]
+
+_MISSING: Final = object()
+_ABSENT: Final = object()
+_REFUSED_ON_OTHERS: Final = frozenset(
+    {"register", "mro", "get_loop", "get_stack", "get_coro", "print_stack", "evaluate"}
+)
+_NATIVE: Final = (types.BuiltinFunctionType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
+_OPEN_TO_ALL: Final = (decimal.Context, BaseException, Element)
+"""Objects whose plain attributes are there to be set."""
+
+_CONVERSIONS: Final[dict[str, Callable[[Any], str]]] = {"r": repr, "s": str, "a": ascii}
+_CONSTRUCTIBLE: Final = (object, int, float, complex, str, bytes, tuple, list, dict, set, frozenset)
+
+
+def check_attribute_name(name: Any) -> str:
+    """A name that is only known now. A subclass of `str` could answer every question with a lie."""
+    if type(name) is not str:
+        raise TypeError(f"attribute name must be string, not '{type(name).__name__}'")
+    return name
+
+
+def _refuse(name: str) -> NoReturn:
+    raise AttributeError(f"attribute {name!r} cannot be reached in this sandbox")
+
+
+class Attributes:
+    """Reads and writes of attributes, decided by the name and by whose the object is."""
+
+    def __init__(self, own: Ownership, clock: Callable[[], float]) -> None:
+        self.own = own
+        self._clock = clock
+        self._formatter = SafeFormatter(self)
+
+    # What the compiled snippet calls -----------------------------------------------------------------
+
+    def get(self, value: Any, name: str) -> Any:
+        """`value.name`, for a name that the compiler did not settle."""
+        if names.is_special(name):
+            return self._special(value, name)
+        if name.startswith("_"):
+            return getattr(self.private(value, name), name)
+        if name in names.FORBIDDEN_ATTRIBUTES:
+            _refuse(name)
+        found = getattr(value, name)
+        return self._watched(value, name, found) if name in names.WATCHED else found
+
+    def private(self, value: Any, name: str) -> Any:
+        """The object itself if its `_name` may be touched."""
+        if value in self.own or (name in names.TUPLE_ATTRIBUTES and _is_tuple(value)):
+            return value
+        if type(value) is super and self.own.is_instance(_bound(value)):
+            return value
+        _refuse(name)
+
+    def writable(self, value: Any) -> Any:
+        """The object itself if a snippet may set its attributes."""
+        if self.own.is_instance(value) or value in self.own or isinstance(value, _OPEN_TO_ALL):
+            return value
+        raise TypeError(f"attributes of '{type(value).__name__}' cannot be set in this sandbox")
+
+    # What the builtins of the same names do --------------------------------------------------------
+
+    def getattr(self, value: Any, name: str, default: Any = _MISSING, /) -> Any:
+        try:
+            return self.get(value, check_attribute_name(name))
+        except AttributeError:
+            if default is _MISSING:
+                raise
+            return default
+
+    def hasattr(self, value: Any, name: str, /) -> bool:
+        return self.getattr(value, name, _ABSENT) is not _ABSENT
+
+    def setattr(self, value: Any, name: str, new: Any, /) -> None:
+        setattr(self._target(value, name), name, new)
+
+    def delattr(self, value: Any, name: str, /) -> None:
+        delattr(self._target(value, name), name)
+
+    def variables(self, value: Any, /) -> Any:
+        """`vars(value)`."""
+        return self._special(value, "__dict__")
+
+    def kind(self, value: Any) -> type:
+        """`type(value)`."""
+        kind = type(value)
+        return self.type if issubclass(kind, type) else stand_in(kind)
+
+    type: type = type
+    """What stands for `type`; replaced when the classes of the run are set up."""
+
+    def _target(self, value: Any, name: str) -> Any:
+        if names.is_special(check_attribute_name(name)) and name not in names.WRITABLE:
+            _refuse(name)
+        return self.writable(value)
+
+    # The rules ---------------------------------------------------------------------------------------
+
+    def _watched(self, value: Any, name: str, found: Any) -> Any:
+        match name:
+            case "format" | "format_map":
+                return self._formatting(name, found) if type(found) in _NATIVE else found
+            case "now" | "utcnow" | "today":
+                return self._present(name, found) if type(found) in _NATIVE else found
+            case "obj" if isinstance(value, BaseException):
+                _refuse(name)  # The object an attribute was missing on, which may be anyone's.
+            case "register" if not is_type(value):
+                return found  # Of a dispatching function. On a class it would make strangers pass for instances.
+            case _ if name in _REFUSED_ON_OTHERS and not self._defined_by_snippet(value, name):
+                _refuse(name)
+        return found
+
+    def _defined_by_snippet(self, value: Any, name: str) -> bool:
+        if self.own.is_instance(value) and name in getattr(value, "__dict__", ()):
+            return True
+        classes = type.__dict__["__mro__"].__get__(value if is_type(value) else type(value))
+        return any(name in vars(kind) for kind in classes if self.own.is_class(kind))
+
+    def _special(self, value: Any, name: str) -> Any:
+        if name not in names.READABLE:
+            _refuse(name)
+        match name:
+            case "__class__":
+                # Of strangers it is refused although `type(x)` tells the same: no walk begins here.
+                return self.kind(value) if value in self.own or isinstance(value, BaseException) else _refuse(name)
+            case "__name__" | "__qualname__" | "__doc__" | "__module__":
+                text = getattr(value, name)
+                return text if type(text) is str or text is None else _refuse(name)
+            case "__dict__":
+                return self._instance_variables(value)
+            case "__mro__" | "__bases__":
+                return self._bases(value, name)
+            case "__subclasses__" | "__annotations__" | "__slots__" | "__match_args__" | "__abstractmethods__":
+                found = getattr(value, name) if value in self.own else _refuse(name)
+                return dict(found) if isinstance(found, dict) else found
+            case "__wrapped__":
+                found = getattr(value, name)
+                return found if found in self.own else _refuse(name)
+            case "__setattr__" | "__delattr__" | "__getattribute__":
+                return self._past_overrides(value, name)
+            case "__new__":
+                if not (type(value) is super or value in _CONSTRUCTIBLE or value in self.own or _is_exception(value)):
+                    _refuse(name)
+        return getattr(value, name)
+
+    def _instance_variables(self, value: Any) -> Any:
+        if not self.own.is_instance(value):
+            if self.own.is_class(value):
+                return {key: item for key, item in value.__dict__.items() if not names.is_special(key)}
+            raise AttributeError(f"'{type(value).__name__}' object has no attribute '__dict__' in this sandbox")
+        return InstanceVariables(value.__dict__)
+
+    def _bases(self, value: Any, name: str) -> Any:
+        if not self.own.is_class(value):
+            _refuse(name)
+        return tuple(base for base in getattr(value, name) if self.own.is_class(base) or base in _CONSTRUCTIBLE)
+
+    def _past_overrides(self, value: Any, name: str) -> Callable[..., Any]:
+        """`object.__setattr__` and `super().__setattr__`, which a class calls to get past its own."""
+        found = getattr(value, name)
+        bound = type(value) is super or not is_type(value)
+
+        def access(*args: Any) -> Any:
+            target, rest = (_bound(value) if type(value) is super else value, args) if bound else (args[0], args[1:])
+            attribute = check_attribute_name(rest[0])
+            if name == "__getattribute__":
+                found(*args)  # Raises if it is missing: the class's own `__getattr__` is not asked.
+                return self.get(target, attribute)
+            self._target(target, attribute)
+            return found(*args)
+
+        return access
+
+    def _formatting(self, name: str, found: Any) -> Any:
+        owner = getattr(found, "__self__", None)
+        if not (isinstance(owner, str) or getattr(found, "__objclass__", None) is str):
+            return found
+        formatter = self._formatter
+
+        def format(*args: Any, **kwargs: Any) -> str:
+            text, given = (owner, args) if isinstance(owner, str) else (args[0], args[1:])
+            if not isinstance(text, str):
+                raise TypeError(f"descriptor 'format' requires a 'str' object, not '{type(text).__name__}'")
+            if name == "format_map":
+                return formatter.vformat(str.__str__(text), (), given[0])
+            return formatter.vformat(str.__str__(text), given, kwargs)
+
+        return format
+
+    def _present(self, name: str, found: Any) -> Any:
+        """`datetime.now` and its like, on the clock of the run."""
+        kind: Any = getattr(found, "__self__", None)
+        if not (is_type(kind) and issubclass(kind, datetime.date)):
+            return found
+        if name == "now":
+            return lambda tz=None: kind.fromtimestamp(self._clock(), tz)
+        if name == "utcnow":
+            return lambda: kind.fromtimestamp(self._clock(), datetime.UTC).replace(tzinfo=None)
+        return lambda: kind.fromtimestamp(self._clock())
+
+
+class SafeFormatter:
+    """`str.format` with guarded fields. It inherits nothing, so that no base offers the unguarded way."""
+
+    def __init__(self, attributes: Attributes) -> None:
+        self._attributes = attributes
+
+    def vformat(self, text: str, args: Any, kwargs: Any) -> str:
+        return self._formatted(text, args, kwargs, 2, iter(range(len(args) + 1)))
+
+    def _formatted(self, text: str, args: Any, kwargs: Any, depth: int, numbers: Iterator[int]) -> str:
+        if depth < 0:
+            raise ValueError("Max string recursion exceeded")
+        parts: list[str] = []
+        for literal, field, spec, conversion in string.Formatter().parse(text):
+            parts.append(literal)
+            if field is None:
+                continue
+            value = self._field(field, args, kwargs, numbers)
+            if conversion:
+                value = _CONVERSIONS[conversion](value)
+            parts.append(format(value, self._formatted(spec or "", args, kwargs, depth - 1, numbers)))
+        return "".join(parts)
+
+    def _field(self, field: str, args: Any, kwargs: Any, numbers: Iterator[int]) -> Any:
+        first, rest = _string.formatter_field_name_split(field)
+        if first == "":
+            first = next(numbers)
+        value = args[first] if isinstance(first, int) else kwargs[first]
+        for is_attribute, name in rest:
+            value = self._attributes.get(value, name) if is_attribute else value[name]
+        return value
+
+
+class InstanceVariables(dict[str, Any]):
+    """An object's `__dict__`: reads are a copy, writes go through, special names are refused.
+
+    C code looks up `__reduce_ex__` and its like on instances; an entry of that name would make copying
+    an object a way to set any attribute of any other.
+    """
+
+    def __init__(self, real: dict[str, Any]) -> None:
+        super().__init__(real)
+        self._real = real
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if names.is_special(check_attribute_name(key)):
+            _refuse(key)
+        self._real[key] = value
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        del self._real[key]
+        super().__delitem__(key)
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
+
+    def __ior__(self, other: Any) -> InstanceVariables:  # type: ignore[override,misc]
+        self.update(other)
+        return self
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def pop(self, key: str, *default: Any) -> Any:
+        self._real.pop(key, *default)
+        return super().pop(key, *default)
+
+    def popitem(self) -> tuple[str, Any]:
+        key = next(reversed(self))
+        return key, self.pop(key)
+
+    def clear(self) -> None:
+        self._real.clear()
+        super().clear()
+
+
+def _bound(value: Any) -> Any:
+    """The object a `super()` is bound to."""
+    return super.__dict__["__self__"].__get__(value)
+
+
+def _is_tuple(value: Any) -> bool:
+    return issubclass(value if is_type(value) else type(value), tuple)
+
+
+def _is_exception(value: Any) -> bool:
+    return is_type(value) and issubclass(value, BaseException)

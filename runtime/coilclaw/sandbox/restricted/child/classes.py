@@ -1,0 +1,101 @@
+"""Making classes: what a `class` statement and `type(name, bases, namespace)` do in a snippet."""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import enum
+import types
+import typing
+from collections.abc import Iterable
+from typing import Any, Final
+
+from coilclaw.sandbox.restricted.child import special_names as names
+from coilclaw.sandbox.restricted.child.attributes import Attributes, check_attribute_name
+from coilclaw.sandbox.restricted.child.ownership import OWN_CLASS, is_type
+
+__all__ = ["Classes"]
+
+_build_class: Final = builtins.__build_class__
+_METACLASSES: Final = (abc.ABCMeta, enum.EnumMeta)
+_BUILTIN_BASES: Final = frozenset(
+    {object, int, float, complex, str, bytes, list, dict, set, frozenset, tuple, typing.Generic, typing.Protocol}
+    # What `class X(NamedTuple)` and `class X(TypedDict)` really inherit from.
+    | {*types.resolve_bases((typing.NamedTuple,)), *types.resolve_bases((typing.TypedDict,))}
+)
+
+
+class Classes:
+    """Admits classes whose bases are harmless to inherit from."""
+
+    def __init__(self, attributes: Attributes, bases: Iterable[type]) -> None:
+        self._own = attributes.own
+        self._bases = _BUILTIN_BASES | frozenset(bases)
+        self.type = self._type_stand_in(attributes)
+        attributes.type = self.type
+
+    def build(self, body: Any, name: str, /, *bases: Any, metaclass: Any = None, **options: Any) -> Any:
+        """`__build_class__`."""
+        resolved = types.resolve_bases(bases)
+        for base in resolved:
+            self._check_base(base)
+        if metaclass is None or metaclass is self.type:
+            return _build_class(body, name, *bases, **options)
+        if metaclass not in _METACLASSES:
+            raise TypeError("a metaclass cannot be chosen in this sandbox; only ABCMeta and EnumMeta are allowed")
+        return _build_class(body, name, *bases, metaclass=metaclass, **options)
+
+    def _check_base(self, base: Any) -> None:
+        if base in self._bases or self._own.is_class(base) or _is_named_tuple(base):
+            return
+        if is_type(base) and issubclass(base, BaseException) and not issubclass(base, BaseExceptionGroup):
+            return
+        raise TypeError(f"{getattr(base, '__name__', base)!s:.80} cannot be a base class in this sandbox")
+
+    def _type_stand_in(self, attributes: Attributes) -> type:
+        classes = self
+
+        class Kinds(type):
+            def __instancecheck__(cls, instance: Any) -> bool:
+                return isinstance(instance, type)
+
+            def __subclasscheck__(cls, subclass: type) -> bool:
+                return subclass is cls or issubclass(subclass, type)
+
+            def __repr__(cls) -> str:
+                return "<class 'type'>"
+
+            def __or__(cls, other: Any) -> Any:
+                return typing.Union[cls, other]  # noqa: UP007
+
+        class Type(metaclass=Kinds):
+            def __new__(cls, *args: Any, **options: Any) -> Any:
+                if len(args) == 1 and not options:
+                    return attributes.kind(args[0])
+                if len(args) != 3:
+                    raise TypeError("type() takes 1 or 3 arguments")
+                return classes.make(*args, **options)
+
+            def __class_getitem__(cls, item: Any) -> types.GenericAlias:
+                return types.GenericAlias(cls, item)  # Not of the real type: an alias can be called.
+
+        Type.__name__ = Type.__qualname__ = "type"
+        Type.__module__ = "builtins"
+        return Type
+
+    def make(self, name: str, bases: tuple[Any, ...], namespace: dict[str, Any], /, **options: Any) -> type:
+        """`type(name, bases, namespace)`, with the checks that the compiler makes for a class statement."""
+        members: dict[str, Any] = {}
+        for key, value in dict(namespace).items():
+            if names.is_special(check_attribute_name(key)) and key not in names.ASSIGNABLE_IN_CLASSES:
+                raise TypeError(f"{key!r} cannot be defined in this sandbox")
+            members[key] = value
+        for base in types.resolve_bases(tuple(bases)):
+            self._check_base(base)
+        members[OWN_CLASS] = True
+        members["__module__"] = "__main__"
+        return types.new_class(name, bases, options, lambda made: made.update(members))
+
+
+def _is_named_tuple(base: Any) -> bool:
+    return is_type(base) and base.__bases__ == (tuple,) and hasattr(base, "_fields")

@@ -1,0 +1,226 @@
+"""Modules that are about Python itself: here stand the ways to read, set or evaluate things by name."""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import contextvars
+import copy
+import dataclasses
+import enum
+import functools
+import inspect
+import operator
+import types
+import typing
+from collections.abc import Callable
+from typing import Any, Final
+
+from coilclaw.sandbox.restricted.child import special_names as names
+from coilclaw.sandbox.restricted.child.attributes import check_attribute_name
+from coilclaw.sandbox.restricted.child.copying import Copying
+from coilclaw.sandbox.restricted.child.facades.dispatch import Dispatch
+from coilclaw.sandbox.restricted.child.facades.facade import Facade, take
+from coilclaw.sandbox.restricted.child.ownership import OWN_CLASS
+from coilclaw.sandbox.restricted.child.services import Services
+from coilclaw.sandbox.restricted.child.stand_ins import STAND_INS
+
+__all__ = ["language_facades"]
+
+_OPERATORS: Final = (
+    "abs add and_ concat contains countOf delitem eq floordiv ge getitem gt iadd iand iconcat ifloordiv "
+    "ilshift imatmul "
+    "imod imul index indexOf inv invert ior ipow irshift is_ is_not isub itemgetter itruediv ixor le "
+    "length_hint lshift "
+    "lt matmul mod mul ne neg not_ or_ pos pow rshift setitem sub truediv truth xor is_none is_not_none"
+)
+_TYPING: Final = (
+    "Any AnyStr Annotated Awaitable Callable ClassVar Concatenate Container Coroutine Counter DefaultDict "
+    "Deque Dict Final "
+    "FrozenSet Generator Generic Hashable ItemsView Iterable Iterator KeysView List Literal LiteralString "
+    "Mapping MappingView Match MutableMapping MutableSequence MutableSet NamedTuple Never NewType NoReturn NotRequired "
+    "Optional OrderedDict ParamSpec Pattern Protocol Required Reversible Self Sequence Set Sized SupportsAbs "
+    "SupportsBytes "
+    "SupportsComplex SupportsFloat SupportsIndex SupportsInt SupportsRound Text Tuple TypeAlias TypeGuard "
+    "TypeIs TypeVar "
+    "TypeVarTuple TypedDict Union Unpack AsyncGenerator AsyncIterable AsyncIterator Collection ChainMap AbstractSet "
+    "ReadOnly TYPE_CHECKING assert_never assert_type cast final get_args get_origin is_typeddict overload "
+    "override reveal_type runtime_checkable dataclass_transform"
+)
+_COPIED: Final = ("__module__", "__name__", "__qualname__", "__doc__")
+
+
+def language_facades(services: Services) -> dict[str, Facade]:
+    """The modules, with guarded versions of what would go around the guards."""
+    copying = Copying(services.attributes.own)
+    # `dataclasses` copies values by these; they must not be better than what a snippet has.
+    vars(copy).update(copy=copying.copy, deepcopy=copying.deepcopy)
+    _hide_the_mark_of_classes()
+    members = {
+        "__future__": dict.fromkeys(("annotations", "division", "print_function", "generator_stop")),
+        "abc": take(abc, "ABC ABCMeta abstractmethod abstractproperty abstractclassmethod abstractstaticmethod"),
+        "contextlib": take(
+            contextlib,
+            "AbstractContextManager AbstractAsyncContextManager AsyncExitStack ContextDecorator ExitStack "
+            "asynccontextmanager closing aclosing contextmanager nullcontext redirect_stdout redirect_stderr suppress",
+        ),
+        "contextvars": take(contextvars, "ContextVar"),
+        "copy": {"copy": copying.copy, "deepcopy": copying.deepcopy, "Error": copy.Error},
+        "dataclasses": _dataclasses(services),
+        "enum": take(
+            enum,
+            "Enum IntEnum StrEnum Flag IntFlag EnumMeta EnumType auto unique verify CONTINUOUS NAMED_FLAGS UNIQUE "
+            "FlagBoundary STRICT CONFORM EJECT KEEP member nonmember",
+        ),
+        "functools": _functools(services),
+        "inspect": take(
+            inspect,
+            "isfunction isclass ismethod isbuiltin isgenerator isgeneratorfunction iscoroutine iscoroutinefunction "
+            "isawaitable isasyncgen isasyncgenfunction isroutine",
+        ),
+        "operator": {**take(operator, _OPERATORS), **_by_name(services)},
+        "types": _types(services),
+        "typing": {
+            **take(typing, _TYPING),
+            "Type": services.attributes.type,
+            "get_type_hints": lambda value, **options: _type_hints(services, value),
+        },
+    }
+    return {name: Facade(name, found) for name, found in members.items()}
+
+
+def _hide_the_mark_of_classes() -> None:
+    """A protocol's members are what its body binds; the mark of a snippet's classes is not one of them."""
+    excluded: Any = typing.EXCLUDED_ATTRIBUTES  # type: ignore[attr-defined]
+    typing.EXCLUDED_ATTRIBUTES = type(excluded)([*excluded, OWN_CLASS])  # type: ignore[attr-defined]
+
+
+def _by_name(services: Services) -> dict[str, Any]:
+    attributes = services.attributes
+
+    def attrgetter(*paths: str) -> Callable[[Any], Any]:
+        if not paths:
+            raise TypeError("attrgetter expected at least 1 argument, got 0")
+        steps = [check_attribute_name(path).split(".") for path in paths]
+
+        def get(value: Any, /) -> Any:
+            found = tuple(functools.reduce(attributes.get, path, value) for path in steps)
+            return found[0] if len(found) == 1 else found
+
+        return get
+
+    def methodcaller(name: str, /, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+        check_attribute_name(name)
+        return lambda value, /: attributes.get(value, name)(*args, **kwargs)
+
+    return {"attrgetter": attrgetter, "methodcaller": methodcaller}
+
+
+def _functools(services: Services) -> dict[str, Any]:
+    own = services.attributes.own
+
+    def update_wrapper(wrapper: Any, wrapped: Any) -> Any:
+        """Without a choice of names: these are read from anything, and set on the snippet's own only."""
+        for name in _COPIED:
+            if type(text := getattr(wrapped, name, None)) is str:
+                setattr(services.attributes.writable(wrapper), name, text)
+        if own.is_function(wrapped):
+            wrapper.__dict__.update(
+                {
+                    name: item
+                    for name, item in wrapped.__dict__.items()
+                    if not names.is_special(check_attribute_name(name))
+                }
+            )
+            wrapper.__wrapped__ = wrapped
+        return wrapper
+
+    def wraps(wrapped: Any) -> Callable[[Any], Any]:
+        return lambda wrapper: update_wrapper(wrapper, wrapped)
+
+    def total_ordering(cls: type) -> type:
+        return functools.total_ordering(_own_class(services, cls, "total_ordering"))
+
+    return {
+        **take(functools, "reduce partial lru_cache cache cached_property cmp_to_key"),
+        "update_wrapper": update_wrapper,
+        "wraps": wraps,
+        "total_ordering": total_ordering,
+        "singledispatch": Dispatch,
+    }
+
+
+def _own_class(services: Services, cls: Any, used: str) -> Any:
+    if not services.attributes.own.is_class(cls):
+        raise TypeError(f"{used} can be used on classes of the snippet only")
+    return cls
+
+
+def _dataclasses(services: Services) -> dict[str, Any]:
+    def dataclass(cls: Any = None, /, **options: Any) -> Any:
+        def made(cls: Any) -> Any:
+            return dataclasses.dataclass(**options)(_own_class(services, cls, "dataclass"))
+
+        return made if cls is None else made(cls)
+
+    return {
+        **take(dataclasses, "field fields asdict astuple replace is_dataclass Field InitVar KW_ONLY MISSING"),
+        "FrozenInstanceError": dataclasses.FrozenInstanceError,
+        "dataclass": dataclass,
+    }
+
+
+class SimpleNamespace:
+    """`types.SimpleNamespace` that takes no special names: copying asks an object's own `__reduce_ex__`."""
+
+    def __init__(self, /, **values: Any) -> None:
+        for name, value in values.items():
+            if names.is_special(name):
+                raise AttributeError(f"attribute {name!r} cannot be set in this sandbox")
+            self.__dict__[name] = value
+
+    def __repr__(self) -> str:
+        return f"namespace({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SimpleNamespace):
+            return NotImplemented
+        return self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+# A snippet sets and deletes its attributes as it likes, and copies it, like an object of a class of its own.
+setattr(SimpleNamespace, OWN_CLASS, True)
+
+
+def _type_hints(services: Services, value: Any) -> dict[str, Any]:
+    """`typing.get_type_hints` without its evaluation of text: a name is looked up, anything else is refused."""
+    own = services.attributes.own
+    owners = [kind for kind in reversed(value.__mro__) if own.is_class(kind)] if own.is_class(value) else [value]
+    hints: dict[str, Any] = {}
+    for owner in owners:
+        hints.update(services.attributes.get(owner, "__annotations__"))
+    for name, hint in hints.items():
+        if isinstance(hint, str):
+            raise NameError(f"the annotation {hint!r:.80} of {name!r} is text, which is not evaluated in this sandbox")
+    return hints
+
+
+def _types(services: Services) -> dict[str, Any]:
+    stand_ins = {
+        "FunctionType": types.FunctionType,
+        "LambdaType": types.FunctionType,
+        "BuiltinFunctionType": types.BuiltinFunctionType,
+        "MethodType": types.MethodType,
+        "GeneratorType": types.GeneratorType,
+        "CoroutineType": types.CoroutineType,
+        "AsyncGeneratorType": types.AsyncGeneratorType,
+        "ModuleType": types.ModuleType,
+        "TracebackType": types.TracebackType,
+    }
+    return {
+        **{name: STAND_INS[real] for name, real in stand_ins.items()},
+        **take(types, "MappingProxyType NoneType EllipsisType NotImplementedType UnionType GenericAlias"),
+        "SimpleNamespace": SimpleNamespace,
+    }

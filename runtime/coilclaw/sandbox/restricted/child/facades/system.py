@@ -1,0 +1,183 @@
+"""`sys`, `os`, `logging` and the like: the few parts that mean something without an operating system."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pathlib
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
+
+from coilclaw.sandbox.restricted.child.facades.facade import Facade, take
+from coilclaw.sandbox.restricted.child.facades.language import SimpleNamespace
+from coilclaw.sandbox.restricted.child.facades.logs import logging_members
+from coilclaw.sandbox.restricted.child.services import Services
+
+__all__ = ["system_facades"]
+
+_DEEPEST_RECURSION: Final = 20_000
+_NO_FILES: Final = "the sandbox has no files of its own; use `tools`, e.g. tools.files.read"
+
+
+def system_facades(services: Services, path: Facade) -> dict[str, Facade]:
+    """The modules. `path` is `os.path`."""
+    members: dict[str, dict[str, Any]] = {
+        "sys": _sys(services),
+        "os": {
+            "path": Facade(
+                "os.path", {**vars_of(path), **dict.fromkeys(("exists", "isfile", "isdir", "islink"), _never)}
+            ),
+            "environ": {},
+            "getenv": lambda key, default=None: default,
+            "getcwd": lambda: "/",
+            "urandom": services.entropy,
+            **take(os, "sep linesep pathsep curdir pardir extsep altsep name fspath"),
+            **dict.fromkeys(("listdir", "scandir", "mkdir", "makedirs", "remove", "rename", "walk", "stat"), _no_files),
+        },
+        "pathlib": {**take(pathlib, "PurePath PurePosixPath PureWindowsPath"), "Path": SnippetPath},
+        "traceback": _traceback(services),
+        "warnings": _Warnings(services).members(),
+        "logging": logging_members(services),
+    }
+    facades = {name: Facade(name, found) for name, found in members.items()}
+    facades["os.path"] = members["os"]["path"]
+    return facades
+
+
+def vars_of(facade: Facade) -> dict[str, Any]:
+    return {name: facade.__dict__[name] for name in dir(facade)}
+
+
+def _never(path: Any) -> bool:
+    return False
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    return None
+
+
+def _no_files(*args: Any, **kwargs: Any) -> NoReturn:
+    raise PermissionError(_NO_FILES)
+
+
+class SnippetPath(pathlib.PurePosixPath):
+    """A path that can be reasoned about. What would touch a file is refused."""
+
+    def exists(self) -> bool:
+        return False
+
+    is_file = is_dir = exists
+
+    def touch(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise PermissionError(_NO_FILES)
+
+    open = read_text = write_text = read_bytes = write_bytes = mkdir = unlink = iterdir = glob = rglob = stat = touch
+    rename = replace = rmdir = resolve = touch
+
+
+SnippetPath.__name__ = SnippetPath.__qualname__ = "Path"
+
+
+def _sys(services: Services) -> dict[str, Any]:
+    def exit(code: object = None, /) -> NoReturn:
+        raise SystemExit(code)
+
+    def set_recursion_limit(limit: int, /) -> None:
+        """A program that asks for more than the stack can hold gets what it can hold."""
+        sys.setrecursionlimit(min(limit, _DEEPEST_RECURSION))
+
+    def exception_info() -> tuple[Any, Any, None]:
+        kind, error, _ = sys.exc_info()
+        return kind, error, None  # A traceback leads to frames.
+
+    return {
+        **take(sys, "maxsize maxunicode version version_info platform byteorder float_info int_info hexversion"),
+        **take(sys, "getrecursionlimit getsizeof intern float_repr_style get_int_max_str_digits copyright exception"),
+        "argv": sys.argv,
+        "stdin": io.StringIO(""),
+        "stdout": services.stdout,
+        "stderr": services.stderr,
+        "exit": exit,
+        "setrecursionlimit": set_recursion_limit,
+        "set_int_max_str_digits": lambda maxdigits: sys.set_int_max_str_digits(maxdigits),
+        "exc_info": exception_info,
+    }
+
+
+def _traceback(services: Services) -> dict[str, Any]:
+    def lines(error: BaseException | None) -> list[str]:
+        if error is None:
+            return ["NoneType: None\n"]
+        shown = traceback.TracebackException.from_exception(error, compact=True)
+        keep_snippet_frames(shown, set())
+        return list(shown.format())
+
+    def format_exc(limit: Any = None, chain: bool = True) -> str:
+        return "".join(lines(sys.exc_info()[1]))
+
+    def print_exc(limit: Any = None, file: Any = None, chain: bool = True) -> None:
+        print(format_exc(), end="", file=services.stderr if file is None else file)
+
+    def format_exception(error: Any, value: Any = None, tb: Any = None, **options: Any) -> list[str]:
+        return lines(error if isinstance(error, BaseException) else value)
+
+    def format_exception_only(error: Any, value: Any = None, **options: Any) -> list[str]:
+        return traceback.format_exception_only(error if isinstance(error, BaseException) else value)
+
+    return {
+        "format_exc": format_exc,
+        "print_exc": print_exc,
+        "format_exception": format_exception,
+        "format_exception_only": format_exception_only,
+        "print_exception": lambda *args, file=None, **options: print(
+            "".join(format_exception(*args)), end="", file=services.stderr if file is None else file
+        ),
+    }
+
+
+def keep_snippet_frames(shown: traceback.TracebackException, seen: set[int]) -> None:
+    """Whose file is not on this machine is the snippet; the library's own lines say nothing to its author."""
+    if id(shown) in seen:
+        return
+    seen.add(id(shown))
+    shown.stack[:] = [frame for frame in shown.stack if not frame.filename.startswith(("/", "<frozen"))]
+    for other in (shown.__cause__, shown.__context__, *(shown.exceptions or ())):
+        if other is not None:
+            keep_snippet_frames(other, seen)
+
+
+class _Warnings:
+    """`warnings`: a line on stderr, or in the list that `catch_warnings(record=True)` gave."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._records: list[list[Any]] = []
+
+    def members(self) -> dict[str, Any]:
+        ignored = dict.fromkeys(("simplefilter", "filterwarnings", "resetwarnings"), _nothing)
+        return {"warn": self._warn, "catch_warnings": self._catch, **ignored}
+
+    def _warn(self, message: Any, category: Any = None, stacklevel: int = 1, source: Any = None) -> None:
+        warning = message if isinstance(message, Warning) else (category or UserWarning)(message)
+        if self._records:
+            self._records[-1].append(SimpleNamespace(message=warning, category=type(warning)))
+        else:
+            print(f"{type(warning).__name__}: {warning}", file=self._services.stderr)
+
+    @contextlib.contextmanager
+    def _catch(self, *, record: bool = False, **options: Any) -> Iterator[list[Any] | None]:
+        if not record:
+            yield None
+            return
+        self._records.append([])
+        try:
+            yield self._records[-1]
+        finally:
+            self._records.pop()
+
+
+warnings.simplefilter("ignore")  # The library's own would go to the snippet's stderr with lines of our files.

@@ -1,0 +1,84 @@
+"""Which names that start with an underscore a snippet may use, and for what.
+
+Everything is refused that is not listed. A name is listed when reading it yields nothing but what the
+snippet could have computed without it, or when a guard in `attributes` decides by the object.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from RestrictedPython.transformer import INSPECT_ATTRIBUTES
+
+__all__ = [
+    "ASSIGNABLE_IN_CLASSES",
+    "DEFINABLE",
+    "FORBIDDEN_ATTRIBUTES",
+    "GUARD_NAMES",
+    "LITERAL_IN_CLASSES",
+    "READABLE",
+    "READABLE_VARIABLES",
+    "TUPLE_ATTRIBUTES",
+    "WATCHED",
+    "WRITABLE",
+    "is_special",
+]
+
+_OPERATORS: Final = (
+    "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift "
+    "radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rand ror rxor rlshift rrshift "
+    "iadd isub imul itruediv ifloordiv imod ipow imatmul iand ior ixor ilshift irshift "
+    "neg pos abs invert divmod rdivmod lt le eq ne gt ge"
+)
+_PROTOCOLS: Final = (
+    "init repr str bytes hash bool int float complex index round trunc floor ceil format len length_hint "
+    "contains iter next reversed getitem setitem delitem missing call enter exit aenter aexit await aiter anext "
+    "init_subclass post_init sizeof"
+)
+
+
+def _special(names: str) -> frozenset[str]:
+    return frozenset(f"__{name}__" for name in names.split())
+
+
+_METHODS: Final = _special(f"{_OPERATORS} {_PROTOCOLS}")
+
+DEFINABLE: Final = _METHODS | _special(
+    "new del getattr setattr delattr get set delete set_name class_getitem copy deepcopy dir"
+)
+"""Methods a class may define. Not those by which C code is told how to rebuild, copy or inspect objects."""
+
+ASSIGNABLE_IN_CLASSES: Final = DEFINABLE | {"__hash__", "__doc__"}
+LITERAL_IN_CLASSES: Final = frozenset({"__slots__", "__match_args__"})
+"""Assigned in a class body as literal strings only: C code reads attributes by these names, unguarded."""
+
+READABLE: Final = (
+    _METHODS
+    | _special("class name qualname doc module dict mro bases new setattr delattr getattribute annotations")
+    | _special("members cause context suppress_context notes wrapped subclasses slots match_args abstractmethods")
+)
+"""Special attributes that may be read, each through a guard."""
+
+READABLE_VARIABLES: Final = _special("name doc debug")
+WRITABLE: Final = _special("name doc qualname cause context")
+"""Special attributes that may be set: by decorators, and on exceptions."""
+
+FORBIDDEN_ATTRIBUTES: Final = INSPECT_ATTRIBUTES
+"""Ways from generators, coroutines and tracebacks into frames: no object's attribute of this name is reached."""
+
+WATCHED: Final = frozenset(
+    "format format_map obj register mro get_loop get_stack get_coro print_stack evaluate now utcnow today".split()
+)
+"""Plain names that are harmless on the snippet's own objects, and replaced or refused on others."""
+
+GUARD_NAMES: Final = frozenset(
+    "_getattr_ _getitem_ _getiter_ _write_ _inplacevar_ _apply_ _print_ _print _unpack_sequence_ "
+    "_iter_unpack_sequence_ __metaclass__".split()
+)
+"""RestrictedPython's own guards. None of them is used, and no snippet has a good reason to bind one."""
+
+TUPLE_ATTRIBUTES: Final = frozenset({"_asdict", "_replace", "_fields", "_make", "_field_defaults"})
+
+
+def is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")

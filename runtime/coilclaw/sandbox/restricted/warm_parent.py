@@ -1,0 +1,309 @@
+"""The host's side of the warm parent: starting it, and asking it for children."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
+from coilclaw.sandbox.errors import EngineUnavailable
+from coilclaw.sandbox.restricted.child.requests import REQUEST
+from coilclaw.sandbox.restricted.wire import FRAME_LIMIT, LENGTH, SPIN_SECONDS, frame
+
+__all__ = ["BOOT", "Allowance", "Child", "ChildEnded", "WarmParent"]
+
+_START_SECONDS: Final = 30.0
+_REPORT_SECONDS: Final = 5.0
+_PART: Final = 256 * 1024
+BOOT: Final = Path(__file__).parent / "child" / "boot.py"
+
+
+class ChildEnded(Exception):
+    """The child is gone, or broke the rules of the conversation; `how` is the parent's report of its end."""
+
+    def __init__(self, how: dict[str, Any]) -> None:
+        super().__init__(str(how))
+        self.how = how
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allowance:
+    """What a child gets when it is forked; it cannot be given more later."""
+
+    memory_bytes: int
+    cpu_seconds: int
+
+
+class WarmParent:
+    """A process from which children are forked. Started when first needed, and again if it died. Thread-safe.
+
+    Forking takes longer than a short run does, so up to `spares` children are forked ahead: of the
+    allowance that was asked for last, since the next run is most likely of the same kind.
+    """
+
+    def __init__(self, off: Collection[str] = (), *, spares: int = 0, boot: Path = BOOT) -> None:
+        self._boot = boot
+        self._most_spares = spares
+        self._spares: list[tuple[Allowance, Child]] = []
+        self._off = sorted(off)
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._warm = False
+        self._closed = False
+        self._busy: set[Child] = set()
+
+    def start(self) -> None:
+        """Start the process without waiting until it is warm."""
+        with self._lock:
+            self._started()
+
+    def take(self, allowance: Allowance) -> Child:
+        """A child for one run: one that waits for work, or a new one."""
+        with self._lock:
+            spare = self._spares.pop(0) if self._spares else None
+        if spare is None:
+            return self.fork(allowance)
+        if spare[0] == allowance and spare[1].alive:
+            return spare[1]
+        spare[1].close()
+        return self.take(allowance)
+
+    def prepare(self, allowance: Allowance) -> None:
+        """Fork ahead, as far as spares are wanted. Does not wait for them."""
+        with self._lock:
+            missing = 0 if self._closed else self._most_spares - len(self._spares)
+        for _ in range(missing):
+            with contextlib.suppress(EngineUnavailable):  # The next run will say so.
+                child = self.fork(allowance)
+                with self._lock:
+                    self._spares.append((allowance, child))
+
+    def fork(self, allowance: Allowance) -> Child:
+        """A new child."""
+        for _ in range(3):
+            ours, theirs = socket.socketpair()
+            report, reporting = socket.socketpair()
+            with theirs, reporting:
+                try:
+                    with self._lock:
+                        control = self._running()
+                        message = REQUEST.pack(allowance.memory_bytes, allowance.cpu_seconds)
+                        socket.send_fds(control, [message], [theirs.fileno(), reporting.fileno()])
+                    return Child(ours, report, self._busy)
+                except OSError:  # The parent died meanwhile; another one takes its place.
+                    ours.close()
+                    report.close()
+                    self._discard(control)
+        raise EngineUnavailable("the parent process of the restricted engine dies as soon as it is started")
+
+    def _running(self) -> socket.socket:
+        control = self._started()
+        if not self._warm:
+            self._await_readiness(control)
+            self._warm = True
+        return control
+
+    def _started(self) -> socket.socket:
+        if self._closed:
+            raise EngineUnavailable("the engine was closed")
+        if self._control is not None and self._process is not None and self._process.poll() is None:
+            return self._control
+        self._release()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            settings = {"control": theirs.fileno(), "off": self._off, "path": _import_path(), "packages": _packages()}
+            self._process = subprocess.Popen(  # noqa: S603 - our own file, by our own interpreter.
+                [sys.executable, "-s", "-S", "-P", "-B", str(self._boot), json.dumps(settings)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=[theirs.fileno()],
+                env={"PYTHONHASHSEED": "0"},  # Sets come in the same order again; nothing of the host's own.
+                cwd="/",
+                start_new_session=True,  # An interrupt at the terminal is for the host, which then ends the run.
+            )
+        self._control = ours
+        self._warm = False
+        return ours
+
+    def _await_readiness(self, control: socket.socket) -> None:
+        control.settimeout(_START_SECONDS)
+        try:
+            ready = control.recv(len(b"ready\n")) == b"ready\n"
+        except OSError:
+            ready = False
+        control.settimeout(None)
+        if not ready:
+            said = self._last_words()
+            self._release()
+            raise EngineUnavailable(
+                f"the parent process of the restricted engine did not start{f': {said}' if said else ''}",
+                hint="try `coilclaw doctor`, or use the wasm engine",
+            )
+
+    def _last_words(self) -> str:
+        assert self._process is not None
+        assert self._process.stderr is not None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=2)
+        self._process.kill()
+        lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+        return lines[-1][:300] if lines else ""
+
+    def _discard(self, control: socket.socket) -> None:
+        with self._lock:
+            if self._control is control:
+                self._release()
+
+    def _release(self) -> None:
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        process, self._process = self._process, None
+        if process is not None:
+            # Closing the control socket ends it and all its children; it is not waited for politely.
+            try:
+                process.wait(timeout=1)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            if process.stderr is not None:
+                process.stderr.close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            spares, self._spares = self._spares, []
+            self._release()
+        for _, child in spares:
+            child.close()
+
+
+class Child:
+    """One child, from the host's side: frames in both directions, until it is let go."""
+
+    def __init__(self, channel: socket.socket, report: socket.socket, busy: set[Child]) -> None:
+        self._channel = channel
+        self._report = report
+        self._busy = busy
+        self._buffer = bytearray()
+        channel.setblocking(False)
+        self._ready, self._writable, self._ended = select.poll(), select.poll(), select.poll()
+        self._ended.register(report, select.POLLIN)
+        self._ready.register(channel, select.POLLIN)
+        self._writable.register(channel, select.POLLOUT)
+
+    def receive(self, deadline: Deadline) -> tuple[list[Any], bytes]:
+        """The next frame: its header and its JSON. Raises ChildEnded, or RunEnded when the run's time is up."""
+        body = self._exactly(LENGTH.unpack(self._exactly(LENGTH.size, deadline))[0], deadline)
+        header, _, content = body.partition(b"\n")
+        try:
+            parsed = json.loads(header)
+        except (ValueError, RecursionError):
+            raise ChildEnded({"protocol": "a header that is not JSON"}) from None
+        if not isinstance(parsed, list):
+            raise ChildEnded({"protocol": "a header that is not an array"})
+        return parsed, content
+
+    def _exactly(self, size: int, deadline: Deadline) -> bytes:
+        if size > FRAME_LIMIT:
+            raise ChildEnded({"protocol": f"a frame of {size} bytes"})
+        buffer = self._buffer
+        while len(buffer) < size:
+            buffer += self._part(deadline)
+        taken = bytes(buffer[:size])
+        del buffer[:size]
+        return taken
+
+    def _part(self, deadline: Deadline) -> bytes:
+        """What has come. Looks for a moment before it sleeps, unless other runs need the processor."""
+        ends = time.perf_counter() + (SPIN_SECONDS if len(self._busy) <= 1 else 0)
+        try:
+            while time.perf_counter() < ends:
+                try:
+                    if data := self._channel.recv(_PART):
+                        return data
+                    raise ChildEnded(self.end())
+                except BlockingIOError:
+                    continue
+            while not self._ready.poll(POLL_SECONDS * 1000):
+                deadline.end_if_over()
+            if data := self._channel.recv(_PART):
+                return data
+        except OSError:
+            pass
+        raise ChildEnded(self.end())
+
+    def send(self, body: bytes, deadline: Deadline) -> None:
+        left = memoryview(frame(body))
+        while left:
+            try:
+                left = left[self._channel.send(left) :]
+            except BlockingIOError:
+                self._writable.poll(POLL_SECONDS * 1000)
+                deadline.end_if_over()
+            except OSError:
+                raise ChildEnded(self.end()) from None
+
+    def end(self) -> dict[str, Any]:
+        """How the child ended, as its parent saw it; empty if the parent is gone too."""
+        self._report.settimeout(_REPORT_SECONDS)
+        with contextlib.suppress(OSError, ValueError):
+            found = json.loads(self._report.recv(4096) or b"{}")
+            return found if isinstance(found, dict) else {}
+        return {}
+
+    def close(self) -> None:
+        """Let the child go: its parent kills it if it still runs."""
+        self._busy.discard(self)
+        self._channel.close()
+        self._report.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether nothing was reported about its end yet."""
+        return not self._ended.poll(0)
+
+    def __enter__(self) -> Child:
+        self._busy.add(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _import_path() -> list[str]:
+    """Where the child finds RestrictedPython; the interpreter finds its own library by itself."""
+    found = importlib.util.find_spec("RestrictedPython")
+    if found is None or not found.submodule_search_locations:
+        raise EngineUnavailable("RestrictedPython is not installed", hint="pip install RestrictedPython")
+    return [str(Path(found.submodule_search_locations[0]).parent)]
+
+
+def _packages() -> dict[str, list[str]]:
+    """The packages around the child's modules, and where they are."""
+    restricted = Path(__file__).parent
+    result = importlib.util.find_spec("coilclaw.sdk.result")
+    assert result is not None
+    assert result.origin is not None
+    return {
+        "coilclaw": [],
+        "coilclaw.sdk": [str(Path(result.origin).parent)],
+        "coilclaw.sandbox": [str(restricted.parent)],
+        "coilclaw.sandbox.restricted": [str(restricted)],
+    }
