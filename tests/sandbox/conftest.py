@@ -27,6 +27,7 @@ from coilclaw.sandbox import (
     Snippet,
     TimedOut,
 )
+from coilclaw.sandbox.restricted import RestrictedEngine
 from coilclaw.sandbox.wasm import WasmEngine
 from coilclaw.sdk.result import ToolCallError
 
@@ -44,6 +45,7 @@ def _cache() -> Path:
 
 
 ENGINES: dict[str, Callable[[], Engine]] = {
+    "restricted": lambda: RestrictedEngine(spares=1),
     "wasm": lambda: WasmEngine(_cache(), pool=2),
 }
 

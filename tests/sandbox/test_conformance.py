@@ -2,12 +2,15 @@
 
 The cases are in `conformance/*.txt`: `=== name`, the snippet, then what is expected of it under
 `--- value` (JSON), `--- stdout`, `--- error` (the exception's type) and given to it under `--- inputs`.
+What is different on the restricted engine stands under `--- restricted`, with the reason: the outcome
+`rejected`, an exception's type, or the version of Python from which on there is no difference.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,7 +23,7 @@ from coilclaw.sandbox import Completed, Engine, Failed, Rejected
 from coilclaw.sdk.result import ToolCallError
 
 if TYPE_CHECKING:
-    from tests.sandbox.conftest import Execute
+    from tests.sandbox.conftest import Execute, Ran
 
 CORPUS = Path(__file__).parent / "conformance"
 
@@ -32,11 +35,38 @@ class Case:
     expected: dict[str, str]
 
 
+@dataclass(frozen=True)
+class Difference:
+    """What the restricted engine does instead."""
+
+    kind: str
+    reason: str
+
+    @staticmethod
+    def declared_in(case: Case) -> Difference | None:
+        kind, _, reason = case.expected.get("restricted", "").strip().partition(": ")
+        if kind.startswith("python ") and sys.version_info >= tuple(map(int, kind.split()[1].split("."))):
+            return None
+        return Difference(kind, reason) if kind else None
+
+    def check(self, ran: Ran) -> None:
+        assert self.reason
+        if self.kind == "rejected":
+            assert isinstance(ran.outcome, Rejected), ran.outcome
+            assert ran.outcome.error.line
+            assert ran.outcome.error.hint
+        elif self.kind.startswith("python "):
+            assert isinstance(ran.outcome, Rejected | Failed | Completed), ran.outcome
+        else:
+            assert isinstance(ran.outcome, Failed), ran.outcome
+            assert ran.outcome.error.type == self.kind
+
+
 def read_cases(path: Path) -> list[Case]:
     _, *parts = re.split(r"^=== (.+)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     cases = []
     for name, body in zip(parts[::2], parts[1::2], strict=True):
-        source, *expected = re.split(r"^--- (value|stdout|error|inputs)\n", body, flags=re.MULTILINE)
+        source, *expected = re.split(r"^--- (value|stdout|error|inputs|restricted)\n", body, flags=re.MULTILINE)
         cases.append(Case(name, source, dict(zip(expected[::2], expected[1::2], strict=True))))
     return cases
 
@@ -65,8 +95,11 @@ TOOLS = {"math.add": add, "always.fail": fail, "echo": echo}
 
 @pytest.mark.req("R3", "R19", "R20", "R21")
 @pytest.mark.parametrize("case", CASES)
-def test_snippet_does_what_python_does(execute: Execute, case: Case) -> None:
+def test_snippet_does_what_python_does(execute: Execute, engine: Engine, case: Case) -> None:
     ran = execute(case.source, tools=TOOLS, inputs=json.loads(case.expected.get("inputs", "{}")))
+    if engine.name == "restricted" and (difference := Difference.declared_in(case)):
+        difference.check(ran)
+        return
     if "error" in case.expected:
         assert isinstance(ran.outcome, Failed), ran.outcome
         assert ran.outcome.error.type == case.expected["error"].strip()
