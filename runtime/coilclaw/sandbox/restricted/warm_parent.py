@@ -25,7 +25,7 @@ from coilclaw.sandbox.restricted.wire import FRAME_LIMIT, LENGTH, SPIN_SECONDS, 
 __all__ = ["BOOT", "Allowance", "Child", "ChildEnded", "WarmParent"]
 
 _START_SECONDS: Final = 30.0
-_REPORT_SECONDS: Final = 5.0
+_REPORT_SECONDS: Final = 1.0
 _PART: Final = 256 * 1024
 BOOT: Final = Path(__file__).parent / "child" / "boot.py"
 
@@ -70,6 +70,12 @@ class WarmParent:
         with self._lock:
             self._started()
 
+    @property
+    def pid(self) -> int | None:
+        """The process, while there is one."""
+        process = self._process
+        return process.pid if process is not None else None
+
     def take(self, allowance: Allowance) -> Child:
         """A child for one run: one that waits for work, or a new one."""
         with self._lock:
@@ -91,22 +97,32 @@ class WarmParent:
                 with self._lock:
                     self._spares.append((allowance, child))
 
+    def wait_for_spares(self, seconds: float = 10.0) -> bool:
+        """Whether the spares that were asked for so far are confined and wait for work."""
+        with self._lock:
+            spares = [child for _, child in self._spares]
+        return all(child.has_spoken(seconds) for child in spares)
+
     def fork(self, allowance: Allowance) -> Child:
         """A new child."""
         for _ in range(3):
             ours, theirs = socket.socketpair()
             report, reporting = socket.socketpair()
+            child = Child(ours, report, self._busy)
+            control = None
             with theirs, reporting:
                 try:
                     with self._lock:
                         control = self._running()
                         message = REQUEST.pack(allowance.memory_bytes, allowance.cpu_seconds)
                         socket.send_fds(control, [message], [theirs.fileno(), reporting.fileno()])
-                    return Child(ours, report, self._busy)
+                    return child
                 except OSError:  # The parent died meanwhile; another one takes its place.
-                    ours.close()
-                    report.close()
+                    child.close()
                     self._discard(control)
+                except BaseException:
+                    child.close()
+                    raise
         raise EngineUnavailable("the parent process of the restricted engine dies as soon as it is started")
 
     def _running(self) -> socket.socket:
@@ -163,9 +179,9 @@ class WarmParent:
         lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
         return lines[-1][:300] if lines else ""
 
-    def _discard(self, control: socket.socket) -> None:
+    def _discard(self, control: socket.socket | None) -> None:
         with self._lock:
-            if self._control is control:
+            if control is not None and self._control is control:
                 self._release()
 
     def _release(self) -> None:
@@ -271,6 +287,10 @@ class Child:
         self._busy.discard(self)
         self._channel.close()
         self._report.close()
+
+    def has_spoken(self, seconds: float) -> bool:
+        """Whether the child's first frame comes within the time."""
+        return bool(self._ready.poll(seconds * 1000))
 
     @property
     def alive(self) -> bool:

@@ -7,16 +7,16 @@ objects, and every name that is known at run time only.
 
 from __future__ import annotations
 
-import _string  # type: ignore[import-not-found]
 import datetime
 import decimal
-import string
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, NoReturn
 from xml.etree.ElementTree import Element
 
 from coilclaw.sandbox.restricted.child import special_names as names
+from coilclaw.sandbox.restricted.child.facades.facade import Facade
+from coilclaw.sandbox.restricted.child.formatting import SafeFormatter
 from coilclaw.sandbox.restricted.child.ownership import Ownership, is_type
 from coilclaw.sandbox.restricted.child.stand_ins import stand_in
 
@@ -28,10 +28,12 @@ _REFUSED_ON_OTHERS: Final = frozenset(
     {"register", "mro", "get_loop", "get_stack", "get_coro", "print_stack", "evaluate"}
 )
 _NATIVE: Final = (types.BuiltinFunctionType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
-_OPEN_TO_ALL: Final = (decimal.Context, BaseException, Element)
+_OPEN_TO_ALL: Final = (decimal.Context, BaseException, Element, Facade)
 """Objects whose plain attributes are there to be set."""
 
-_CONVERSIONS: Final[dict[str, Callable[[Any], str]]] = {"r": repr, "s": str, "a": ascii}
+_OF_ONES_OWN: Final = frozenset(
+    f"__{name}__" for name in "subclasses annotations slots match_args abstractmethods defaults kwdefaults".split()
+)
 _CONSTRUCTIBLE: Final = (object, int, float, complex, str, bytes, tuple, list, dict, set, frozenset)
 
 
@@ -52,7 +54,7 @@ class Attributes:
     def __init__(self, own: Ownership, clock: Callable[[], float]) -> None:
         self.own = own
         self._clock = clock
-        self._formatter = SafeFormatter(self)
+        self._formatter = SafeFormatter(self.get)
 
     # What the compiled snippet calls -----------------------------------------------------------------
 
@@ -113,7 +115,7 @@ class Attributes:
     """What stands for `type`; replaced when the classes of the run are set up."""
 
     def _target(self, value: Any, name: str) -> Any:
-        if names.is_special(check_attribute_name(name)) and name not in names.WRITABLE:
+        if names.is_special(check_attribute_name(name)) and name not in names.WRITABLE | names.DEFINABLE:
             _refuse(name)
         return self.writable(value)
 
@@ -127,6 +129,8 @@ class Attributes:
                 return self._present(name, found) if type(found) in _NATIVE else found
             case "obj" if isinstance(value, BaseException):
                 _refuse(name)  # The object an attribute was missing on, which may be anyone's.
+            case "mro" if self.own.is_class(value):
+                return lambda: list(self._bases(value, "__mro__"))
             case "register" if not is_type(value):
                 return found  # Of a dispatching function. On a class it would make strangers pass for instances.
             case _ if name in _REFUSED_ON_OTHERS and not self._defined_by_snippet(value, name):
@@ -153,7 +157,9 @@ class Attributes:
                 return self._instance_variables(value)
             case "__mro__" | "__bases__":
                 return self._bases(value, name)
-            case "__subclasses__" | "__annotations__" | "__slots__" | "__match_args__" | "__abstractmethods__":
+            case "__traceback__":
+                return _Place.of(value) if isinstance(value, BaseException) else _refuse(name)
+            case _ if name in _OF_ONES_OWN:
                 found = getattr(value, name) if value in self.own else _refuse(name)
                 return dict(found) if isinstance(found, dict) else found
             case "__wrapped__":
@@ -222,37 +228,16 @@ class Attributes:
         return lambda: kind.fromtimestamp(self._clock())
 
 
-class SafeFormatter:
-    """`str.format` with guarded fields. It inherits nothing, so that no base offers the unguarded way."""
+class _Place:
+    """What a snippet gets for a traceback: the line, and no way to a frame."""
 
-    def __init__(self, attributes: Attributes) -> None:
-        self._attributes = attributes
+    def __init__(self, line: int) -> None:
+        self.tb_lineno = line
 
-    def vformat(self, text: str, args: Any, kwargs: Any) -> str:
-        return self._formatted(text, args, kwargs, 2, iter(range(len(args) + 1)))
-
-    def _formatted(self, text: str, args: Any, kwargs: Any, depth: int, numbers: Iterator[int]) -> str:
-        if depth < 0:
-            raise ValueError("Max string recursion exceeded")
-        parts: list[str] = []
-        for literal, field, spec, conversion in string.Formatter().parse(text):
-            parts.append(literal)
-            if field is None:
-                continue
-            value = self._field(field, args, kwargs, numbers)
-            if conversion:
-                value = _CONVERSIONS[conversion](value)
-            parts.append(format(value, self._formatted(spec or "", args, kwargs, depth - 1, numbers)))
-        return "".join(parts)
-
-    def _field(self, field: str, args: Any, kwargs: Any, numbers: Iterator[int]) -> Any:
-        first, rest = _string.formatter_field_name_split(field)
-        if first == "":
-            first = next(numbers)
-        value = args[first] if isinstance(first, int) else kwargs[first]
-        for is_attribute, name in rest:
-            value = self._attributes.get(value, name) if is_attribute else value[name]
-        return value
+    @classmethod
+    def of(cls, error: BaseException) -> _Place | None:
+        traceback = error.__traceback__
+        return None if traceback is None else cls(traceback.tb_lineno)
 
 
 class InstanceVariables(dict[str, Any]):

@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn
 from coilclaw.sandbox.restricted.child.attributes import Attributes
 from coilclaw.sandbox.restricted.child.classes import Classes
 from coilclaw.sandbox.restricted.child.facades.facade import Facade
-from coilclaw.sandbox.restricted.child.policy import GET, PRIVATE, WRITABLE
+from coilclaw.sandbox.restricted.child.policy import GET, KIND, PRIVATE, WRITABLE
 
 __all__ = ["builtin_names"]
 
@@ -37,7 +37,16 @@ def builtin_names(
             return nothing
         if name not in facades:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return facades[name] if fromlist else facades[name.partition(".")[0]]
+        if not fromlist:
+            return facades[name.partition(".")[0]]
+        for wanted in fromlist:
+            if (
+                not wanted.startswith("_")
+                and wanted not in facades[name].__dict__
+                and wanted not in ("stdout", "stderr")
+            ):
+                raise ImportError(f"cannot import name {wanted!r} from {name!r} in this sandbox", name=name)
+        return facades[name]
 
     def globals_copy() -> dict[str, Any]:
         return {name: value for name, value in variables.items() if not name.startswith("__")}
@@ -59,6 +68,7 @@ def builtin_names(
         "__build_class__": classes.build,
         "__import__": import_module,
         GET: attributes.get,
+        KIND: attributes.kind,
         PRIVATE: attributes.private,
         WRITABLE: attributes.writable,
     }
@@ -74,7 +84,7 @@ def _open(*args: Any, **kwargs: Any) -> NoReturn:
 
 
 def _input(prompt: object = "", /) -> NoReturn:
-    print(prompt, end="")  # noqa: T201
+    print(prompt, end="")
     raise EOFError("EOF when reading a line")
 
 

@@ -20,9 +20,10 @@ from RestrictedPython.transformer import RestrictingNodeTransformer
 from coilclaw.sandbox.restricted.child import special_names as names
 from coilclaw.sandbox.restricted.child.ownership import OWN_CLASS
 
-__all__ = ["GET", "PRIVATE", "WRITABLE", "Problem", "SnippetPolicy", "check_program"]
+__all__ = ["GET", "KIND", "PRIVATE", "WRITABLE", "Problem", "SnippetPolicy", "check_program"]
 
 GET: Final = "guard: get"
+KIND: Final = "guard: kind"
 PRIVATE: Final = "guard: private"
 WRITABLE: Final = "guard: writable"
 
@@ -104,9 +105,13 @@ class SnippetPolicy(RestrictingNodeTransformer):
                 self.refuse(node, f"{name} must be a literal tuple of plain names", f'for example: {name} = ("x", "y")')
             return
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            allowed = names.READABLE_VARIABLES | (names.DEFINABLE if self._in_class_body else frozenset())
-        elif isinstance(node, (*_FUNCTIONS, ast.Name)) and self._in_class_body:
-            allowed = names.ASSIGNABLE_IN_CLASSES
+            allowed = names.READABLE_VARIABLES | names.DEFINABLE
+        elif isinstance(node, _FUNCTIONS):
+            allowed = names.DEFINABLE  # Outside a class it is a function like any other.
+        elif isinstance(node, ast.Name) and self._in_class_body:
+            allowed = names.ASSIGNABLE_IN_CLASSES | names.METADATA
+        elif isinstance(node, ast.Name):
+            allowed = names.METADATA
         else:
             allowed = frozenset()
         if name not in allowed:
@@ -116,10 +121,12 @@ class SnippetPolicy(RestrictingNodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         name = node.attr
+        if name in ("__name__", "__qualname__"):
+            node.value = self._kind_of(node.value)
         node = self.node_contents_visit(node)
         if isinstance(node.ctx, ast.Load):
             return self._read(node, name)
-        if names.is_special(name) and name not in names.WRITABLE:
+        if names.is_special(name) and name not in names.WRITABLE | names.DEFINABLE:
             self.refuse(node, f"attribute {name} cannot be set", "set a plain attribute, or define a method")
         return self._with_object(node, WRITABLE)
 
@@ -136,6 +143,17 @@ class SnippetPolicy(RestrictingNodeTransformer):
 
     def _with_object(self, node: ast.Attribute, guard: str) -> ast.Attribute:
         node.value = _at(node.value, _call(guard, node.value))
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        node.left = self._kind_of(node.left)
+        node.comparators = [self._kind_of(operand) for operand in node.comparators]
+        return self.node_contents_visit(node)
+
+    def _kind_of(self, node: ast.expr) -> ast.expr:
+        """`x.__class__` where nothing but its name or its identity is asked for: anybody's class may be."""
+        if isinstance(node, ast.Attribute) and node.attr == "__class__" and isinstance(node.ctx, ast.Load):
+            return _at(node, _call(KIND, node.value))
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

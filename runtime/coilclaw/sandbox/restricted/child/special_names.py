@@ -16,6 +16,7 @@ __all__ = [
     "FORBIDDEN_ATTRIBUTES",
     "GUARD_NAMES",
     "LITERAL_IN_CLASSES",
+    "METADATA",
     "READABLE",
     "READABLE_VARIABLES",
     "TUPLE_ATTRIBUTES",
@@ -55,11 +56,17 @@ LITERAL_IN_CLASSES: Final = frozenset({"__slots__", "__match_args__"})
 READABLE: Final = (
     _METHODS
     | _special("class name qualname doc module dict mro bases new setattr delattr getattribute annotations")
-    | _special("members cause context suppress_context notes wrapped subclasses slots match_args abstractmethods")
+    | _special(
+        "members cause context suppress_context notes wrapped subclasses slots match_args abstractmethods "
+        "defaults kwdefaults traceback"
+    )
 )
 """Special attributes that may be read, each through a guard."""
 
-READABLE_VARIABLES: Final = _special("name doc debug")
+METADATA: Final = _special("all author version license email date copyright credits")
+"""Names by which a program describes itself. They are variables like any other."""
+
+READABLE_VARIABLES: Final = METADATA | _special("name doc debug")
 WRITABLE: Final = _special("name doc qualname cause context")
 """Special attributes that may be set: by decorators, and on exceptions."""
 

@@ -60,7 +60,7 @@ class World:
         )
         self.facades = build_facades(services)
         self.builtins = builtin_names(
-            self.attributes, Classes(self.attributes, subclassable()), self.facades, self.module.__dict__
+            self.attributes, Classes(self.attributes, subclassable(self.facades)), self.facades, self.module.__dict__
         )
         self.names = {"tools": Tools(self.completions), "Ok": Ok, "Err": Err, "Result": Result}
         self.names["ToolCallError"] = ToolCallError

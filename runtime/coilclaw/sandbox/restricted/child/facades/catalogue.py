@@ -20,6 +20,7 @@ from coilclaw.sandbox.restricted.child.facades.chance_and_time import chance_and
 from coilclaw.sandbox.restricted.child.facades.facade import Facade
 from coilclaw.sandbox.restricted.child.facades.formatting import formatter_class
 from coilclaw.sandbox.restricted.child.facades.language import SimpleNamespace, language_facades
+from coilclaw.sandbox.restricted.child.facades.logs import Filter, Formatter, Handler
 from coilclaw.sandbox.restricted.child.facades.plain import plain_facades
 from coilclaw.sandbox.restricted.child.facades.system import system_facades, vars_of
 from coilclaw.sandbox.restricted.child.services import Services
@@ -38,7 +39,8 @@ def build_facades(services: Services) -> dict[str, Facade]:
     for name in _ENCODINGS.split():
         "".encode(name)  # Loads the codec, whose file a child could not read.
     plain = plain_facades()
-    plain["string"] = Facade("string", {**vars_of(plain["string"]), "Formatter": formatter_class(services.attributes)})
+    formatter = formatter_class(services.attributes)
+    plain["string"] = Facade("string", {**vars_of(plain["string"]), "Formatter": formatter})
     return {
         **plain,
         **language_facades(services),
@@ -48,7 +50,7 @@ def build_facades(services: Services) -> dict[str, Facade]:
     }
 
 
-def subclassable() -> frozenset[type]:
+def subclassable(facades: dict[str, Facade]) -> frozenset[type]:
     """Library classes whose subclasses gain nothing that a snippet should not have."""
     return frozenset(
         {
@@ -61,7 +63,8 @@ def subclassable() -> frozenset[type]:
             *(numbers.Number, numbers.Complex, numbers.Real, numbers.Rational, numbers.Integral),
             *(json.JSONEncoder, json.JSONDecoder, html.parser.HTMLParser, string.Template, random.Random),
             *(datetime.tzinfo, datetime.date, datetime.datetime, datetime.timedelta, io.StringIO),
-            SimpleNamespace,
+            *(SimpleNamespace, facades["string"].__dict__["Formatter"]),
+            *(Handler, Formatter, Filter),
         }
     )
 

@@ -59,7 +59,7 @@ def chance_and_time_facades(services: Services) -> dict[str, Facade]:
             "uuid4": lambda: uuid.UUID(bytes=services.entropy(16), version=4),
             "uuid1": lambda node=None, clock_seq=None: uuid.uuid1(node or 0x020000000000, clock_seq),
         },
-        "timeit": {"default_timer": clocks["perf_counter"]},
+        "timeit": _timeit(clocks["perf_counter"]),
     }
     return {name: Facade(name, found) for name, found in members.items()}
 
@@ -85,6 +85,28 @@ def _clocks(clock: Clock) -> dict[str, Callable[..., Any]]:
         **{f"{name}_ns": read for name, read in whole.items()},
         "sleep": sleep,
     }
+
+
+def _timeit(now: Callable[[], float]) -> dict[str, Any]:
+    """`timeit` of functions. Text would have to be compiled."""
+
+    def timeit(
+        stmt: Any = "pass", setup: Any = "pass", timer: Any = None, number: int = 1000, globals: Any = None
+    ) -> float:
+        for code in (stmt, setup):
+            if not callable(code) and code != "pass":
+                raise TypeError("timeit takes functions in this sandbox, not text: timeit(lambda: work())")
+        if callable(setup):
+            setup()
+        began = now()
+        for _ in range(number if callable(stmt) else 0):
+            stmt()
+        return now() - began
+
+    def repeat(stmt: Any = "pass", setup: Any = "pass", timer: Any = None, repeat: int = 5, number: int = 1000) -> Any:
+        return [timeit(stmt, setup, timer, number) for _ in range(repeat)]
+
+    return {"default_timer": now, "timeit": timeit, "repeat": repeat}
 
 
 def _calendar_times(clock: Clock) -> dict[str, Callable[..., Any]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-__all__ = ["Facade", "take"]
+__all__ = ["Facade", "SysFacade", "take"]
 
 
 class Facade:
@@ -20,10 +21,11 @@ class Facade:
         # Under a key that is no identifier, so that it is not one of the members.
         self.__dict__["facade title"] = title
 
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
+    def __setattr__(self, name: str, value: Any) -> None:
         raise TypeError("modules cannot be changed in this sandbox")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]
+    def __delattr__(self, name: str) -> NoReturn:
+        raise TypeError("modules cannot be changed in this sandbox")
 
     def __getattr__(self, name: str) -> NoReturn:
         title = self.__dict__["facade title"]
@@ -34,6 +36,23 @@ class Facade:
 
     def __repr__(self) -> str:
         return f"<module '{self.__dict__['facade title']}'>"
+
+
+class SysFacade(Facade):
+    """`sys`, whose two output streams can be replaced, as the real ones can."""
+
+    @property
+    def stdout(self) -> Any:
+        return sys.stdout
+
+    @property
+    def stderr(self) -> Any:
+        return sys.stderr
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in ("stdout", "stderr"):
+            raise TypeError(f"sys.{name} cannot be changed in this sandbox")
+        setattr(sys, name, value)
 
 
 def take(module: Any, names: str) -> dict[str, Any]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from coilclaw.sandbox.restricted.child.attributes import Attributes, SafeFormatter
+from coilclaw.sandbox.restricted.child.attributes import Attributes
+from coilclaw.sandbox.restricted.child.formatting import SafeFormatter
 
 __all__ = ["formatter_class"]
 
 
 def formatter_class(attributes: Attributes) -> type:
-    """The class a snippet finds. It inherits nothing, so that no base offers the unguarded way."""
-    safe = SafeFormatter(attributes)
+    """The class a snippet finds, and may inherit from."""
 
-    class Formatter:
+    class Formatter(SafeFormatter):
         """Formats like `str.format`."""
 
-        def format(self, format_string: str, /, *args: Any, **kwargs: Any) -> str:
-            return safe.vformat(str.__str__(format_string), args, kwargs)
+        get = staticmethod(attributes.get)
 
-        def vformat(self, format_string: str, args: Any, kwargs: Any) -> str:
-            return safe.vformat(str.__str__(format_string), args, kwargs)
+        def __init__(self) -> None:
+            super().__init__()
 
     return Formatter

@@ -142,7 +142,7 @@ def _functools(services: Services) -> dict[str, Any]:
         return functools.total_ordering(_own_class(services, cls, "total_ordering"))
 
     return {
-        **take(functools, "reduce partial lru_cache cache cached_property cmp_to_key"),
+        **take(functools, "reduce partial partialmethod lru_cache cache cached_property cmp_to_key"),
         "update_wrapper": update_wrapper,
         "wraps": wraps,
         "total_ordering": total_ordering,
@@ -163,7 +163,20 @@ def _dataclasses(services: Services) -> dict[str, Any]:
 
         return made if cls is None else made(cls)
 
+    def make_dataclass(cls_name: str, fields: Any, *, bases: Any = (), namespace: Any = None, **options: Any) -> Any:
+        """With the checks that the compiler makes for a class statement."""
+        members = dict(namespace or {})
+        fields = [field if isinstance(field, str) else tuple(field) for field in fields]
+        for name in (*members, *(field if isinstance(field, str) else field[0] for field in fields)):
+            if names.is_special(check_attribute_name(name)) and name not in names.DEFINABLE:
+                raise TypeError(f"{name!r} cannot be defined in this sandbox")
+        for base in bases:
+            _own_class(services, base, "make_dataclass")
+        members[OWN_CLASS] = True
+        return dataclasses.make_dataclass(cls_name, fields, bases=tuple(bases), namespace=members, **options)
+
     return {
+        "make_dataclass": make_dataclass,
         **take(dataclasses, "field fields asdict astuple replace is_dataclass Field InitVar KW_ONLY MISSING"),
         "FrozenInstanceError": dataclasses.FrozenInstanceError,
         "dataclass": dataclass,

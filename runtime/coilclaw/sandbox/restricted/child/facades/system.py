@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
-from coilclaw.sandbox.restricted.child.facades.facade import Facade, take
+from coilclaw.sandbox.restricted.child.facades.facade import Facade, SysFacade, take
 from coilclaw.sandbox.restricted.child.facades.language import SimpleNamespace
 from coilclaw.sandbox.restricted.child.facades.logs import logging_members
 from coilclaw.sandbox.restricted.child.services import Services
@@ -39,11 +39,12 @@ def system_facades(services: Services, path: Facade) -> dict[str, Facade]:
             **dict.fromkeys(("listdir", "scandir", "mkdir", "makedirs", "remove", "rename", "walk", "stat"), _no_files),
         },
         "pathlib": {**take(pathlib, "PurePath PurePosixPath PureWindowsPath"), "Path": SnippetPath},
-        "traceback": _traceback(services),
-        "warnings": _Warnings(services).members(),
-        "logging": logging_members(services),
+        "traceback": _traceback(),
+        "warnings": _Warnings().members(),
+        "logging": logging_members(),
     }
     facades = {name: Facade(name, found) for name, found in members.items()}
+    facades["sys"] = SysFacade("sys", members["sys"])
     facades["os.path"] = members["os"]["path"]
     return facades
 
@@ -90,17 +91,15 @@ def _sys(services: Services) -> dict[str, Any]:
         """A program that asks for more than the stack can hold gets what it can hold."""
         sys.setrecursionlimit(min(limit, _DEEPEST_RECURSION))
 
-    def exception_info() -> tuple[Any, Any, None]:
+    def exception_info() -> tuple[Any, Any, Any]:
         kind, error, _ = sys.exc_info()
-        return kind, error, None  # A traceback leads to frames.
+        return kind, error, None if error is None else services.attributes.get(error, "__traceback__")
 
     return {
         **take(sys, "maxsize maxunicode version version_info platform byteorder float_info int_info hexversion"),
         **take(sys, "getrecursionlimit getsizeof intern float_repr_style get_int_max_str_digits copyright exception"),
         "argv": sys.argv,
         "stdin": io.StringIO(""),
-        "stdout": services.stdout,
-        "stderr": services.stderr,
         "exit": exit,
         "setrecursionlimit": set_recursion_limit,
         "set_int_max_str_digits": lambda maxdigits: sys.set_int_max_str_digits(maxdigits),
@@ -108,7 +107,7 @@ def _sys(services: Services) -> dict[str, Any]:
     }
 
 
-def _traceback(services: Services) -> dict[str, Any]:
+def _traceback() -> dict[str, Any]:
     def lines(error: BaseException | None) -> list[str]:
         if error is None:
             return ["NoneType: None\n"]
@@ -120,7 +119,7 @@ def _traceback(services: Services) -> dict[str, Any]:
         return "".join(lines(sys.exc_info()[1]))
 
     def print_exc(limit: Any = None, file: Any = None, chain: bool = True) -> None:
-        print(format_exc(), end="", file=services.stderr if file is None else file)
+        print(format_exc(), end="", file=sys.stderr if file is None else file)
 
     def format_exception(error: Any, value: Any = None, tb: Any = None, **options: Any) -> list[str]:
         return lines(error if isinstance(error, BaseException) else value)
@@ -134,7 +133,7 @@ def _traceback(services: Services) -> dict[str, Any]:
         "format_exception": format_exception,
         "format_exception_only": format_exception_only,
         "print_exception": lambda *args, file=None, **options: print(
-            "".join(format_exception(*args)), end="", file=services.stderr if file is None else file
+            "".join(format_exception(*args)), end="", file=sys.stderr if file is None else file
         ),
     }
 
@@ -153,8 +152,7 @@ def keep_snippet_frames(shown: traceback.TracebackException, seen: set[int]) -> 
 class _Warnings:
     """`warnings`: a line on stderr, or in the list that `catch_warnings(record=True)` gave."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self) -> None:
         self._records: list[list[Any]] = []
 
     def members(self) -> dict[str, Any]:
@@ -166,7 +164,7 @@ class _Warnings:
         if self._records:
             self._records[-1].append(SimpleNamespace(message=warning, category=type(warning)))
         else:
-            print(f"{type(warning).__name__}: {warning}", file=self._services.stderr)
+            print(f"{type(warning).__name__}: {warning}", file=sys.stderr)
 
     @contextlib.contextmanager
     def _catch(self, *, record: bool = False, **options: Any) -> Iterator[list[Any] | None]:
