@@ -10,7 +10,7 @@ GUEST := runtime/coilclaw/sandbox/wasm/guest.wasm
 GUEST_SOURCES := guest_build.py sdk/coilclaw/sdk/result.py $(wildcard runtime/coilclaw/sandbox/guest/*.py runtime/coilclaw/sandbox/wasm/wit/*.wit)
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help setup demo test lint unit bench guest clean
+.PHONY: help setup demo test lint unit fuzz bench guest clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -48,6 +48,11 @@ lint: $(READY) $(DEV) ## ruff, mypy, pyright and import-linter
 
 unit: $(READY) $(DEV) ## The tests alone
 	@$(BIN)/python -m pytest --cov --cov-report=term -q $(ARGS)
+
+fuzz: $(READY) $(DEV) ## Fuzz the language policy, formatting and the protocol for SECONDS (600) each
+	@for target in policy format protocol; do \
+	  mkdir -p .fuzz/$$target && (cd .fuzz && ../$(BIN)/python ../tests/fuzz/fuzz_$$target.py -max_total_time=$(or $(SECONDS),600) $$target) || exit 1; \
+	done
 
 bench: $(READY) ## Measure this runtime beside its peers (table, JSON and SVG in benchmarks/results)
 	@$(BIN)/python benchmarks/run.py $(ARGS)

@@ -53,9 +53,9 @@ def run(
     settings = settings_for(workspace, sandbox__engine=engine, limits__seconds=timeout, limits__memory_mib=memory)
     limits = run_limits(settings.config)
     deadline = Deadline(limits.seconds)
+    sandbox = make_engine(settings)  # First: what it starts gets ready while the rest is loaded.
     with open_parts(settings, approver_for(yes, deadline)) as parts:
         show_diagnostics(parts.registry)
-        sandbox = make_engine(settings)
         # Nothing that was loaded so far is garbage; looking through it again would interrupt the run.
         gc.freeze()
         deadline.restart()  # Compiling the sandbox is not the run's time.

@@ -7,15 +7,18 @@ then runs the given Python with nothing in its way: ctypes is there, and no guar
 
 from __future__ import annotations
 
+import codecs
 import ctypes
 import decimal
 import errno
+import fcntl
 import gc
 import json
 import mmap
 import os
 import re
 import resource
+import select
 import signal
 import socket
 import sys
@@ -36,7 +39,7 @@ for name, folder in (
     package.__path__ = [os.path.join(SOURCE, folder)]
     sys.modules[name] = package
 
-from coilclaw.sandbox.restricted.child import confinement, limits, privileges, system_calls  # noqa: E402
+from coilclaw.sandbox.restricted.child import confinement, limits, privileges  # noqa: E402
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -63,6 +66,25 @@ def machine_code(code: bytes) -> Any:
 
 
 KEPT: list[Any] = []
+codecs.lookup("idna")  # Loaded by the first connection, which must not fail for want of it.
+MARK = b"\nthe answer:"
+"""An attempt may have written to the channel before."""
+
+
+WITHIN_REACH: dict[str, Any] = {
+    **{
+        module.__name__: module
+        for module in (ctypes, errno, fcntl, mmap, os, resource, select, signal, socket, sys, threading)
+    },
+    "confinement": confinement,
+    "limits": limits,
+    "privileges": privileges,
+    "libc": libc,
+    "machine_code": machine_code,
+    "syscall": syscall,
+    "KEPT": KEPT,
+}
+"""What an attempt finds, besides all of Python."""
 
 
 def legitimate() -> list[Any]:
@@ -91,8 +113,11 @@ def legitimate() -> list[Any]:
 
 def run_child(request: dict[str, Any], made: confinement.Confinement, channel: int) -> NoReturn:
     answer: dict[str, Any] = {}
+    if request["channel"] is not None:
+        channel = os.dup2(channel, request["channel"])
+    signal.alarm(60)  # Whatever blocks must not block the tests.
     try:
-        scope: dict[str, Any] = {**globals(), **request["names"], "channel": channel}
+        scope = {**WITHIN_REACH, **request["names"], "channel": channel}
         exec(request["before"], scope)
         code = compile(request["source"], "attempt", "exec")
         answer["layers"] = made.apply(
@@ -108,7 +133,7 @@ def run_child(request: dict[str, Any], made: confinement.Confinement, channel: i
         answer["failed"] = [failure.layer, failure.reason]
     except BaseException as error:
         answer["broken"] = repr(error)
-    left = json.dumps(answer, default=str).encode()
+    left = MARK + json.dumps(answer, default=str).encode()
     while left:
         left = left[os.write(channel, left) :]
     os._exit(0)
@@ -122,7 +147,7 @@ def become_parent(request: dict[str, Any], out: int) -> None:
         os.setuid(request["user"])
         # A change of user makes a process opaque, which an ordinary process of an ordinary user is not.
         libc.prctl(4, 1, 0, 0, 0)
-    exec(request["in_parent"], globals())
+    exec(request["in_parent"], dict(WITHIN_REACH))
     made = confinement.Confinement(frozenset(request["off"]))
     if request["prepare"]:
         made.prepare()
@@ -137,7 +162,7 @@ def become_parent(request: dict[str, Any], out: int) -> None:
         data += part
     _, status, usage = os.wait4(child, 0)
     report = {
-        **(json.loads(data) if data else {}),
+        **(json.loads(data.partition(MARK)[2]) if MARK in data else {}),
         "exit": os.waitstatus_to_exitcode(status),
         "core": os.WCOREDUMP(status),
         "seconds": time.monotonic() - began,
@@ -162,7 +187,8 @@ def main() -> None:
         with open(receiving, "rb") as answers:
             answer = answers.read()
         os.waitpid(parent, 0)
-        print(answer.decode(), flush=True)
+        sys.stdout.write(answer.decode() + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

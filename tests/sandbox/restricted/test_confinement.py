@@ -33,16 +33,17 @@ MACHINE = os.uname().machine
 X86 = MACHINE == "x86_64"
 
 NUMBERS = {
-    "clone": (56, 220), "clone3": (435, 435), "execveat": (322, 281), "tgkill": (131 if not X86 else 234, 131),
-    "pidfd_open": (434, 434), "pidfd_send_signal": (424, 424), "openat2": (437, 437), "mprotect": (10, 226),
-    "pkey_mprotect": (329, 288), "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194),
-    "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180), "personality": (135, 92), "setns": (308, 268),
-    "unshare": (272, 97), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51),
+    "clone": (56, 220), "clone3": (435, 435), "execveat": (322, 281), "tgkill": (234, 131),
+    "pidfd_open": (434, 434), "openat2": (437, 437), "mprotect": (10, 226),
+    "pkey_mprotect": (329, 288), "memfd_create": (319, 279), "shmget": (29, 194),
+    "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180), "mq_unlink": (241, 181), "shmctl": (31, 195), "semctl": (66, 191),
+    "msgctl": (71, 187), "personality": (135, 92),
+    "unshare": (272, 97), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
     "prctl": (157, 167), "seccomp": (317, 277), "inotify_init1": (294, 26), "fanotify_init": (300, 262),
     "landlock_create_ruleset": (444, 444), "futex": (202, 98), "clock_gettime": (228, 113), "clock_settime": (227, 112),
-    "prlimit64": (302, 261), "capset": (126, 91), "open_by_handle_at": (304, 265), "getpid": (39, 172),
-    "fsopen": (430, 430), "mmap": (9, 222), "mremap": (25, 216), "rt_sigqueueinfo": (129, 138), "timer_create": (222, 107),
-    "process_madvise": (440, 440), "sethostname": (170, 161), "reboot": (169, 142),
+    "capset": (126, 91), "open_by_handle_at": (304, 265),
+    "fsopen": (430, 430), "mmap": (9, 222), "rt_sigqueueinfo": (129, 138),
+    "sethostname": (170, 161), "reboot": (169, 142),
 }  # fmt: skip
 NAMED = {name: numbers[0 if X86 else 1] for name, numbers in NUMBERS.items()}
 
@@ -78,20 +79,23 @@ class Children:
         memory_bytes: int = 64 * MIB,
         cpu_seconds: int = 10,
         prepare: bool = True,
+        channel: int | None = None,
     ) -> dict[str, Any]:
         request = {
             "source": source, "off": sorted(off), "user": user, "before": before, "in_parent": in_parent,
             "memory_bytes": memory_bytes, "cpu_seconds": cpu_seconds, "prepare": prepare, "names": self.names,
+            "channel": channel,
         }  # fmt: skip
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline() or "{}")
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline().strip() or "{}")
         assert "broken" not in answer, answer
         return answer
 
     def close(self) -> None:
+        self._process.kill()
         self._process.communicate()
 
 
@@ -136,7 +140,7 @@ FILES = {
     "openat2": "syscall(NR['openat2'], -100, secret.encode(), bytes(24), 24)",
     "list": "os.listdir('/')",
     "stat": "os.stat(secret)",
-    "access": "os.access(secret, os.R_OK) or PermissionError",
+    "access": "os.access(secret, os.R_OK) or os.chdir('/')",  # Says False instead of raising.
     "readlink": "os.readlink('/proc/self/exe')",
     "getcwd": "os.getcwd()",
     "chdir": "os.chdir('/')",
@@ -144,7 +148,7 @@ FILES = {
     "rmdir": "os.rmdir(folder + '/sub')",
     "rename": "os.rename(secret, secret + '2'); os.rename(secret + '2', secret)",
     "link": "os.link(secret, folder + '/hard')",
-    "symlink": "os.symlink('/', folder + '/soft')",
+    "symlink": "os.symlink('nowhere', folder + '/soft')",
     "chmod": "os.chmod(secret, 0o666)",
     "truncate": "os.truncate(secret, 100)",
     "fifo": "os.mkfifo(folder + '/fifo')",
@@ -171,6 +175,8 @@ PROCESSES = {
     "fork": "os.fork() or os._exit(0)",
     "clone": "syscall(NR['clone'], 17, 0, 0, 0, 0) or os._exit(0)",
     "clone3": "syscall(NR['clone3'], bytes(32) + (17).to_bytes(8, 'little') + bytes(24), 64) or os._exit(0)",
+    "exec": "os.execv('/bin/true', ['true'])",
+    "execveat": "syscall(NR['execveat'], -100, b'/bin/true', 0, 0, 0)",
     "spawn": "os.posix_spawn('/bin/true', ['true'], {})",
     "thread": "threading.Thread(target=int).start()",
 }
@@ -192,21 +198,22 @@ MEMORY = {
     "shared": "mmap.mmap(-1, 4096)",
     "of the channel": "syscall(NR['mmap'], 0, 4096, 1, 2, channel, 0)",
     "anonymous file": "syscall(NR['memfd_create'], b'x', 0)",
-    "shared segment": "syscall(NR['shmget'], 0, 4096, 0o1600)",
-    "semaphores": "syscall(NR['semget'], 0, 1, 0o1600)",
-    "messages": "syscall(NR['msgget'], 0, 0o1600)",
-    "message queue": "syscall(NR['mq_open'], b'coilclaw-test', 0o102, 0o600, 0)",
+    # Each is removed again, in case it can be made.
+    "shared segment": "syscall(NR['shmctl'], syscall(NR['shmget'], 0, 4096, 0o1600), 0, 0)",
+    "semaphores": "syscall(NR['semctl'], syscall(NR['semget'], 0, 1, 0o1600), 0, 0)",
+    "messages": "syscall(NR['msgctl'], syscall(NR['msgget'], 0, 0o1600), 0, 0)",
+    "message queue": "syscall(NR['mq_open'], b'coilclaw-test', 0o102, 0o600, 0), syscall(NR['mq_unlink'], b'coilclaw-test')",
     "readable is executable": "syscall(NR['personality'], 0x0400000)",
 }
 CHANNEL = {
     "dup": "os.dup(channel)",
     "dup2": "os.dup2(channel, 9)",
-    "duplicate by fcntl": "__import__('fcntl').fcntl(channel, 0, 5)",
+    "duplicate by fcntl": "fcntl.fcntl(channel, 0, 5)",
     "flags": "os.set_blocking(channel, False)",
-    "owner of its signals": "__import__('fcntl').fcntl(channel, 8, target)",
-    "ioctl": "__import__('fcntl').ioctl(channel, 0x541B, bytes(4))",
+    "owner of its signals": "fcntl.fcntl(channel, 8, target)",
+    "ioctl": "fcntl.ioctl(channel, 0x541B, bytes(4))",
     "pass a descriptor": "socket.send_fds(over, [b'x'], [channel])",
-    "receive descriptors": "socket.recv_fds(over, 1, 1, socket.MSG_DONTWAIT)",
+    "receive descriptors": "over.recvmsg(1, 64, socket.MSG_DONTWAIT)",
     "send": "over.send(b'')",
     "who is there": "over.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)",
     "its name": "over.getpeername()",
@@ -235,7 +242,7 @@ KERNEL = {
     "landlock": "syscall(NR['landlock_create_ruleset'], 0, 0, 1)",
     "inotify": "syscall(NR['inotify_init1'], 0)",
     "fanotify": "syscall(NR['fanotify_init'], 0, 0)",
-    "epoll": "__import__('select').epoll()",
+    "epoll": "select.epoll()",
     "pipe": "os.pipe()",
     "shared futex": "syscall(NR['futex'], page, 1, 1, 0, 0, 0)",
     "timer": "signal.setitimer(signal.ITIMER_REAL, 1000)",
@@ -258,7 +265,6 @@ ATTEMPTS = {
 }  # fmt: skip
 
 BEFORE = """
-import fcntl, select
 target, group = os.getppid(), os.getpgrp()
 over = socket.socket(fileno=channel)
 page = libc.valloc; page.restype = ctypes.c_void_p; page = page(4096)
@@ -268,14 +274,17 @@ KEPT.append(over)
 """An attacker with native code knows all this and needs no call for it."""
 
 REFUSED_OTHERWISE = {
-    "files: access": None,  # Says False instead of raising.
     "processes: thread": "RuntimeError",
     "sockets: resolve": "gaierror",
+    "kernel: raise a limit": "ValueError",
 }
+"""Where Python makes something else of EPERM."""
+
 UNSAFE_WITHOUT_CONFINEMENT = {
     "files: rename", "kernel: mount", "kernel: unmount", "kernel: chroot", "kernel: pivot_root", "kernel: reboot",
     "kernel: set the clock", "kernel: name the machine", "kernel: seccomp by prctl", "kernel: seccomp",
-    "kernel: a handle of a file", "kernel: capabilities", "files: rmdir", "kernel: new session",
+    "kernel: a handle of a file", "kernel: capabilities", "files: rmdir", "kernel: new session", "memory: of the channel",
+    "processes: exec", "processes: execveat",
 }  # fmt: skip
 """Would change the machine, or fails there for another reason."""
 
@@ -283,10 +292,8 @@ UNSAFE_WITHOUT_CONFINEMENT = {
 def refused(answer: dict[str, Any], name: str = "") -> None:
     """The attempt failed with EPERM, and the child is alive and well."""
     assert answer["exit"] == 0, answer
-    expected = REFUSED_OTHERWISE.get(name, "PermissionError")
-    if expected is not None:
-        assert answer["error"][0] == expected, answer
-        assert answer["error"][1] in (errno.EPERM, None, socket.EAI_AGAIN, socket.EAI_SYSTEM, socket.EAI_NONAME), answer
+    kind, number, _ = answer["error"]
+    assert kind == REFUSED_OTHERWISE[name] if name in REFUSED_OTHERWISE else number == errno.EPERM, answer
     assert answer["after"] == WORKS, answer
 
 
@@ -328,6 +335,8 @@ def test_a_call_that_only_an_attack_makes_ends_the_child(children: Children, nam
 def test_every_other_system_call_answers_that_it_is_not_permitted(children: Children) -> None:
     column = 0 if X86 else 1
     known = {allowed.numbers[column] for allowed in seccomp.ALLOWED} | {each[column] for each in seccomp.FATAL.values()}
+    if X86:
+        known |= {335, 336}  # Probes of the kernel: no filter sees them, and a process that calls them by itself dies.
     source = (
         f"value = []\nfor number in range(600):\n    if number not in {known}:\n"
         "        try: value.append([number, syscall(number, 0, 0, 0, 0, 0, 0)])\n"
@@ -407,7 +416,7 @@ def test_without_rlimits_memory_is_not_bounded(children: Children) -> None:
 def test_the_stack_is_no_way_around_the_limit(children: Children) -> None:
     answer = children.run("import sys\nsys.setrecursionlimit(10**9)\nf = lambda: f()\nf()", cpu_seconds=20)
     assert answer["exit"] in (0, -signal.SIGSEGV)
-    assert answer.get("error", ["MemoryError"])[0] in ("MemoryError", "RecursionError")
+    assert "value" not in answer
 
 
 @pytest.mark.req("R3")
@@ -442,7 +451,7 @@ HELD_BY_LANDLOCK = [
     *(f"files: {name}" for name in FILES
       if name not in ("path only", "stat", "access", "readlink", "getcwd", "chdir", "chmod", "utime", "statvfs", "xattr",
                       "rename")),
-    "sockets: connect", "sockets: server",
+    "processes: exec", "processes: execveat", "processes: spawn", "sockets: connect", "sockets: server",
     *(("others: signal the parent", "others: tgkill") if landlock.version() >= 6 else ()),
 ]  # fmt: skip
 
@@ -540,7 +549,9 @@ def test_a_child_whose_parent_is_gone_does_not_start(children: Children) -> None
 
 @pytest.mark.parametrize("name", ["files: read", "channel: dup", "kernel: pipe", "sockets: inet"])
 def test_rlimits_alone_allow_no_further_descriptor(children: Children, name: str) -> None:
-    assert alone(children, "rlimits", f"value = {ATTEMPTS[name]}")["error"][1] == errno.EMFILE
+    # To duplicate one is to ask for a number, which is not among those that are allowed.
+    expected = errno.EINVAL if name == "channel: dup" else errno.EMFILE
+    assert alone(children, "rlimits", f"value = {ATTEMPTS[name]}")["error"][1] == expected
 
 
 def test_rlimits_alone_allow_no_byte_of_a_file(children: Children) -> None:
@@ -569,21 +580,17 @@ def test_a_layer_that_is_off_is_not_active(children: Children, layer: str) -> No
 def test_a_layer_that_fails_is_named_and_nothing_runs(children: Children) -> None:
     broken = "def broken(): yield libc.prctl, (-1,)\nconfinement.landlock.steps = broken"
     assert children.run("value = 1", in_parent=broken)["failed"][0] == "landlock"
-    broken = "def broken(): yield os.setuid, (-2,)\nprivileges.steps = broken"
+    broken = "def broken(): yield os.setuid, (0,)\nprivileges.steps = broken"
     assert children.run("value = 1", in_parent=broken, user=1234 if ROOT else None)["failed"][0] == "user"
 
 
-@pytest.mark.parametrize("channel", [0, 1, 5, 700])
-def test_any_descriptor_can_be_the_channel(children: Children, channel: int) -> None:
-    """The number is part of the filter; the child's own `channel` stays open beside it only where that is the same."""
-    source = f"value = [os.write({channel}, b''), os.read({channel}, 3).decode()]"
-    before = f"one, other = socket.socketpair(); one.send(b'abc'); os.dup2(other.fileno(), {channel})"
-    in_parent = f"""
-apply = confinement.Confinement.apply
-confinement.Confinement.apply = lambda made, **given: apply(made, **(given | dict(channel={channel})))
-"""
-    answer = children.run(source, before=before, in_parent=in_parent, off=frozenset({"descriptors"}))
-    assert answer == {} or answer["exit"] != 0 or answer["value"] == [0, "abc"]
+@pytest.mark.parametrize("number", [0, 1, 5, 700])
+def test_any_descriptor_can_be_the_channel(children: Children, number: int) -> None:
+    """The number is part of the filter; the answer comes over it."""
+    answer = children.run(f"value = os.write({number}, b'')", channel=number)
+    assert answer["layers"] == list(LAYERS)
+    assert answer["value"] == 0
+    refused(children.run(f"os.write({number + 1}, b'')", channel=number))
 
 
 def test_no_memory_or_no_time_is_a_mistake(children: Children) -> None:

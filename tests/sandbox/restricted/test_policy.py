@@ -109,6 +109,7 @@ def _guarded(tree: ast.Module) -> set[str]:
         "a.b = 1": {WRITABLE},
         "a._b = 1": {WRITABLE},
         "a.b += 1": {WRITABLE},
+        "a.obj += 1": {WRITABLE, PRIVATE},
         "del a.b": {WRITABLE},
         "for a.b in c: pass": {WRITABLE},
         "with a as b.c: pass": {WRITABLE},

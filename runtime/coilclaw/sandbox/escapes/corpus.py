@@ -107,7 +107,7 @@ def read_corpus(titles: Iterable[str] = CLASSES) -> tuple[EscapeClass, ...]:
 @cache
 def read_class(title: str) -> EscapeClass:
     """One class by its title. ValueError if its file is not in the format described above."""
-    file = resources.files(__package__) / "payloads" / f"{title.replace(' ', '_')}.txt"
+    file = resources.files("coilclaw.sandbox.escapes") / "payloads" / f"{title.replace(' ', '_')}.txt"
     header, *parts = _NAME.split(file.read_text(encoding="utf-8"))
     about, *sections = _SECTION.split(header)
     usual = _outcomes(dict(_pairs(sections)), title)

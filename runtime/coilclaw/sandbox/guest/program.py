@@ -150,4 +150,5 @@ def _hint(error: BaseException) -> str | None:
         case RuntimeError() if "thread" in str(error):
             return "the sandbox has no threads; use tools.<id>.start(...) or asyncio.gather for parallel calls"
         case _:
-            return getattr(error, "hint", None) if type(error).__name__ == "ToolCallError" else None
+            hint = getattr(error, "hint", None) if type(error).__name__ == "ToolCallError" else None
+            return hint if type(hint) is str else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import types
+import typing
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 from xml.etree.ElementTree import Element
@@ -31,6 +32,11 @@ _NATIVE: Final = (types.BuiltinFunctionType, types.MethodDescriptorType, types.C
 _OPEN_TO_ALL: Final = (decimal.Context, BaseException, Element, Facade)
 """Objects whose plain attributes are there to be set."""
 
+_ALIASES: Final = (types.GenericAlias, typing._BaseGenericAlias)  # type: ignore[attr-defined]
+"""Generic aliases, of the interpreter and of `typing`."""
+
+_mro = type.__dict__["__mro__"].__get__
+_namespace = type.__dict__["__dict__"].__get__
 _OF_ONES_OWN: Final = frozenset(
     f"__{name}__" for name in "subclasses annotations slots match_args abstractmethods defaults kwdefaults".split()
 )
@@ -55,11 +61,14 @@ class Attributes:
         self.own = own
         self._clock = clock
         self._formatter = SafeFormatter(self.get)
+        self._known_private: set[tuple[type, str]] = set()
 
     # What the compiled snippet calls -----------------------------------------------------------------
 
     def get(self, value: Any, name: str) -> Any:
         """`value.name`, for a name that the compiler did not settle."""
+        if type(name) is not str:
+            check_attribute_name(name)
         if names.is_special(name):
             return self._special(value, name)
         if name.startswith("_"):
@@ -70,12 +79,35 @@ class Attributes:
         return self._watched(value, name, found) if name in names.WATCHED else found
 
     def private(self, value: Any, name: str) -> Any:
-        """The object itself if its `_name` may be touched."""
-        if value in self.own or (name in names.TUPLE_ATTRIBUTES and _is_tuple(value)):
+        """The object itself if its `_name` may be touched: it is the snippet's, and so is whoever defines the name."""
+        kind = type(value)
+        if (kind, name) in self._known_private:
             return value
-        if type(value) is super and self.own.is_instance(_bound(value)):
+        if kind is super:
+            return (
+                value if self._is_own_super(value) and self._is_own_name(type(_bound(value)), name) else _refuse(name)
+            )
+        if name in names.TUPLE_ATTRIBUTES and _is_tuple(value):
+            return value
+        if self.own.is_instance(value) and self._is_own_name(kind, name):
+            self._known_private.add((kind, name))
+            return value
+        if self.own.is_class(value) and self._is_own_name(value, name) and not _is_defined(kind, name):
+            return value
+        if self.own.is_function(value):
             return value
         _refuse(name)
+
+    def _is_own_name(self, kind: type, name: str) -> bool:
+        """Whether an object of this class has the name from the snippet, or not from its class at all."""
+        for base in _mro(kind):
+            if name in _namespace(base):
+                return self.own.is_class(base) or name in names.INHERITED
+        return True
+
+    def _is_own_super(self, value: Any) -> bool:
+        """Whether this is what `super()` gives in a method of the snippet."""
+        return self.own.is_class(super.__dict__["__thisclass__"].__get__(value))
 
     def writable(self, value: Any) -> Any:
         """The object itself if a snippet may set its attributes."""
@@ -122,6 +154,7 @@ class Attributes:
     # The rules ---------------------------------------------------------------------------------------
 
     def _watched(self, value: Any, name: str, found: Any) -> Any:
+        value = _behind(value)
         match name:
             case "format" | "format_map":
                 return self._formatting(name, found) if type(found) in _NATIVE else found
@@ -129,6 +162,8 @@ class Attributes:
                 return self._present(name, found) if type(found) in _NATIVE else found
             case "obj" if isinstance(value, BaseException):
                 _refuse(name)  # The object an attribute was missing on, which may be anyone's.
+            case "parser" if type(found) is types.ModuleType:
+                _refuse(name)
             case "mro" if self.own.is_class(value):
                 return lambda: list(self._bases(value, "__mro__"))
             case "register" if not is_type(value):
@@ -140,8 +175,8 @@ class Attributes:
     def _defined_by_snippet(self, value: Any, name: str) -> bool:
         if self.own.is_instance(value) and name in getattr(value, "__dict__", ()):
             return True
-        classes = type.__dict__["__mro__"].__get__(value if is_type(value) else type(value))
-        return any(name in vars(kind) for kind in classes if self.own.is_class(kind))
+        classes = _mro(value if is_type(value) else type(value))
+        return any(name in _namespace(kind) for kind in classes if self.own.is_class(kind))
 
     def _special(self, value: Any, name: str) -> Any:
         if name not in names.READABLE:
@@ -167,10 +202,22 @@ class Attributes:
                 return found if found in self.own else _refuse(name)
             case "__setattr__" | "__delattr__" | "__getattribute__":
                 return self._past_overrides(value, name)
-            case "__new__":
-                if not (type(value) is super or value in _CONSTRUCTIBLE or value in self.own or _is_exception(value)):
-                    _refuse(name)
-        return getattr(value, name)
+            case "__members__":
+                return types.MappingProxyType(dict(getattr(value, name)))
+            case "__new__" if not self._may_construct(value):
+                _refuse(name)
+            case "__init__" | "__post_init__" | "__init_subclass__" if not (is_type(value) or value in self.own):
+                if type(value) is not super:
+                    _refuse(name)  # An object of the library is not made anew.
+        if type(value) is super and not self._is_own_super(value):
+            _refuse(name)
+        found = getattr(value, name)
+        return _only_for(value, found) if is_type(value) and type(found) is types.FunctionType else found
+
+    def _may_construct(self, value: Any) -> bool:
+        if type(value) is super:
+            return self._is_own_super(value)
+        return is_type(value) and (value in _CONSTRUCTIBLE or self.own.is_class(value) or _is_exception(value))
 
     def _instance_variables(self, value: Any) -> Any:
         if not self.own.is_instance(value):
@@ -226,6 +273,30 @@ class Attributes:
         if name == "utcnow":
             return lambda: kind.fromtimestamp(self._clock(), datetime.UTC).replace(tzinfo=None)
         return lambda: kind.fromtimestamp(self._clock())
+
+
+def _only_for(kind: type, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method taken from a class, for objects of that class: another's would be read and written past every guard."""
+
+    def checked(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if not issubclass(type(self), kind):
+            raise TypeError(
+                f"descriptor of '{kind.__name__}' objects doesn't apply to a '{type(self).__name__}' object"
+            )
+        return method(self, *args, **kwargs)
+
+    return checked
+
+
+def _behind(value: Any) -> Any:
+    """The object whose attributes this one passes on: an alias has those of its origin, `super()` of its object."""
+    while True:
+        if type(value) is super:
+            value = _bound(value)
+        elif isinstance(value, _ALIASES):
+            value = value.__origin__
+        else:
+            return value
 
 
 class _Place:
@@ -290,6 +361,10 @@ class InstanceVariables(dict[str, Any]):
 def _bound(value: Any) -> Any:
     """The object a `super()` is bound to."""
     return super.__dict__["__self__"].__get__(value)
+
+
+def _is_defined(kind: type, name: str) -> bool:
+    return any(name in _namespace(base) for base in _mro(kind))
 
 
 def _is_tuple(value: Any) -> bool:

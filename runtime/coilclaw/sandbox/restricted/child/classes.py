@@ -13,11 +13,17 @@ from typing import Any, Final
 from coilclaw.sandbox.restricted.child import special_names as names
 from coilclaw.sandbox.restricted.child.attributes import Attributes, check_attribute_name
 from coilclaw.sandbox.restricted.child.ownership import OWN_CLASS, is_type
+from coilclaw.sandbox.restricted.child.stand_ins import stands_for
 
 __all__ = ["Classes"]
 
 _build_class: Final = builtins.__build_class__
 _METACLASSES: Final = (abc.ABCMeta, enum.EnumMeta)
+_generic: Any = typing.Generic
+_TRUSTED_KINDS: Final = frozenset(
+    {types.GenericAlias, type(typing.Callable), type(_generic[typing.TypeVar("T")])}
+)
+"""Kinds of objects, besides classes, that stand in a list of bases. A snippet's own could answer in two ways."""
 _BUILTIN_BASES: Final = frozenset(
     {object, int, float, complex, str, bytes, list, dict, set, frozenset, tuple, typing.Generic, typing.Protocol}
     # What `class X(NamedTuple)` and `class X(TypedDict)` really inherit from.
@@ -28,22 +34,34 @@ _BUILTIN_BASES: Final = frozenset(
 class Classes:
     """Admits classes whose bases are harmless to inherit from."""
 
-    def __init__(self, attributes: Attributes, bases: Iterable[type]) -> None:
+    def __init__(self, attributes: Attributes) -> None:
         self._own = attributes.own
-        self._bases = _BUILTIN_BASES | frozenset(bases)
+        self._bases = _BUILTIN_BASES
         self.type = self._type_stand_in(attributes)
         attributes.type = self.type
 
+    def admit(self, bases: Iterable[type]) -> None:
+        """Let these be inherited from, too."""
+        self._bases |= frozenset(bases)
+
     def build(self, body: Any, name: str, /, *bases: Any, metaclass: Any = None, **options: Any) -> Any:
         """`__build_class__`."""
-        resolved = types.resolve_bases(bases)
-        for base in resolved:
-            self._check_base(base)
+        self._check_bases(bases)
         if metaclass is None or metaclass is self.type:
             return _build_class(body, name, *bases, **options)
-        if metaclass not in _METACLASSES:
+        real = stands_for(metaclass)
+        # By identity: a snippet's object may be equal to anything.
+        if not any(real is known for known in _METACLASSES):
             raise TypeError("a metaclass cannot be chosen in this sandbox; only ABCMeta and EnumMeta are allowed")
-        return _build_class(body, name, *bases, metaclass=metaclass, **options)
+        return _build_class(body, name, *bases, metaclass=real, **options)
+
+    def _check_bases(self, bases: tuple[Any, ...]) -> None:
+        for base in bases:
+            special = base is typing.NamedTuple or base is typing.TypedDict
+            if not (is_type(base) or type(base) in _TRUSTED_KINDS or special):
+                raise TypeError(f"a {type(base).__name__} cannot be a base class in this sandbox")
+        for base in types.resolve_bases(bases):
+            self._check_base(base)
 
     def _check_base(self, base: Any) -> None:
         if base in self._bases or self._own.is_class(base) or _is_named_tuple(base):
@@ -90,11 +108,13 @@ class Classes:
             if names.is_special(check_attribute_name(key)) and key not in names.ASSIGNABLE_IN_CLASSES:
                 raise TypeError(f"{key!r} cannot be defined in this sandbox")
             members[key] = value
-        for base in types.resolve_bases(tuple(bases)):
-            self._check_base(base)
+        exact = tuple(bases)  # Once: a tuple of the snippet's own kind may be another one when it is asked again.
+        self._check_bases(exact)
+        if options.pop("metaclass", None) is not None:
+            raise TypeError("a metaclass cannot be chosen in this sandbox")
         members[OWN_CLASS] = True
         members["__module__"] = "__main__"
-        return types.new_class(name, bases, options, lambda made: made.update(members))
+        return types.new_class(check_attribute_name(name), exact, options, lambda made: made.update(members))
 
 
 def _is_named_tuple(base: Any) -> bool:

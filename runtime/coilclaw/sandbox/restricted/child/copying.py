@@ -7,18 +7,23 @@ would be a way around every guard. These know the types they copy and ask nobody
 from __future__ import annotations
 
 import abc
+import array
 import collections
 import datetime
 import decimal
 import enum
 import fractions
+import functools
+import ipaddress
 import pathlib
 import re
 import types
 import typing
 import uuid
+import zoneinfo
 from collections.abc import Callable
 from typing import Any, Final
+from xml.etree.ElementTree import Element
 
 from coilclaw.sandbox.restricted.child.ownership import Ownership
 from coilclaw.sdk.result import Err, Ok
@@ -29,12 +34,16 @@ _IMMUTABLE: Final = (
     type(None), bool, int, float, complex, str, bytes, range, slice, type(Ellipsis), type(NotImplemented), type,
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, property, re.Pattern, re.Match,
     datetime.date, datetime.time, datetime.datetime, datetime.timedelta, datetime.timezone,
-    decimal.Decimal, fractions.Fraction, uuid.UUID, pathlib.PurePosixPath, pathlib.PureWindowsPath, Ok, Err,
+    decimal.Decimal, fractions.Fraction, uuid.UUID, Ok, Err, zoneinfo.ZoneInfo, functools.partial,
+    ipaddress.IPv4Address, ipaddress.IPv6Address, ipaddress.IPv4Network, ipaddress.IPv6Network,
 )  # fmt: skip
 _CONTAINERS: Final = (
     list, dict, set, frozenset, tuple, bytearray, collections.deque, collections.OrderedDict, collections.Counter,
     collections.defaultdict,
 )  # fmt: skip
+_COPY_THEMSELVES: Final = (array.array, Element)
+"""Types of C with methods of their own for it, which ask `deepcopy` for their parts."""
+
 _WITHOUT_STATE: Final = (abc.ABC, typing.Generic, typing.Protocol)
 """Bases that add nothing to an object."""
 
@@ -49,8 +58,10 @@ class Copying:
         kind = type(value)
         if self._is_immutable(value):
             return value
-        if kind in _CONTAINERS:
+        if kind in _CONTAINERS or kind in _COPY_THEMSELVES:
             return _copy_of_container(value)
+        if _is_named_tuple(kind):
+            return value
         if not self._own.is_instance(value):
             raise TypeError(f"a {kind.__name__} cannot be copied in this sandbox")
         if (method := self._method(kind, "__copy__")) is not None:
@@ -67,6 +78,10 @@ class Copying:
         kind = type(value)
         if kind in _CONTAINERS:
             made = self._container(value, memo)
+        elif kind in _COPY_THEMSELVES:
+            made = value.__deepcopy__(memo)
+        elif _is_named_tuple(kind):
+            made = tuple.__new__(kind, [self.deepcopy(item, memo) for item in value])
         elif not self._own.is_instance(value):
             raise TypeError(f"a {kind.__name__} cannot be copied in this sandbox")
         elif (method := self._method(kind, "__deepcopy__")) is not None:
@@ -78,7 +93,10 @@ class Copying:
         return made
 
     def _is_immutable(self, value: Any) -> bool:
-        return type(value) in _IMMUTABLE or isinstance(value, type | enum.Enum)
+        kind = type(value)
+        # A library's exception is not taken apart: it is copied as itself.
+        values = (type, enum.Enum, pathlib.PurePath, BaseException)
+        return kind in _IMMUTABLE or (issubclass(kind, values) and not self._own.is_instance(value))
 
     def _method(self, kind: type, name: str) -> Callable[..., Any] | None:
         """A method that one of the snippet's own classes defines. Instances are not asked."""
@@ -93,7 +111,8 @@ class Copying:
         native = next(base for base in kind.__mro__ if not self._own.is_class(base) and base not in _WITHOUT_STATE)
         made = _bare(kind, native, value, each)
         if memo is not None:
-            memo[id(value)] = made
+            memo[id(value)] = made  # Before it is filled: it may contain itself.
+        _fill(made, native, value, each)
         if hasattr(value, "__dict__"):
             made.__dict__.update({name: each(item) for name, item in value.__dict__.items()})
         for base in kind.__mro__:
@@ -131,26 +150,19 @@ class Copying:
 
 
 def _copy_of_container(value: Any) -> Any:
+    if type(value) in _COPY_THEMSELVES:
+        return value.__copy__()
     return value if type(value) is tuple or type(value) is frozenset else value.copy()
 
 
 def _bare(kind: type, native: Any, value: Any, each: Callable[[Any], Any]) -> Any:
-    """A new object of the class, before its variables: the part that its builtin base holds."""
-    if issubclass(native, dict):
+    """A new object of the class. What cannot change later, its builtin base holds from the beginning."""
+    if issubclass(native, collections.deque):
         made = native.__new__(kind)
-        for key, item in native.items(value):
-            native.__setitem__(made, each(key), each(item))
-        if isinstance(value, collections.defaultdict):
-            made.default_factory = value.default_factory
+        native.__init__(made, (), value.maxlen)
         return made
-    if issubclass(native, list | collections.deque):
-        made = native.__new__(kind)
-        native.extend(made, [each(item) for item in native.__iter__(value)])
-        return made
-    if issubclass(native, set):
-        made = native.__new__(kind)
-        native.update(made, [each(item) for item in native.__iter__(value)])
-        return made
+    if issubclass(native, dict | list | set):
+        return native.__new__(kind)
     if issubclass(native, tuple | frozenset):
         return native.__new__(kind, [each(item) for item in native.__iter__(value)])
     if issubclass(native, str | bytes | int | float | complex):
@@ -160,3 +172,20 @@ def _bare(kind: type, native: Any, value: Any, each: Callable[[Any], Any]) -> An
         made.args = tuple(each(item) for item in value.args)
         return made
     return object.__new__(kind)
+
+
+def _fill(made: Any, native: Any, value: Any, each: Callable[[Any], Any]) -> None:
+    """What its builtin base holds, by that base's own methods."""
+    if issubclass(native, dict):
+        for key, item in native.items(value):
+            native.__setitem__(made, each(key), each(item))
+        if issubclass(native, collections.defaultdict):
+            made.default_factory = value.default_factory
+    elif issubclass(native, list | collections.deque):
+        native.extend(made, [each(item) for item in native.__iter__(value)])
+    elif issubclass(native, set):
+        native.update(made, [each(item) for item in native.__iter__(value)])
+
+
+def _is_named_tuple(kind: type) -> bool:
+    return kind.__bases__ == (tuple,) and "_fields" in vars(kind)

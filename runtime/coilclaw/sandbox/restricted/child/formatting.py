@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import _string  # type: ignore[import-not-found]
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 __all__ = ["SafeFormatter"]
@@ -18,21 +18,21 @@ class SafeFormatter:
     A snippet may subclass it and override the public methods, as with `string.Formatter`.
     """
 
-    get: Callable[[Any, str], Any]
+    _get: Callable[[Any, str], Any]
     """Reads an attribute through the guards."""
 
     def __init__(self, get: Callable[[Any, str], Any] | None = None) -> None:
         if get is not None:
-            self.get = get
+            self._get = get
 
     def format(self, format_string: str, /, *args: Any, **kwargs: Any) -> str:
         return self.vformat(format_string, args, kwargs)
 
     def vformat(self, format_string: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-        return self._formatted(str.__str__(format_string), args, kwargs, _DEEPEST, iter(range(len(args) + 1)))
+        return self._formatted(str.__str__(format_string), args, kwargs, _DEEPEST, _Numbering())
 
     def _formatted(
-        self, text: str, args: Sequence[Any], kwargs: Mapping[str, Any], depth: int, numbers: Iterator[int]
+        self, text: str, args: Sequence[Any], kwargs: Mapping[str, Any], depth: int, numbers: _Numbering
     ) -> str:
         if depth < 0:
             raise ValueError("Max string recursion exceeded")
@@ -40,7 +40,7 @@ class SafeFormatter:
         for literal, field, spec, conversion in self.parse(text):
             parts.append(literal)
             if field is not None:
-                value, _ = self.get_field(_numbered(field, numbers), args, kwargs)
+                value, _ = self.get_field(numbers.named(field), args, kwargs)
                 value = self.convert_field(value, conversion)
                 parts.append(self.format_field(value, self._formatted(spec or "", args, kwargs, depth - 1, numbers)))
         return "".join(parts)
@@ -52,7 +52,7 @@ class SafeFormatter:
         first, rest = _string.formatter_field_name_split(field_name)
         value = self.get_value(first, args, kwargs)
         for is_attribute, name in rest:
-            value = self.get(value, name) if is_attribute else value[name]
+            value = self._get(value, name) if is_attribute else value[name]
         return value, first
 
     def get_value(self, key: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -69,8 +69,23 @@ class SafeFormatter:
         return format(value, format_spec)
 
 
-def _numbered(field: str, numbers: Iterator[int]) -> str:
-    """`{}` is the next one. The name before the first dot or bracket is what counts."""
-    if field == "" or field[0] in ".[":
-        return f"{next(numbers)}{field}"
-    return field
+class _Numbering:
+    """`{}` is the next one; whoever counts by hand counts all by hand."""
+
+    def __init__(self) -> None:
+        self._next: int | None = None
+        self._by_hand = False
+
+    def named(self, field: str) -> str:
+        first, _ = _string.formatter_field_name_split(field)
+        if first == "":
+            if self._by_hand:
+                raise ValueError("cannot switch from manual field specification to automatic field numbering")
+            number = self._next or 0
+            self._next = number + 1
+            return f"{number}{field}"
+        if isinstance(first, int):
+            if self._next is not None:
+                raise ValueError("cannot switch from automatic field numbering to manual field specification")
+            self._by_hand = True
+        return field

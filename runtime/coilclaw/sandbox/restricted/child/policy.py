@@ -32,7 +32,7 @@ _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _AS_THEY_ARE: Final = tuple(
     getattr(ast, name)
     for name in (
-        "Module Name Subscript AugAssign AnnAssign NamedExpr For AsyncFor comprehension With AsyncWith Await "
+        "Module Name Subscript AnnAssign NamedExpr For AsyncFor comprehension With AsyncWith Await "
         "ExceptHandler Nonlocal Import Match match_case MatchValue MatchSingleton MatchSequence MatchMapping "
         "MatchStar MatchAs MatchOr TypeAlias TypeVar ParamSpec TypeVarTuple"
     ).split()
@@ -74,6 +74,7 @@ class SnippetPolicy(RestrictingNodeTransformer):
         super().__init__()
         self.problems: list[Problem] = []
         self._in_class_body = False
+        self._class_names: list[str] = []
         self._literal_targets: set[ast.AST] = set()
 
     def error(self, node: ast.AST, info: str) -> None:
@@ -126,7 +127,9 @@ class SnippetPolicy(RestrictingNodeTransformer):
         node = self.node_contents_visit(node)
         if isinstance(node.ctx, ast.Load):
             return self._read(node, name)
-        if names.is_special(name) and name not in names.WRITABLE | names.DEFINABLE:
+        if name in names.FORBIDDEN_ATTRIBUTES or (
+            names.is_special(name) and name not in names.WRITABLE | names.DEFINABLE
+        ):
             self.refuse(node, f"attribute {name} cannot be set", "set a plain attribute, or define a method")
         return self._with_object(node, WRITABLE)
 
@@ -137,13 +140,28 @@ class SnippetPolicy(RestrictingNodeTransformer):
         if names.is_special(name) or name in names.WATCHED:
             return _at(node, _call(GET, node.value, ast.Constant(name)))
         if name.startswith("_"):
-            # The attribute itself stays, so that the compiler mangles `__name` inside a class.
-            node.value = _at(node, _call(PRIVATE, node.value, ast.Constant(name)))
+            # The attribute itself stays, and the compiler mangles `__name` inside a class.
+            node.value = _at(node, _call(PRIVATE, node.value, ast.Constant(self._mangled(name))))
         return node
+
+    def _mangled(self, name: str) -> str:
+        around = self._class_names[-1].lstrip("_") if self._class_names else ""
+        return f"_{around}{name}" if around and name.startswith("__") else name
 
     def _with_object(self, node: ast.Attribute, guard: str) -> ast.Attribute:
         node.value = _at(node.value, _call(guard, node.value))
         return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        # The interpreter reads the attribute before it writes it, and hands it to the other side's `__radd__`.
+        target = node.target
+        if isinstance(target, ast.Attribute) and names.is_special(target.attr):
+            self.refuse(node, f"attribute {target.attr} cannot be changed in place", "assign it anew")
+        if isinstance(target, ast.Attribute) and target.attr in names.WATCHED:
+            node = self.node_contents_visit(node)
+            target.value = _at(target, _call(PRIVATE, target.value, ast.Constant(target.attr)))
+            return node
+        return self.node_contents_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         node.left = self._kind_of(node.left)
@@ -165,7 +183,11 @@ class SnippetPolicy(RestrictingNodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         for target in node.targets:
-            if isinstance(target, ast.Name) and target.id in names.LITERAL_IN_CLASSES and _plain_names(node.value):
+            if (
+                isinstance(target, ast.Name)
+                and target.id in names.LITERAL_IN_CLASSES
+                and _plain_names(target.id, node.value)
+            ):
                 self._literal_targets.add(target)
         return self.node_contents_visit(node)
 
@@ -193,10 +215,12 @@ class SnippetPolicy(RestrictingNodeTransformer):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         before, self._in_class_body = self._in_class_body, True
+        self._class_names.append(node.name)
         try:
             node = self.node_contents_visit(node)
         finally:
             self._in_class_body = before
+            self._class_names.pop()
         mark = ast.Assign([ast.Name(OWN_CLASS, ast.Store())], ast.Constant(True))
         ast.copy_location(mark, node)
         # After a docstring, which must stay first to be one.
@@ -241,12 +265,14 @@ def _bound_names(node: ast.AST) -> Iterator[str]:
             yield from (name for name in value if isinstance(name, str))
 
 
-def _plain_names(value: ast.expr) -> bool:
+def _plain_names(target: str, value: ast.expr) -> bool:
     """Whether these are literal, harmless attribute names: C code reads attributes by them, unguarded."""
     elements = value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
     for element in elements:
         name = element.value if isinstance(element, ast.Constant) else None
         if type(name) is not str or names.is_special(name) or name in names.FORBIDDEN_ATTRIBUTES | names.WATCHED:
+            return False
+        if target == "__match_args__" and name.startswith("_"):
             return False
     return True
 

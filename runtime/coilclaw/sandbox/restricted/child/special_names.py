@@ -15,6 +15,7 @@ __all__ = [
     "DEFINABLE",
     "FORBIDDEN_ATTRIBUTES",
     "GUARD_NAMES",
+    "INHERITED",
     "LITERAL_IN_CLASSES",
     "METADATA",
     "READABLE",
@@ -74,7 +75,8 @@ FORBIDDEN_ATTRIBUTES: Final = INSPECT_ATTRIBUTES
 """Ways from generators, coroutines and tracebacks into frames: no object's attribute of this name is reached."""
 
 WATCHED: Final = frozenset(
-    "format format_map obj register mro get_loop get_stack get_coro print_stack evaluate now utcnow today".split()
+    "format format_map obj register mro get_loop get_stack get_coro print_stack evaluate parser "
+    "now utcnow today".split()
 )
 """Plain names that are harmless on the snippet's own objects, and replaced or refused on others."""
 
@@ -85,6 +87,8 @@ GUARD_NAMES: Final = frozenset(
 """RestrictedPython's own guards. None of them is used, and no snippet has a good reason to bind one."""
 
 TUPLE_ATTRIBUTES: Final = frozenset({"_asdict", "_replace", "_fields", "_make", "_field_defaults"})
+INHERITED: Final = TUPLE_ATTRIBUTES | {"_value_", "_name_", "_missing_", "_generate_next_value_", "_sort_order_"}
+"""Names with one underscore that library classes hand down on purpose."""
 
 
 def is_special(name: str) -> bool:

@@ -7,34 +7,48 @@ objects. A snippet gets these instead: they answer `isinstance` and `type(x) is 
 from __future__ import annotations
 
 import types
-from typing import Any, Final, NoReturn
+from collections.abc import Callable
+from typing import Any, Final
 
-__all__ = ["STAND_INS", "stand_in"]
+__all__ = ["STAND_INS", "make_stand_in", "stand_in", "stands_for"]
 
 
 class _StandsIn(type):
     """The metaclass of stand-ins: an instance check asks for the real type."""
 
-    real: type
-
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.real)
+        return isinstance(instance, _REAL[cls])
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return subclass is cls or issubclass(subclass, cls.real)
+        return subclass is cls or issubclass(subclass, _REAL[cls])
 
     def __repr__(cls) -> str:
         return f"<class '{cls.__name__}'>"
 
 
-def _made(name: str, real: type) -> type:
-    def refuse(cls: type, *args: Any, **kwargs: Any) -> NoReturn:
-        raise TypeError(f"cannot create '{name}' instances in this sandbox")
-
-    return _StandsIn(name, (), {"real": real, "__new__": refuse, "__module__": "builtins"})
+_REAL: Final[dict[type, type]] = {}
+"""What each stands for. Kept here, where no attribute leads."""
 
 
-_REAL: Final[tuple[type, ...]] = (
+def make_stand_in(name: str, real: type, create: Callable[..., Any] | None = None) -> type:
+    """A class that passes for the real one; `create` is what calling it does, if that is allowed."""
+
+    def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+        if create is None:
+            raise TypeError(f"cannot create '{name}' instances in this sandbox")
+        return create(*args, **kwargs)
+
+    made = _StandsIn(name, (), {"__new__": new, "__module__": "builtins"})
+    _REAL[made] = real
+    return made
+
+
+def stands_for(stand_in: Any) -> type | None:
+    """The real type behind one of these."""
+    return _REAL.get(stand_in) if type(stand_in) is _StandsIn else None
+
+
+_REFUSED: Final[tuple[type, ...]] = (
     types.FunctionType,
     types.BuiltinFunctionType,
     types.MethodType,
@@ -52,9 +66,8 @@ _REAL: Final[tuple[type, ...]] = (
     types.ClassMethodDescriptorType,
     types.GetSetDescriptorType,
     types.MemberDescriptorType,
-    types.MappingProxyType,
 )
-STAND_INS: Final[dict[type, type]] = {real: _made(real.__name__, real) for real in _REAL}
+STAND_INS: Final[dict[type, type]] = {real: make_stand_in(real.__name__, real) for real in _REFUSED}
 
 
 def stand_in(kind: type) -> type:

@@ -58,10 +58,10 @@ class World:
             stderr=stderr,
             completions=self.completions,
         )
+        classes = Classes(self.attributes)  # Before the facades, which show its `type`.
         self.facades = build_facades(services)
-        self.builtins = builtin_names(
-            self.attributes, Classes(self.attributes, subclassable(self.facades)), self.facades, self.module.__dict__
-        )
+        classes.admit(subclassable(self.facades))
+        self.builtins = builtin_names(self.attributes, classes, self.facades, self.module.__dict__)
         self.names = {"tools": Tools(self.completions), "Ok": Ok, "Err": Err, "Result": Result}
         self.names["ToolCallError"] = ToolCallError
         # Last, so that what goes wrong before is still heard.

@@ -11,15 +11,16 @@ from typing import Any, NoReturn
 from coilclaw.sandbox.guest.loop import InlineExecutor, use_snippet_loops
 from coilclaw.sandbox.restricted.child.facades.facade import Facade, take
 from coilclaw.sandbox.restricted.child.services import Services
+from coilclaw.sandbox.restricted.child.stand_ins import make_stand_in
 
 __all__ = ["asynchronous_facades"]
 
 _ASYNCIO = (
-    "gather sleep wait_for timeout timeout_at TaskGroup create_task shield wait as_completed current_task all_tasks "
+    "gather sleep wait_for timeout timeout_at TaskGroup create_task shield wait as_completed "
     "iscoroutinefunction iscoroutine isfuture Queue LifoQueue PriorityQueue QueueEmpty QueueFull QueueShutDown "
     "Lock Event "
     "Condition Semaphore BoundedSemaphore Barrier BrokenBarrierError CancelledError TimeoutError InvalidStateError "
-    "FIRST_COMPLETED FIRST_EXCEPTION ALL_COMPLETED Task Future"
+    "FIRST_COMPLETED FIRST_EXCEPTION ALL_COMPLETED"
 )
 
 
@@ -30,6 +31,11 @@ def asynchronous_facades(services: Services) -> dict[str, Facade]:
         "asyncio": {
             **take(asyncio, _ASYNCIO),
             "run": _run,
+            "current_task": lambda: asyncio.current_task(),
+            "all_tasks": lambda: asyncio.all_tasks(),
+            # The real ones take a loop, to which they hand what they know.
+            "Future": make_stand_in("Future", asyncio.Future, lambda: asyncio.get_running_loop().create_future()),
+            "Task": make_stand_in("Task", asyncio.Task),
             "ensure_future": _ensure_future,
             "to_thread": _to_thread,
             "get_running_loop": _running_loop,

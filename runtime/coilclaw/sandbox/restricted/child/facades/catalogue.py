@@ -58,7 +58,7 @@ def subclassable(facades: dict[str, Facade]) -> frozenset[type]:
             *(getattr(collections.abc, name) for name in collections.abc.__all__),
             *(enum.Enum, enum.IntEnum, enum.StrEnum, enum.Flag, enum.IntFlag),
             *(collections.OrderedDict, collections.Counter, collections.defaultdict, collections.deque),
-            *(collections.UserDict, collections.UserList, collections.UserString, collections.ChainMap),
+            *(collections.UserDict, collections.UserList, collections.ChainMap),
             *(contextlib.ContextDecorator, contextlib.AbstractContextManager, contextlib.AbstractAsyncContextManager),
             *(numbers.Number, numbers.Complex, numbers.Real, numbers.Rational, numbers.Integral),
             *(json.JSONEncoder, json.JSONDecoder, html.parser.HTMLParser, string.Template, random.Random),

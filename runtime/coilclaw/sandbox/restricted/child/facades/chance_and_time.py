@@ -131,6 +131,14 @@ def _calendar_times(clock: Clock) -> dict[str, Callable[..., Any]]:
 def _use_entropy(entropy: Callable[[int], bytes]) -> None:
     os.urandom = entropy
     random._urandom = entropy  # type: ignore[attr-defined]
+    seed = random.Random.seed
+
+    def seeded(self: random.Random, a: Any = None, version: int = 2) -> None:
+        """Without a seed: the run's own, where the interpreter would ask the system."""
+        seed(self, int.from_bytes(entropy(32), "big") if a is None else a, version)
+
+    vars(random).update(seed=seeded.__get__(random._inst))
+    random.Random.seed = seeded  # type: ignore[method-assign]
     uuid._GETTERS = []  # type: ignore[attr-defined]  # They would look for network cards.
     if hasattr(uuid, "_generate_time_safe"):
         uuid._generate_time_safe = None  # It would ask the system for a clock and an address.

@@ -14,7 +14,7 @@ def formatter_class(attributes: Attributes) -> type:
     class Formatter(SafeFormatter):
         """Formats like `str.format`."""
 
-        get = staticmethod(attributes.get)
+        _get = staticmethod(attributes.get)
 
         def __init__(self) -> None:
             super().__init__()

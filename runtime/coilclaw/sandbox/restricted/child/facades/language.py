@@ -11,6 +11,7 @@ import enum
 import functools
 import inspect
 import operator
+import sys
 import types
 import typing
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from coilclaw.sandbox.restricted.child.facades.dispatch import Dispatch
 from coilclaw.sandbox.restricted.child.facades.facade import Facade, take
 from coilclaw.sandbox.restricted.child.ownership import OWN_CLASS
 from coilclaw.sandbox.restricted.child.services import Services
-from coilclaw.sandbox.restricted.child.stand_ins import STAND_INS
+from coilclaw.sandbox.restricted.child.stand_ins import STAND_INS, make_stand_in
 
 __all__ = ["language_facades"]
 
@@ -47,7 +48,7 @@ _TYPING: Final = (
     "ReadOnly TYPE_CHECKING assert_never assert_type cast final get_args get_origin is_typeddict overload "
     "override reveal_type runtime_checkable dataclass_transform"
 )
-_COPIED: Final = ("__module__", "__name__", "__qualname__", "__doc__")
+_COPIED: Final = ("__name__", "__qualname__", "__doc__")
 
 
 def language_facades(services: Services) -> dict[str, Facade]:
@@ -56,22 +57,28 @@ def language_facades(services: Services) -> dict[str, Facade]:
     # `dataclasses` copies values by these; they must not be better than what a snippet has.
     vars(copy).update(copy=copying.copy, deepcopy=copying.deepcopy)
     _hide_the_mark_of_classes()
+    _check_names_of_enums(services)
     members = {
         "__future__": dict.fromkeys(("annotations", "division", "print_function", "generator_stop")),
-        "abc": take(abc, "ABC ABCMeta abstractmethod abstractproperty abstractclassmethod abstractstaticmethod"),
+        "abc": {
+            **take(abc, "ABC abstractmethod abstractproperty abstractclassmethod abstractstaticmethod"),
+            "ABCMeta": make_stand_in("ABCMeta", abc.ABCMeta),
+        },
         "contextlib": take(
             contextlib,
             "AbstractContextManager AbstractAsyncContextManager AsyncExitStack ContextDecorator ExitStack "
-            "asynccontextmanager closing aclosing contextmanager nullcontext redirect_stdout redirect_stderr suppress",
-        ),
+            "asynccontextmanager closing aclosing contextmanager nullcontext suppress",
+        )
+        | {"redirect_stdout": _RedirectStdout, "redirect_stderr": _RedirectStderr},
         "contextvars": take(contextvars, "ContextVar"),
         "copy": {"copy": copying.copy, "deepcopy": copying.deepcopy, "Error": copy.Error},
         "dataclasses": _dataclasses(services),
         "enum": take(
             enum,
-            "Enum IntEnum StrEnum Flag IntFlag EnumMeta EnumType auto unique verify CONTINUOUS NAMED_FLAGS UNIQUE "
+            "Enum IntEnum StrEnum Flag IntFlag auto unique verify CONTINUOUS NAMED_FLAGS UNIQUE "
             "FlagBoundary STRICT CONFORM EJECT KEEP member nonmember",
-        ),
+        )
+        | dict.fromkeys(("EnumMeta", "EnumType"), make_stand_in("EnumMeta", enum.EnumMeta)),
         "functools": _functools(services),
         "inspect": take(
             inspect,
@@ -93,6 +100,57 @@ def _hide_the_mark_of_classes() -> None:
     """A protocol's members are what its body binds; the mark of a snippet's classes is not one of them."""
     excluded: Any = typing.EXCLUDED_ATTRIBUTES  # type: ignore[attr-defined]
     typing.EXCLUDED_ATTRIBUTES = type(excluded)([*excluded, OWN_CLASS])  # type: ignore[attr-defined]
+
+
+def _check_names_of_enums(services: Services) -> None:
+    """`Enum("Name", members)` makes a class of whatever it is given, special methods included."""
+    metaclass: Any = enum.EnumMeta
+    create = metaclass._create_
+
+    def checked(cls: Any, class_name: str, names_given: Any = None, *args: Any, **options: Any) -> Any:
+        given = options.pop("names", names_given)
+        if isinstance(given, str):
+            given = given.replace(",", " ").split()
+        members = list(given.items()) if isinstance(given, dict) else [*given]
+        for member in members:
+            name = member if isinstance(member, str) else member[0]
+            if names.is_special(check_attribute_name(name)) or not name.isidentifier():
+                raise TypeError(f"{name!r} cannot be the name of a member in this sandbox")
+        members = [member if isinstance(member, str) else (member[0], member[1]) for member in members]
+        mixed = options.get("type")
+        if args or not (mixed is None or mixed in (int, str, float) or services.attributes.own.is_class(mixed)):
+            raise TypeError("an enumeration is mixed with int, str, float or a class of the snippet only")
+        return create(cls, check_attribute_name(class_name), members, **{**options, "module": "__main__"})
+
+    metaclass._create_ = checked
+
+
+class _Redirect:
+    """`contextlib.redirect_stdout` and its sibling. The real ones take the stream's name from their object."""
+
+    def __init__(self, new_target: Any) -> None:
+        self._target = new_target
+        self._before: list[Any] = []
+
+
+class _RedirectStdout(_Redirect):
+    def __enter__(self) -> Any:
+        self._before.append(sys.stdout)
+        sys.stdout = self._target
+        return self._target
+
+    def __exit__(self, *error: object) -> None:
+        sys.stdout = self._before.pop()
+
+
+class _RedirectStderr(_Redirect):
+    def __enter__(self) -> Any:
+        self._before.append(sys.stderr)
+        sys.stderr = self._target
+        return self._target
+
+    def __exit__(self, *error: object) -> None:
+        sys.stderr = self._before.pop()
 
 
 def _by_name(services: Services) -> dict[str, Any]:
@@ -156,10 +214,21 @@ def _own_class(services: Services, cls: Any, used: str) -> Any:
     return cls
 
 
+def _matchable(cls: type) -> type:
+    """A class pattern reads attributes by these names itself: only plain ones, or none at all."""
+    found = cls.__dict__.get("__match_args__", ())
+    if any(name.startswith("_") or name in names.WATCHED for name in found):
+        del cls.__match_args__  # type: ignore[attr-defined]
+    return cls
+
+
 def _dataclasses(services: Services) -> dict[str, Any]:
     def dataclass(cls: Any = None, /, **options: Any) -> Any:
         def made(cls: Any) -> Any:
-            return dataclasses.dataclass(**options)(_own_class(services, cls, "dataclass"))
+            for name in inspect.get_annotations(_own_class(services, cls, "dataclass")):
+                if name in names.FORBIDDEN_ATTRIBUTES:
+                    raise TypeError(f"{name!r} cannot be the name of a field in this sandbox")
+            return _matchable(dataclasses.dataclass(**options)(cls))
 
         return made if cls is None else made(cls)
 
@@ -170,10 +239,14 @@ def _dataclasses(services: Services) -> dict[str, Any]:
         for name in (*members, *(field if isinstance(field, str) else field[0] for field in fields)):
             if names.is_special(check_attribute_name(name)) and name not in names.DEFINABLE:
                 raise TypeError(f"{name!r} cannot be defined in this sandbox")
+        members[OWN_CLASS] = True
+        bases = tuple(bases)  # Once: it may be another one when it is asked again.
         for base in bases:
             _own_class(services, base, "make_dataclass")
-        members[OWN_CLASS] = True
-        return dataclasses.make_dataclass(cls_name, fields, bases=tuple(bases), namespace=members, **options)
+        for name in fields:
+            if (name if isinstance(name, str) else name[0]) in names.FORBIDDEN_ATTRIBUTES:
+                raise TypeError(f"{name!r} cannot be the name of a field in this sandbox")
+        return _matchable(dataclasses.make_dataclass(cls_name, fields, bases=bases, namespace=members, **options))
 
     return {
         "make_dataclass": make_dataclass,

@@ -81,7 +81,7 @@ _TAKEN: Final[dict[str, tuple[Any, str]]] = {
     ),
     "collections": (
         collections,
-        "Counter OrderedDict defaultdict deque namedtuple ChainMap UserDict UserList UserString",
+        "Counter OrderedDict defaultdict deque namedtuple ChainMap UserDict UserList",
     ),
     "collections.abc": (
         collections.abc,
@@ -134,7 +134,7 @@ _TAKEN: Final[dict[str, tuple[Any, str]]] = {
         "filterfalse "
         "groupby islice pairwise permutations product repeat starmap takewhile tee zip_longest",
     ),
-    "json": (json, "dumps loads JSONEncoder JSONDecoder JSONDecodeError"),
+    "json": (json, "dump dumps load loads JSONEncoder JSONDecoder JSONDecodeError"),
     "keyword": (keyword, "iskeyword issoftkeyword kwlist softkwlist"),
     "math": (
         math,

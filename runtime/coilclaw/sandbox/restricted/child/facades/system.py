@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import os
 import pathlib
 import sys
@@ -108,8 +109,8 @@ def _sys(services: Services) -> dict[str, Any]:
 
 
 def _traceback() -> dict[str, Any]:
-    def lines(error: BaseException | None) -> list[str]:
-        if error is None:
+    def lines(error: Any) -> list[str]:
+        if not issubclass(type(error), BaseException):  # What only looks like one has frames of its own making.
             return ["NoneType: None\n"]
         shown = traceback.TracebackException.from_exception(error, compact=True)
         keep_snippet_frames(shown, set())
@@ -122,10 +123,11 @@ def _traceback() -> dict[str, Any]:
         print(format_exc(), end="", file=sys.stderr if file is None else file)
 
     def format_exception(error: Any, value: Any = None, tb: Any = None, **options: Any) -> list[str]:
-        return lines(error if isinstance(error, BaseException) else value)
+        return lines(error if issubclass(type(error), BaseException) else value)
 
     def format_exception_only(error: Any, value: Any = None, **options: Any) -> list[str]:
-        return traceback.format_exception_only(error if isinstance(error, BaseException) else value)
+        found = error if issubclass(type(error), BaseException) else value
+        return traceback.format_exception_only(found) if issubclass(type(found), BaseException) else lines(None)
 
     return {
         "format_exc": format_exc,
@@ -178,4 +180,5 @@ class _Warnings:
             self._records.pop()
 
 
+logging.disable()  # `asyncio` and `concurrent.futures` would write of the library's own files.
 warnings.simplefilter("ignore")  # The library's own would go to the snippet's stderr with lines of our files.
