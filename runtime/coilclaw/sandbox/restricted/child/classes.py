@@ -20,9 +20,7 @@ __all__ = ["Classes"]
 _build_class: Final = builtins.__build_class__
 _METACLASSES: Final = (abc.ABCMeta, enum.EnumMeta)
 _generic: Any = typing.Generic
-_TRUSTED_KINDS: Final = frozenset(
-    {types.GenericAlias, type(typing.Callable), type(_generic[typing.TypeVar("T")])}
-)
+_TRUSTED_KINDS: Final = frozenset({types.GenericAlias, type(typing.Callable), type(_generic[typing.TypeVar("T")])})
 """Kinds of objects, besides classes, that stand in a list of bases. A snippet's own could answer in two ways."""
 _BUILTIN_BASES: Final = frozenset(
     {object, int, float, complex, str, bytes, list, dict, set, frozenset, tuple, typing.Generic, typing.Protocol}

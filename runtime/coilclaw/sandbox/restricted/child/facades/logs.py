@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
+from coilclaw.sandbox.restricted.child.facades.tracebacks import lines_of
 from coilclaw.sandbox.restricted.child.ownership import OWN_CLASS
 
 __all__ = ["Filter", "Formatter", "Handler", "Logger", "logging_members"]
@@ -62,7 +63,8 @@ class Formatter:
 
     def format(self, record: LogRecord) -> str:
         fields = {"name": record.name, "levelname": record.levelname, "levelno": record.levelno}
-        return self._format % _Fields(fields, message=record.getMessage())
+        text = self._format % _Fields(fields, message=record.getMessage())
+        return text if record.exc_info is None else f"{text}\n{''.join(lines_of(record.exc_info)).rstrip()}"
 
 
 class Filter:
@@ -150,7 +152,8 @@ class Logger:
     def log(self, level: int, msg: object, *args: Any, exc_info: Any = None, **options: Any) -> None:
         if not self.isEnabledFor(level):
             return
-        record = LogRecord(self.name, level, msg, args, exc_info)
+        error = sys.exc_info()[1] if exc_info is True else exc_info
+        record = LogRecord(self.name, level, msg, args, error if isinstance(error, BaseException) else None)
         if all((each.filter if hasattr(each, "filter") else each)(record) for each in self.filters):
             for handler in self._all_handlers() or [_LAST_RESORT]:
                 if level >= handler.level:
@@ -176,7 +179,9 @@ class Logger:
         self.log(50, msg, *args, **options)
 
     warn = warning
-    exception = error
+
+    def exception(self, msg: object, *args: Any, **options: Any) -> None:
+        self.log(40, msg, *args, **{"exc_info": True, **options})
 
 
 _LAST_RESORT: Final = StreamHandler()

@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn
 from coilclaw.sandbox.restricted.child.facades.facade import Facade, SysFacade, take
 from coilclaw.sandbox.restricted.child.facades.language import SimpleNamespace
 from coilclaw.sandbox.restricted.child.facades.logs import logging_members
+from coilclaw.sandbox.restricted.child.facades.tracebacks import lines_of
 from coilclaw.sandbox.restricted.child.services import Services
 
 __all__ = ["system_facades"]
@@ -109,25 +110,18 @@ def _sys(services: Services) -> dict[str, Any]:
 
 
 def _traceback() -> dict[str, Any]:
-    def lines(error: Any) -> list[str]:
-        if not issubclass(type(error), BaseException):  # What only looks like one has frames of its own making.
-            return ["NoneType: None\n"]
-        shown = traceback.TracebackException.from_exception(error, compact=True)
-        keep_snippet_frames(shown, set())
-        return list(shown.format())
-
     def format_exc(limit: Any = None, chain: bool = True) -> str:
-        return "".join(lines(sys.exc_info()[1]))
+        return "".join(lines_of(sys.exc_info()[1]))
 
     def print_exc(limit: Any = None, file: Any = None, chain: bool = True) -> None:
         print(format_exc(), end="", file=sys.stderr if file is None else file)
 
     def format_exception(error: Any, value: Any = None, tb: Any = None, **options: Any) -> list[str]:
-        return lines(error if issubclass(type(error), BaseException) else value)
+        return lines_of(error if issubclass(type(error), BaseException) else value)
 
     def format_exception_only(error: Any, value: Any = None, **options: Any) -> list[str]:
         found = error if issubclass(type(error), BaseException) else value
-        return traceback.format_exception_only(found) if issubclass(type(found), BaseException) else lines(None)
+        return traceback.format_exception_only(found) if issubclass(type(found), BaseException) else lines_of(None)
 
     return {
         "format_exc": format_exc,
@@ -138,17 +132,6 @@ def _traceback() -> dict[str, Any]:
             "".join(format_exception(*args)), end="", file=sys.stderr if file is None else file
         ),
     }
-
-
-def keep_snippet_frames(shown: traceback.TracebackException, seen: set[int]) -> None:
-    """Whose file is not on this machine is the snippet; the library's own lines say nothing to its author."""
-    if id(shown) in seen:
-        return
-    seen.add(id(shown))
-    shown.stack[:] = [frame for frame in shown.stack if not frame.filename.startswith(("/", "<frozen"))]
-    for other in (shown.__cause__, shown.__context__, *(shown.exceptions or ())):
-        if other is not None:
-            keep_snippet_frames(other, seen)
 
 
 class _Warnings:
