@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from coilclaw.config import ConfigError, Settings, config_text, load_settings
+from coilclaw.sandbox.restricted import LAYERS
 
 
 def load(home: Path, text: str | None = None, **environment: str) -> Settings:
@@ -66,6 +67,28 @@ enabled = true
     assert len(caught.value.problems) == 6
 
 
+def test_the_layers_of_the_restricted_engine_are_known_by_name(tmp_path: Path) -> None:
+    text = '[sandbox]\nengine = "restricted"\n[sandbox.restricted]\nrequire = ["seccomp", "user"]\noff = ["landlock"]'
+    sandbox = load(tmp_path / "home", text).config.sandbox
+    assert sandbox.engine == "restricted"
+    assert sandbox.restricted.require == ("seccomp", "user")
+    assert sandbox.restricted.off == ("landlock",)
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / "home", '[sandbox.restricted]\nrequire = ["apparmor"]\noff = ["selinux"]')
+    for problem, key in zip(caught.value.problems, ("require", "off"), strict=True):
+        assert problem.startswith(f"sandbox.restricted.{key}.0: ")
+        for layer in LAYERS:
+            assert f"'{layer}'" in problem
+
+
+def test_a_layer_is_not_both_required_and_off(tmp_path: Path) -> None:
+    text = '[sandbox.restricted]\nrequire = ["seccomp", "landlock", "user"]\noff = ["landlock", "user", "rlimits"]'
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / "home", text)
+    (problem,) = caught.value.problems
+    assert problem.startswith("sandbox.restricted.off: must name layers that `require` does not (landlock, user)")
+
+
 def test_receipts_cannot_be_turned_off(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no tool runs without them"):
         load(tmp_path / "home", "[receipts]\nenabled = false")
@@ -101,6 +124,7 @@ def test_the_written_configuration_is_valid_and_documents_every_key(tmp_path: Pa
     text = config_text(tmp_path / 'odd "name" \\ here')
     settings = load(tmp_path / "home", text)
     assert settings.config.workspace_dir == tmp_path / 'odd "name" \\ here'
+    assert all(layer in text for layer in LAYERS)
     documented = "\n".join(line.removeprefix("# ") for line in text.splitlines())
     for key, _, _ in settings.rows():
         name = key.rsplit(".", 1)[-1]

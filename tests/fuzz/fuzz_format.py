@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from coilclaw.sandbox.restricted.child.attributes import Attributes
+from coilclaw.sandbox.restricted.child.formatting import SafeFormatter
 from coilclaw.sandbox.restricted.child.ownership import Ownership
 
 __all__ = ["one_input"]
@@ -59,6 +60,7 @@ def one_input(data: bytes) -> None:
 if __name__ == "__main__":
     import atheris
 
-    atheris.instrument_all()
+    for function in (SafeFormatter._formatted, SafeFormatter.get_field, Attributes.get, Attributes._special):
+        atheris.instrument_func(function)
     atheris.Setup(sys.argv, one_input)
     atheris.Fuzz()

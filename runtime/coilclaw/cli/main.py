@@ -21,6 +21,7 @@ _COMMANDS: Final = {
     "tool": ("coilclaw.cli.tool:tool", "List, show and call tools."),
     "receipt": ("coilclaw.cli.receipt:receipt", "Read, verify and export receipts."),
     "config": ("coilclaw.cli.config:config", "Check and show the configuration."),
+    "sandbox": ("coilclaw.cli.sandbox:sandbox", "Try the sandbox engines of this machine."),
     "doctor": ("coilclaw.cli.doctor:doctor", "Check this installation."),
     "completion": ("coilclaw.cli.completion:completion", "Print the completion script of a shell."),
 }

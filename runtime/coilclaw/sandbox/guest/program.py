@@ -66,7 +66,9 @@ def run_program(
             _run_async(result, completions)
         return f'{{"status":"completed","value":{value_json(module.__dict__.get(_VALUE))}}}'
     except SystemExit as error:
-        if error.code in (None, 0):
+        # From where the interpreter keeps it: the snippet's class may have a `code` of its own.
+        code = SystemExit.__dict__["code"].__get__(error)
+        if code is None or (type(code) in (int, bool) and code == 0):
             return '{"status":"completed","value":null}'
         return _failed(error, name)
     except MemoryError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import logging
 import os
@@ -10,7 +9,6 @@ import pathlib
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
 from coilclaw.sandbox.restricted.child.facades.facade import Facade, SysFacade, take
@@ -151,15 +149,25 @@ class _Warnings:
         else:
             print(f"{type(warning).__name__}: {warning}", file=sys.stderr)
 
-    @contextlib.contextmanager
-    def _catch(self, *, record: bool = False, **options: Any) -> Iterator[list[Any] | None]:
-        if not record:
-            yield None
-            return
+    def _catch(self, *, record: bool = False, **options: Any) -> _CaughtWarnings:
+        return _CaughtWarnings(self._records, record)
+
+
+class _CaughtWarnings:
+    """`warnings.catch_warnings`. Not made from a generator, which would show whose it is."""
+
+    def __init__(self, records: list[list[Any]], record: bool) -> None:
+        self._records = records
+        self._record = record
+
+    def __enter__(self) -> list[Any] | None:
+        if not self._record:
+            return None
         self._records.append([])
-        try:
-            yield self._records[-1]
-        finally:
+        return self._records[-1]
+
+    def __exit__(self, *error: object) -> None:
+        if self._record:
             self._records.pop()
 
 
