@@ -74,7 +74,7 @@ def _only_imported(part: types.CodeType, name: str) -> bool:
 
 def _only_an_attribute(part: types.CodeType, name: str) -> bool:
     return all(
-        "ATTR" in instruction.opname or "METHOD" in instruction.opname
+        "ATTR" in instruction.opname or "METHOD" in instruction.opname or "IMPORT" in instruction.opname
         for instruction in dis.get_instructions(part)
         if instruction.argval == name and "CONST" not in instruction.opname
     )

@@ -159,7 +159,7 @@ def make_engine(settings: Settings, *, engine: str | None = None, pool: int = 0)
         from coilclaw.sandbox.restricted import RestrictedEngine
 
         layers = settings.config.sandbox.restricted
-        return RestrictedEngine(require=layers.require, off=layers.off)
+        return RestrictedEngine(require=layers.require, off=layers.off, spares=pool)
     return _wasm_engine(settings, pool)
 
 

@@ -215,6 +215,7 @@ CHANNEL = {
     "pass a descriptor": "socket.send_fds(over, [b'x'], [channel])",
     "receive descriptors": "over.recvmsg(1, 64, socket.MSG_DONTWAIT)",
     "send": "over.send(b'')",
+    "urgent data": "over.recv(1, socket.MSG_OOB | socket.MSG_DONTWAIT)",
     "who is there": "over.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)",
     "its name": "over.getpeername()",
     "writev": "os.writev(channel, [b''])",
@@ -284,7 +285,7 @@ UNSAFE_WITHOUT_CONFINEMENT = {
     "files: rename", "kernel: mount", "kernel: unmount", "kernel: chroot", "kernel: pivot_root", "kernel: reboot",
     "kernel: set the clock", "kernel: name the machine", "kernel: seccomp by prctl", "kernel: seccomp",
     "kernel: a handle of a file", "kernel: capabilities", "files: rmdir", "kernel: new session", "memory: of the channel",
-    "processes: exec", "processes: execveat",
+    "processes: exec", "processes: execveat", "channel: urgent data",
 }  # fmt: skip
 """Would change the machine, or fails there for another reason."""
 
@@ -361,6 +362,18 @@ def test_calls_of_a_foreign_mode_end_the_child(children: Children, code: str) ->
     before = f"call = machine_code(bytes.fromhex({code!r}))"
     assert children.run("value = call()", before=before)["exit"] == -signal.SIGSYS
     assert children.run("value = call()", before=before, off=frozenset({"seccomp"}))["exit"] != -signal.SIGSYS
+
+
+@pytest.mark.skipif(not X86, reason="needs machine code of this processor")
+def test_what_is_readable_is_not_executable_even_if_the_parent_asked_for_it(children: Children) -> None:
+    source = """
+page = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ | mmap.PROT_WRITE)
+page.write(bytes.fromhex("b82a000000c3"))
+value = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()
+"""
+    asked = "libc.personality(0x0400000)"
+    assert children.run(source, in_parent=asked, off=EVERYTHING)["value"] == 42
+    assert children.run(source, in_parent=asked)["exit"] == -signal.SIGSEGV
 
 
 def test_the_channel_works_until_it_is_closed(children: Children) -> None:
@@ -501,14 +514,13 @@ value = {key: status[key].split() for key in ("Uid", "Gid", "Groups", "CapInh", 
 @pytest.mark.skipif(not ROOT, reason="only root has privileges to give up")
 @pytest.mark.parametrize("prepare", [True, False])
 def test_root_alone_becomes_nobody_without_capabilities(children: Children, prepare: bool) -> None:
-    value = alone(children, "user", IDENTITY, prepare=prepare)["value"]
+    value = alone(children, "user", IDENTITY, prepare=prepare, in_parent="os.setgroups([4, 27])")["value"]
     assert value["Uid"] == value["Gid"] == [str(NOBODY)] * 4
     assert value["Groups"] == []
     for kind in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
         assert int(value[kind][0], 16) == 0
-    for attempt in ("os.setuid(0)", "os.setgroups([0])", "resource.setrlimit(resource.RLIMIT_CORE, (2**62, 2**62))"):
-        if "setrlimit" not in attempt:
-            assert alone(children, "user", attempt)["error"][0] == "PermissionError"
+    for attempt in ("os.setuid(0)", "os.setgroups([0])", "os.chroot('/')"):
+        assert alone(children, "user", attempt)["error"][0] == "PermissionError"
     (children.folder / "root-only").write_text("x")
     (children.folder / "root-only").chmod(0o600)
     assert alone(children, "user", "open(folder + '/root-only')")["error"][1] == errno.EACCES
@@ -557,6 +569,17 @@ def test_rlimits_alone_allow_no_further_descriptor(children: Children, name: str
 def test_rlimits_alone_allow_no_byte_of_a_file(children: Children) -> None:
     before = "opened = os.open(folder + '/grows', os.O_CREAT | os.O_WRONLY)"
     assert alone(children, "rlimits", "os.write(opened, b'x')", before=before)["error"][1] == errno.EFBIG
+
+
+@pytest.mark.parametrize("prepare", [True, False])
+def test_rlimits_alone_leave_nothing_to_raise(children: Children, prepare: bool) -> None:
+    kinds = ["CORE", "MEMLOCK", "MSGQUEUE", "NPROC", "FSIZE", "NOFILE", "STACK", "AS", "CPU"]
+    source = f"value = [resource.getrlimit(getattr(resource, 'RLIMIT_' + kind)) for kind in {kinds}]"
+    limits = dict(zip(kinds, alone(children, "rlimits", source, prepare=prepare)["value"], strict=True))
+    assert all(limits[kind] == [0, 0] for kind in kinds[:6])
+    assert limits["STACK"][0] == limits["STACK"][1]
+    assert limits["AS"][0] == limits["AS"][1] > 0
+    assert limits["CPU"] == [10, 11]
 
 
 @pytest.mark.parametrize("name", ["processes: fork", "processes: thread"])

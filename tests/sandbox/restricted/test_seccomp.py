@@ -17,7 +17,8 @@ UPPER_HALF = 0xABCD << 32
 """What a program may have left in the upper half of a register."""
 
 X86_64, AARCH64 = PROCESSORS
-MMAP, MPROTECT, MREMAP, FUTEX, CLOCK, READ = (9, 222), (10, 226), (25, 216), (202, 98), (228, 113), (0, 63)
+MMAP, MPROTECT, MREMAP, FUTEX, CLOCK = (9, 222), (10, 226), (25, 216), (202, 98), (228, 113)
+READ, RECEIVE = (0, 63), (45, 207)
 
 
 def verdict(processor: Processor, number: int, *arguments: int, audit: int | None = None) -> int:
@@ -81,6 +82,11 @@ def test_numbers_of_x32_are_fatal() -> None:
         (READ, (CHANNEL | UPPER_HALF,), True),
         (READ, (CHANNEL + 1,), False),
         (READ, (0,), False),
+        (RECEIVE, (CHANNEL, 0, 0, 0x40), True),
+        (RECEIVE, (CHANNEL, 0, 0, 0x41), False),
+        (RECEIVE, (CHANNEL, 0, 0, 0x2040), False),
+        (RECEIVE, (CHANNEL, 0, 0, 0), False),
+        (RECEIVE, (1, 0, 0, 0x40), False),
         (MMAP, (0, 4096, 0, 0x22), True),
         (MMAP, (0, 4096, 3, 0x22), True),
         (MMAP, (0, 4096, 3 | UPPER_HALF, 0x22 | UPPER_HALF), True),

@@ -71,13 +71,19 @@ _ON_THE_CHANNEL: Final = When(argument=0, values=(CHANNEL,))
 _NOT_EXECUTABLE: Final = When(argument=2, mask=_ALL_BITS ^ 0b011, values=(0,))  # PROT_READ, PROT_WRITE.
 # Without MAP_NORESERVE, with which glibc would start a second heap of 64 MiB when memory is short already.
 _PRIVATE_AND_ANONYMOUS: Final = When(argument=3, values=(0x22,))
+_WITHOUT_WAITING: Final = When(argument=3, values=(0x40,))  # Nothing else: urgent data has been a way into kernels.
 _MAY_MOVE: Final = When(argument=3, mask=_ALL_BITS ^ 1, values=(0,))
 _COMMON_CLOCK: Final = When(argument=0, mask=_ALL_BITS ^ 0b1111, values=(0,))  # The others are of other processes.
 _WAIT_OR_WAKE: Final = When(argument=1, mask=_ALL_BITS ^ 0x100, values=(0x80, 0x81, 0x89, 0x8A))  # Within a process.
 
 ALLOWED: Final = (
     Allowed(name="read", numbers=(0, 63), when=(_ON_THE_CHANNEL,), reason="answers of the host"),
-    Allowed(name="recvfrom", numbers=(45, 207), when=(_ON_THE_CHANNEL,), reason="an answer that is already there"),
+    Allowed(
+        name="recvfrom",
+        numbers=(45, 207),
+        when=(_ON_THE_CHANNEL, _WITHOUT_WAITING),
+        reason="an answer that is already there",
+    ),
     Allowed(name="write", numbers=(1, 64), when=(_ON_THE_CHANNEL,), reason="calls to the host"),
     Allowed(name="close", numbers=(3, 57), when=(_ON_THE_CHANNEL,), reason="the end of the conversation"),
     Allowed(
@@ -111,6 +117,7 @@ ALLOWED: Final = (
     Allowed(name="rt_sigreturn", numbers=(15, 139), reason="the way back from a signal handler"),
     Allowed(name="exit_group", numbers=(231, 94), reason="the end"),
 )
+
 FATAL: Final[dict[str, tuple[int, int]]] = {
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
