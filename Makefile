@@ -47,7 +47,7 @@ lint: $(READY) $(DEV) ## ruff, mypy, pyright and import-linter
 	@$(BIN)/lint-imports --no-logo
 
 unit: $(READY) $(DEV) ## The tests alone
-	@$(BIN)/python -m pytest --cov --cov-report=term -q $(ARGS)
+	@$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist worksteal --cov --cov-report=term -q $(ARGS)
 
 fuzz: $(READY) $(DEV) ## Fuzz the language policy, formatting and the protocol for SECONDS (600) each
 	@for target in policy format protocol; do \

@@ -27,7 +27,9 @@ __all__ = ["serve"]
 
 def serve(control: int, off: frozenset[str]) -> NoReturn:
     """Fork children on request until the control socket is closed."""
-    nursery = _Nursery(socket.socket(fileno=control), World(), Confinement(off))
+    confinement = Confinement(off)
+    confinement.prepare()  # What a child would have to give up anyway, it does not get.
+    nursery = _Nursery(socket.socket(fileno=control), World(), confinement)
     gc.collect()
     gc.freeze()  # What was loaded so far stays for ever; a collection would only copy its pages.
     try:

@@ -113,7 +113,6 @@ ALLOWED: Final = (
         when=(_COMMON_CLOCK,),
         reason="CPU time, and the other clocks where reading them takes a call",
     ),
-    Allowed(name="getrandom", numbers=(318, 278), reason="seeds of random, uuid and secrets"),
     Allowed(name="rt_sigreturn", numbers=(15, 139), reason="the way back from a signal handler"),
     Allowed(name="exit_group", numbers=(231, 94), reason="the end"),
 )
