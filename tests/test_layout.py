@@ -48,7 +48,19 @@ def test_the_namespace_has_no_file_of_its_own() -> None:
 
 @pytest.mark.parametrize(
     "package",
-    ["sdk", "store", "receipts", "policy", "sandbox", "bridge", "runs", "evidence", "scorecard", "config", "workspace_tools"],
+    [
+        "sdk",
+        "store",
+        "receipts",
+        "policy",
+        "sandbox",
+        "bridge",
+        "runs",
+        "evidence",
+        "scorecard",
+        "config",
+        "workspace_tools",
+    ],
 )
 def test_a_package_exports_exactly_what_it_lists(package: str) -> None:
     module = importlib.import_module(f"coilclaw.{package}")

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from coilclaw.sandbox import escapes
+
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(
     path for root in ("runtime", "sdk", "workspace_tools", "integrations") for path in (ROOT / root).rglob("*.py")
@@ -71,3 +73,10 @@ def test_no_test_names_an_address_beyond_this_machine() -> None:
 def test_these_tests_look_at_the_real_sources() -> None:
     assert len(SOURCES) > 100
     assert sys.version_info >= (3, 11)
+
+
+@pytest.mark.req("R3", "R499")
+def test_the_readmes_scorecard_is_of_the_corpus_that_is_shipped() -> None:
+    shown = dict(re.findall(r"^\| ([a-z ]+) \| (\d+) \| \d+ \| \d+ \|", (ROOT / "README.md").read_text(), re.MULTILINE))
+    counted = {family.title: len(family.payloads) for family in escapes.read_corpus()}
+    assert {name: int(count) for name, count in shown.items()} == counted
