@@ -184,7 +184,7 @@ WRITES = {
     "an attribute of a class": ("Own.x = 1", "Stranger.x = 1"),
     "an attribute of a function": ("function.x = 1", "len.x = 1"),
     "by a name": ('setattr(own, "x", 1)', 'setattr(stranger, "x", 1)'),
-    "by a special name": ('setattr(Own, "__name__", "N")', 'setattr(own, "__class__", Child)'),
+    "by a special name": ('setattr(Own, "__doc__", "N")', 'setattr(own, "__class__", Child)'),
     "by a name that lies": ('setattr(own, "_x", 1)', 'setattr(own, Lying("__class__"), Child)'),
     "a special attribute of a function": ('function.__name__ = "n"', 'setattr(function, "__code__", 1)'),
     "a special attribute of a class": ('Own.__doc__ = "d"', 'setattr(Own, "__match_args__", ("__class__",))'),

@@ -371,6 +371,11 @@ def test_nothing_a_child_sends_confuses_the_host(frames: list[bytes]) -> None:
         "output that is not UTF-8": frame(b'["write", 1]\n"\xff"'),
         "an end that is not UTF-8": frame(b'["end"]\n\xff\xfe'),
         "a pickle": frame(b"\x80\x04\x95\x1f\x00\x00\x00.\n"),
+        "a header of megabytes": frame(b"[" + b"{}," * 10**6 + b"1]\n1"),
+        "output that is a large object": frame(b'["write", 1]\n[' + b"{}," * 10**6 + b"1]"),
+        "a wait without end": frame(b'["wait", 1' + b"0" * 4000 + b"]\n1"),
+        "a sleep without end": frame(b'["sleep", 1' + b"0" * 4000 + b"]\n1"),
+        "a sleep into the past": frame(b'["sleep", -5]\n1'),
         "nothing": b"",
     }.values(),
     ids=lambda sent: repr(sent[:24]),
@@ -387,6 +392,37 @@ def test_a_frame_that_never_ends_is_ended_by_the_deadline() -> None:
         deadline = Deadline(0.2)
         with pytest.raises(RunEnded):
             child.receive(deadline)
+
+
+def test_bytes_that_trickle_in_are_ended_by_the_deadline() -> None:
+    ours, theirs = socket.socketpair()
+    report, reporting = socket.socketpair()
+    stop = threading.Event()
+
+    def trickle() -> None:
+        with theirs, contextlib.suppress(OSError):
+            theirs.sendall(LENGTH.pack(10**6))
+            while not stop.wait(0.01):
+                theirs.sendall(b"x")
+
+    thread = threading.Thread(target=trickle)
+    thread.start()
+    began = time.monotonic()
+    with reporting, Child(ours, report, set()) as child, pytest.raises(RunEnded):
+        child.receive(Deadline(0.3))
+    assert time.monotonic() - began < 5
+    stop.set()
+    thread.join()
+
+
+def test_a_child_that_closes_the_conversation_and_lives_on_is_a_crash_of_its_own() -> None:
+    ours, theirs = socket.socketpair()
+    report, reporting = socket.socketpair()
+    with reporting, Child(ours, report, set()) as child:
+        theirs.close()
+        with pytest.raises(ChildEnded) as ended:
+            child.receive(Deadline(10))
+    assert ended.value.how == {"silent": True}
 
 
 def test_a_child_that_does_not_read_is_ended_by_the_deadline() -> None:

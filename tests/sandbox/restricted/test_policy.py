@@ -97,27 +97,26 @@ def _guarded(tree: ast.Module) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not node.id.isidentifier()}
 
 
-@pytest.mark.parametrize(
-    ("source", "guards"),
-    {
-        "a.b": set(),
-        "a[b]": set(),
-        "a.b.c(d)": set(),
-        "a._b": {PRIVATE},
-        "a.__init__": {GET},
-        "a.format": {GET},
-        "a.b = 1": {WRITABLE},
-        "a._b = 1": {WRITABLE},
-        "a.b += 1": {WRITABLE},
-        "a.obj += 1": {WRITABLE, PRIVATE},
-        "del a.b": {WRITABLE},
-        "for a.b in c: pass": {WRITABLE},
-        "with a as b.c: pass": {WRITABLE},
-        "[a.b, c] = d": {WRITABLE},
-        "[0 for a.b in c]": {WRITABLE},
-    }.items(),
-    ids=str,
-)
+GUARDED = {
+    "a.b": set(),
+    "a[b]": set(),
+    "a.b.c(d)": set(),
+    "a._b": {PRIVATE},
+    "a.__init__": {GET},
+    "a.format": {GET},
+    "a.b = 1": {WRITABLE},
+    "a._b = 1": {WRITABLE},
+    "a.b += 1": {WRITABLE},
+    "a.obj += 1": {WRITABLE, PRIVATE},
+    "del a.b": {WRITABLE},
+    "for a.b in c: pass": {WRITABLE},
+    "with a as b.c: pass": {WRITABLE},
+    "[a.b, c] = d": {WRITABLE},
+    "[0 for a.b in c]": {WRITABLE},
+}
+
+
+@pytest.mark.parametrize(("source", "guards"), GUARDED.items(), ids=list(GUARDED))
 def test_guards_stand_where_they_are_needed_and_nowhere_else(source: str, guards: set[str]) -> None:
     tree = ast.parse(source)
     assert check_program(tree) == []

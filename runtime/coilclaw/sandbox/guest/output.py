@@ -34,6 +34,7 @@ class Output(io.TextIOBase):
     def write(self, text: str) -> int:
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        text = str.__str__(text)  # A subclass may lie about its length.
         if text:
             if len(text) > _PIECE:
                 # Without a second copy of it all: the host's limit is met before the sandbox's memory is gone.

@@ -100,13 +100,14 @@ def _failed(error: BaseException, name: str) -> str:
     kind, text, message, line, hint = "Exception", "", "", None, None
     try:
         kind = type.__dict__["__name__"].__get__(type(error))
+        message = str(error)
         for frame, number in traceback.walk_tb(BaseException.__dict__["__traceback__"].__get__(error)):
             if frame.f_code.co_filename == name:
                 line = number
         shown = traceback.TracebackException.from_exception(error, compact=True)
         _only_snippet(shown, name, set())
         text = "".join(shown.format(chain=True))
-        message, hint = str(error), _hint(error)
+        hint = _hint(error)
     except BaseException:  # noqa: S110
         pass
     fields = {"type": kind, "message": message, "line": line, "traceback": text, "hint": hint}

@@ -27,6 +27,7 @@ from coilclaw.sandbox.threads import ExpendableThreads
 __all__ = ["Conversation", "RestrictedEngine"]
 
 _logger = logging.getLogger(__name__)
+_LONGEST: Final = 2**63
 _SPARE_CPU_SECONDS: Final = 5
 """The deadline ends a run; the child's own limit only stands behind it, should the host hang."""
 
@@ -126,6 +127,8 @@ class Conversation:
         match header:
             case ["begin", str(tool), int(line)]:
                 return b"%d" % self.host.begin(tool, content, _line(line))
+            case ["wait" | "sleep", int(nanoseconds)] if not -1 <= nanoseconds < _LONGEST:
+                raise ChildEnded({"protocol": "a time that is no time"})
             case ["wait", int(nanoseconds)]:
                 return self.host.wait(None if nanoseconds < 0 else nanoseconds / 1e9)
             case ["preflight"]:
@@ -162,7 +165,8 @@ def _line(number: int) -> int:
 
 def _text(content: bytes) -> str:
     try:
-        text = json.loads(content)
+        # Nothing but a string is parsed: other JSON takes many times its size.
+        text = json.loads(content) if content.startswith(b'"') else None
     except (ValueError, RecursionError):
         text = None
     if not isinstance(text, str):
@@ -194,6 +198,8 @@ def _ended(how: dict[str, Any], limits: Limits) -> Outcome:
         return _SIGNALS[number](limits)
     if number is not None:
         return Crashed(reason=f"the sandbox's process ended by signal {number}")
+    if "silent" in how:
+        return Crashed(reason="the sandbox closed the conversation")
     if how:
         return Crashed(reason="the snippet ended the interpreter", hint="return from the snippet instead")
     return Crashed(reason="the parent process of the sandbox ended")

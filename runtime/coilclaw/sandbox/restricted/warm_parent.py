@@ -20,7 +20,7 @@ from typing import Any, Final
 from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
 from coilclaw.sandbox.errors import EngineUnavailable
 from coilclaw.sandbox.restricted.child.requests import REQUEST
-from coilclaw.sandbox.restricted.wire import FRAME_LIMIT, LENGTH, SPIN_SECONDS, frame
+from coilclaw.sandbox.restricted.wire import FRAME_LIMIT, HEADER_LIMIT, LENGTH, SPIN_SECONDS, frame
 
 __all__ = ["BOOT", "Allowance", "Child", "ChildEnded", "WarmParent"]
 
@@ -95,7 +95,11 @@ class WarmParent:
             with contextlib.suppress(EngineUnavailable):  # The next run will say so.
                 child = self.fork(allowance)
                 with self._lock:
-                    self._spares.append((allowance, child))
+                    wanted = not self._closed and len(self._spares) < self._most_spares
+                    if wanted:
+                        self._spares.append((allowance, child))
+                if not wanted:
+                    child.close()
 
     def wait_for_spares(self, seconds: float = 10.0) -> bool:
         """Whether the spares that were asked for so far are confined and wait for work."""
@@ -226,6 +230,8 @@ class Child:
         """The next frame: its header and its JSON. Raises ChildEnded, or RunEnded when the run's time is up."""
         body = self._exactly(LENGTH.unpack(self._exactly(LENGTH.size, deadline))[0], deadline)
         header, _, content = body.partition(b"\n")
+        if len(header) > HEADER_LIMIT:
+            raise ChildEnded({"protocol": f"a header of {len(header)} bytes"})
         try:
             parsed = json.loads(header)
         except (ValueError, RecursionError):
@@ -240,6 +246,8 @@ class Child:
         buffer = self._buffer
         while len(buffer) < size:
             buffer += self._part(deadline)
+            if len(buffer) < size:
+                deadline.end_if_over()  # Bytes that trickle in are no reason to wait for ever.
         taken = bytes(buffer[:size])
         del buffer[:size]
         return taken
@@ -277,7 +285,12 @@ class Child:
     def end(self) -> dict[str, Any]:
         """How the child ended, as its parent saw it; empty if the parent is gone too."""
         self._report.settimeout(_REPORT_SECONDS)
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(TimeoutError):
+            return self._reported()
+        return {"silent": True}
+
+    def _reported(self) -> dict[str, Any]:
+        with contextlib.suppress(ConnectionError, ValueError):
             found = json.loads(self._report.recv(4096) or b"{}")
             return found if isinstance(found, dict) else {}
         return {}

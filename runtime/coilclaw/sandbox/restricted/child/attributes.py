@@ -16,9 +16,10 @@ from typing import Any, Final, NoReturn
 from xml.etree.ElementTree import Element
 
 from coilclaw.sandbox.restricted.child import special_names as names
-from coilclaw.sandbox.restricted.child.facades.facade import Facade
+from coilclaw.sandbox.restricted.child.facades.facade import SysFacade
 from coilclaw.sandbox.restricted.child.formatting import SafeFormatter
 from coilclaw.sandbox.restricted.child.ownership import Ownership, is_type
+from coilclaw.sandbox.restricted.child.sealing import only_for
 from coilclaw.sandbox.restricted.child.stand_ins import stand_in
 
 __all__ = ["Attributes", "InstanceVariables", "check_attribute_name"]
@@ -29,7 +30,7 @@ _REFUSED_ON_OTHERS: Final = frozenset(
     {"register", "mro", "get_loop", "get_stack", "get_coro", "print_stack", "evaluate"}
 )
 _NATIVE: Final = (types.BuiltinFunctionType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
-_OPEN_TO_ALL: Final = (decimal.Context, BaseException, Element, Facade)
+_OPEN_TO_ALL: Final = (decimal.Context, BaseException, Element, SysFacade)
 """Objects whose plain attributes are there to be set."""
 
 _ALIASES: Final = (types.GenericAlias, typing._BaseGenericAlias)  # type: ignore[attr-defined]
@@ -38,7 +39,7 @@ _ALIASES: Final = (types.GenericAlias, typing._BaseGenericAlias)  # type: ignore
 _mro = type.__dict__["__mro__"].__get__
 _namespace = type.__dict__["__dict__"].__get__
 _OF_ONES_OWN: Final = frozenset(
-    f"__{name}__" for name in "subclasses annotations slots match_args abstractmethods defaults kwdefaults".split()
+    f"__{name}__" for name in ("subclasses annotations slots match_args abstractmethods defaults kwdefaults").split()
 )
 _CONSTRUCTIBLE: Final = (object, int, float, complex, str, bytes, tuple, list, dict, set, frozenset)
 
@@ -62,6 +63,7 @@ class Attributes:
         self._clock = clock
         self._formatter = SafeFormatter(self.get)
         self._known_private: set[tuple[type, str]] = set()
+        self._checked: dict[tuple[Any, Any], Callable[..., Any]] = {}
 
     # What the compiled snippet calls -----------------------------------------------------------------
 
@@ -90,7 +92,8 @@ class Attributes:
         if name in names.TUPLE_ATTRIBUTES and _is_tuple(value):
             return value
         if self.own.is_instance(value) and self._is_own_name(kind, name):
-            self._known_private.add((kind, name))
+            if not any(name in _namespace(base) for base in _mro(kind) if not self.own.is_class(base)):
+                self._known_private.add((kind, name))  # For good: no class of the library has one of this name.
             return value
         if self.own.is_class(value) and self._is_own_name(value, name) and not _is_defined(kind, name):
             return value
@@ -111,9 +114,15 @@ class Attributes:
 
     def writable(self, value: Any) -> Any:
         """The object itself if a snippet may set its attributes."""
-        if self.own.is_instance(value) or value in self.own or isinstance(value, _OPEN_TO_ALL):
+        if self.own.is_instance(value) or value in self.own or issubclass(type(value), _OPEN_TO_ALL):
             return value
         raise TypeError(f"attributes of '{type(value).__name__}' cannot be set in this sandbox")
+
+    def titled(self, value: Any) -> Any:
+        """The object itself if its `__name__` may be set: of a function. `typing` treats classes by their names."""
+        if self.own.is_function(value):
+            return value
+        raise TypeError("the name of a class cannot be changed in this sandbox")
 
     # What the builtins of the same names do --------------------------------------------------------
 
@@ -149,7 +158,9 @@ class Attributes:
     def _target(self, value: Any, name: str) -> Any:
         if names.is_special(check_attribute_name(name)) and name not in names.WRITABLE | names.DEFINABLE:
             _refuse(name)
-        return self.writable(value)
+        if name in names.RESERVED:
+            _refuse(name)
+        return self.titled(value) if name in ("__name__", "__qualname__") else self.writable(value)
 
     # The rules ---------------------------------------------------------------------------------------
 
@@ -212,7 +223,29 @@ class Attributes:
         if type(value) is super and not self._is_own_super(value):
             _refuse(name)
         found = getattr(value, name)
-        return _only_for(value, found) if is_type(value) and type(found) is types.FunctionType else found
+        if name == "__init__" and is_type(_behind(value)) and not self.own.is_class(_behind(value)):
+            return self._initialiser(found)
+        return self._for_its_class(value, name, found) if type(found) is types.FunctionType else found
+
+    def _initialiser(self, found: Callable[..., Any]) -> Callable[..., Any]:
+        """`Base.__init__(self)` of a library class, for the snippet's own objects: others are not made anew."""
+
+        def initialise(self_: Any, /, *args: Any, **kwargs: Any) -> Any:
+            if not self.own.is_instance(self_):
+                raise TypeError(f"a '{type(self_).__name__}' object cannot be made anew in this sandbox")
+            return found(self_, *args, **kwargs)
+
+        return initialise
+
+    def _for_its_class(self, value: Any, name: str, found: Any) -> Any:
+        """A function that is not bound to an object is taken from a class, and is for objects of that class."""
+        owner = _behind(value)
+        if is_type(owner):
+            key: tuple[Any, Any] = (owner, found)
+            if key not in self._checked:
+                self._checked[key] = only_for(owner, found)
+            return self._checked[key]
+        return found if self.own.is_instance(value) else _refuse(name)
 
     def _may_construct(self, value: Any) -> bool:
         if type(value) is super:
@@ -273,19 +306,6 @@ class Attributes:
         if name == "utcnow":
             return lambda: kind.fromtimestamp(self._clock(), datetime.UTC).replace(tzinfo=None)
         return lambda: kind.fromtimestamp(self._clock())
-
-
-def _only_for(kind: type, method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method taken from a class, for objects of that class: another's would be read and written past every guard."""
-
-    def checked(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if not issubclass(type(self), kind):
-            raise TypeError(
-                f"descriptor of '{kind.__name__}' objects doesn't apply to a '{type(self).__name__}' object"
-            )
-        return method(self, *args, **kwargs)
-
-    return checked
 
 
 def _behind(value: Any) -> Any:

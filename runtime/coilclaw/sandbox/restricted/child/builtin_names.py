@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn
 from coilclaw.sandbox.restricted.child.attributes import Attributes
 from coilclaw.sandbox.restricted.child.classes import Classes
 from coilclaw.sandbox.restricted.child.facades.facade import Facade
-from coilclaw.sandbox.restricted.child.policy import GET, KIND, PRIVATE, WRITABLE
+from coilclaw.sandbox.restricted.child.policy import GET, KIND, PRIVATE, TITLED, WRITABLE
 
 __all__ = ["builtin_names"]
 
@@ -70,6 +70,7 @@ def builtin_names(
         GET: attributes.get,
         KIND: attributes.kind,
         PRIVATE: attributes.private,
+        TITLED: attributes.titled,
         WRITABLE: attributes.writable,
     }
 

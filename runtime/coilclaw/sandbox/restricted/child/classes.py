@@ -62,6 +62,8 @@ class Classes:
             self._check_base(base)
 
     def _check_base(self, base: Any) -> None:
+        if not is_type(base):  # Before anything is compared: an object may be equal to what it likes.
+            raise TypeError(f"a {type(base).__name__} cannot be a base class in this sandbox")
         if base in self._bases or self._own.is_class(base) or _is_named_tuple(base):
             return
         if is_type(base) and issubclass(base, BaseException) and not issubclass(base, BaseExceptionGroup):

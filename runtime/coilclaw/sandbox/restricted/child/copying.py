@@ -34,7 +34,7 @@ _IMMUTABLE: Final = (
     type(None), bool, int, float, complex, str, bytes, range, slice, type(Ellipsis), type(NotImplemented), type,
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, property, re.Pattern, re.Match,
     datetime.date, datetime.time, datetime.datetime, datetime.timedelta, datetime.timezone,
-    decimal.Decimal, fractions.Fraction, uuid.UUID, Ok, Err, zoneinfo.ZoneInfo, functools.partial,
+    decimal.Decimal, fractions.Fraction, uuid.UUID, Err, zoneinfo.ZoneInfo, functools.partial,
     ipaddress.IPv4Address, ipaddress.IPv6Address, ipaddress.IPv4Network, ipaddress.IPv6Network,
 )  # fmt: skip
 _CONTAINERS: Final = (
@@ -42,7 +42,7 @@ _CONTAINERS: Final = (
     collections.defaultdict,
 )  # fmt: skip
 _COPY_THEMSELVES: Final = (array.array, Element)
-"""Types of C with methods of their own for it, which ask `deepcopy` for their parts."""
+"""Types of C with methods of their own for it."""
 
 _WITHOUT_STATE: Final = (abc.ABC, typing.Generic, typing.Protocol)
 """Bases that add nothing to an object."""
@@ -57,6 +57,8 @@ class Copying:
     def copy(self, value: Any) -> Any:
         kind = type(value)
         if self._is_immutable(value):
+            return value
+        if kind is Ok:
             return value
         if kind in _CONTAINERS or kind in _COPY_THEMSELVES:
             return _copy_of_container(value)
@@ -78,8 +80,12 @@ class Copying:
         kind = type(value)
         if kind in _CONTAINERS:
             made = self._container(value, memo)
+        elif kind is Element:
+            made = self._element(value, memo)
         elif kind in _COPY_THEMSELVES:
             made = value.__deepcopy__(memo)
+        elif kind is Ok:
+            made = Ok(self.deepcopy(value.value, memo))
         elif _is_named_tuple(kind):
             made = tuple.__new__(kind, [self.deepcopy(item, memo) for item in value])
         elif not self._own.is_instance(value):
@@ -90,6 +96,13 @@ class Copying:
             made = self._rebuilt(value, lambda item: self.deepcopy(item, memo), memo)
         memo[id(value)] = made
         memo.setdefault(id(memo), []).append(value)  # Kept alive, so that no other object gets its identity.
+        return made
+
+    def _element(self, value: Element, memo: dict[int, Any]) -> Element:
+        """Part by part: the type's own way goes through the real `deepcopy`."""
+        made = Element(self.deepcopy(value.tag, memo), self.deepcopy(dict(value.attrib), memo))
+        made.text, made.tail = self.deepcopy(value.text, memo), self.deepcopy(value.tail, memo)
+        made.extend([self.deepcopy(child, memo) for child in value])
         return made
 
     def _is_immutable(self, value: Any) -> bool:

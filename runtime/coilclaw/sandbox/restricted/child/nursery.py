@@ -73,7 +73,12 @@ class _Nursery:
             return False
         channel, reports = descriptors
         memory_bytes, cpu_seconds = REQUEST.unpack(message)
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:  # There is no room for another process now. The others go on.
+            os.close(channel)
+            os.close(reports)
+            return True
         if pid == 0:
             self._become_child(channel, memory_bytes, cpu_seconds)
         os.close(channel)

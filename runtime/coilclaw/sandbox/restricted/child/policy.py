@@ -20,11 +20,12 @@ from RestrictedPython.transformer import RestrictingNodeTransformer
 from coilclaw.sandbox.restricted.child import special_names as names
 from coilclaw.sandbox.restricted.child.ownership import OWN_CLASS
 
-__all__ = ["GET", "KIND", "PRIVATE", "WRITABLE", "Problem", "SnippetPolicy", "check_program"]
+__all__ = ["GET", "KIND", "PRIVATE", "TITLED", "WRITABLE", "Problem", "SnippetPolicy", "check_program"]
 
 GET: Final = "guard: get"
 KIND: Final = "guard: kind"
 PRIVATE: Final = "guard: private"
+TITLED: Final = "guard: titled"
 WRITABLE: Final = "guard: writable"
 
 _Positioned = TypeVar("_Positioned", bound=ast.expr)
@@ -97,7 +98,7 @@ class SnippetPolicy(RestrictingNodeTransformer):
         return None  # `visit` checks every identifier of every node, whatever the node is.
 
     def _check_variable(self, node: ast.AST, name: str) -> None:
-        if name in names.GUARD_NAMES:
+        if name in names.GUARD_NAMES | names.RESERVED:
             self.refuse(node, f"the name {name} is reserved", "use another name")
         if not names.is_special(name):
             return
@@ -131,7 +132,9 @@ class SnippetPolicy(RestrictingNodeTransformer):
             names.is_special(name) and name not in names.WRITABLE | names.DEFINABLE
         ):
             self.refuse(node, f"attribute {name} cannot be set", "set a plain attribute, or define a method")
-        return self._with_object(node, WRITABLE)
+        if name in names.RESERVED:
+            self.refuse(node, f"attribute {name} is reserved", "use another name")
+        return self._with_object(node, TITLED if name in ("__name__", "__qualname__") else WRITABLE)
 
     def _read(self, node: ast.Attribute, name: str) -> ast.AST:
         if name in names.FORBIDDEN_ATTRIBUTES or (names.is_special(name) and name not in names.READABLE):
@@ -157,9 +160,9 @@ class SnippetPolicy(RestrictingNodeTransformer):
         target = node.target
         if isinstance(target, ast.Attribute) and names.is_special(target.attr):
             self.refuse(node, f"attribute {target.attr} cannot be changed in place", "assign it anew")
-        if isinstance(target, ast.Attribute) and target.attr in names.WATCHED:
+        if isinstance(target, ast.Attribute) and (target.attr in names.WATCHED or target.attr.startswith("_")):
             node = self.node_contents_visit(node)
-            target.value = _at(target, _call(PRIVATE, target.value, ast.Constant(target.attr)))
+            target.value = _at(target, _call(PRIVATE, target.value, ast.Constant(self._mangled(target.attr))))
             return node
         return self.node_contents_visit(node)
 
@@ -214,10 +217,13 @@ class SnippetPolicy(RestrictingNodeTransformer):
             self._in_class_body = before
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        # What stands before the body belongs to the class around, and so do its mangled names.
+        body, node.body = node.body, []
+        node = self.node_contents_visit(node)
         before, self._in_class_body = self._in_class_body, True
         self._class_names.append(node.name)
         try:
-            node = self.node_contents_visit(node)
+            node.body = self.node_contents_visit(ast.Module(body, [])).body
         finally:
             self._in_class_body = before
             self._class_names.pop()

@@ -20,6 +20,7 @@ __all__ = [
     "METADATA",
     "READABLE",
     "READABLE_VARIABLES",
+    "RESERVED",
     "TUPLE_ATTRIBUTES",
     "WATCHED",
     "WRITABLE",
@@ -85,6 +86,9 @@ GUARD_NAMES: Final = frozenset(
     "_iter_unpack_sequence_ __metaclass__".split()
 )
 """RestrictedPython's own guards. None of them is used, and no snippet has a good reason to bind one."""
+
+RESERVED: Final = frozenset({"_is_protocol", "_is_runtime_protocol", "_asyncio_future_blocking"})
+"""Names by which the library recognises objects of its own."""
 
 TUPLE_ATTRIBUTES: Final = frozenset({"_asdict", "_replace", "_fields", "_make", "_field_defaults"})
 INHERITED: Final = TUPLE_ATTRIBUTES | {"_value_", "_name_", "_missing_", "_generate_next_value_", "_sort_order_"}

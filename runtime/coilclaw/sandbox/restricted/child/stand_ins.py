@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["STAND_INS", "make_stand_in", "stand_in", "stands_for"]
+__all__ = ["STAND_INS", "make_stand_in", "register_stand_in", "stand_in", "stands_for"]
 
 
 class _StandsIn(type):
@@ -67,9 +67,15 @@ _REFUSED: Final[tuple[type, ...]] = (
     types.GetSetDescriptorType,
     types.MemberDescriptorType,
 )
-STAND_INS: Final[dict[type, type]] = {real: make_stand_in(real.__name__, real) for real in _REFUSED}
+STAND_INS: Final[dict[type, type]] = {real: make_stand_in(str(real.__name__), real) for real in _REFUSED}
 
 
 def stand_in(kind: type) -> type:
     """What a snippet gets for this type."""
     return STAND_INS.get(kind, kind)
+
+
+def register_stand_in(made: type, *kinds: type) -> None:
+    """Let a snippet get this for these types, too."""
+    for kind in kinds:
+        STAND_INS[kind] = made

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import asyncio
+import contextlib
+import dataclasses
 import hashlib
 import io
 import sys
@@ -10,15 +13,18 @@ import types
 from typing import Any
 
 from coilclaw.sandbox.guest.output import Output
-from coilclaw.sandbox.guest.tools import Completions, Tools
+from coilclaw.sandbox.guest.tools import Completions, PendingCall, Tools
 from coilclaw.sandbox.restricted.child.attributes import Attributes
 from coilclaw.sandbox.restricted.child.builtin_names import builtin_names
 from coilclaw.sandbox.restricted.child.classes import Classes
 from coilclaw.sandbox.restricted.child.facades.catalogue import begin_run, build_facades, subclassable
+from coilclaw.sandbox.restricted.child.facades.facade import Facade, SysFacade
 from coilclaw.sandbox.restricted.child.link import HostLink
 from coilclaw.sandbox.restricted.child.ownership import Ownership
 from coilclaw.sandbox.restricted.child.policy import check_program
+from coilclaw.sandbox.restricted.child.sealing import classes_of, seal
 from coilclaw.sandbox.restricted.child.services import Services
+from coilclaw.sandbox.restricted.child.stand_ins import STAND_INS, register_stand_in
 from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
 
 __all__ = ["World"]
@@ -64,10 +70,20 @@ class World:
         self.builtins = builtin_names(self.attributes, classes, self.facades, self.module.__dict__)
         self.names = {"tools": Tools(self.completions), "Ok": Ok, "Err": Err, "Result": Result}
         self.names["ToolCallError"] = ToolCallError
+        register_stand_in(STAND_INS[types.ModuleType], Facade, SysFacade)
+        seal(classes_of(self._reachable()))
         # Last, so that what goes wrong before is still heard.
         sys.stdout = sys.__stdout__ = stdout  # type: ignore[assignment,misc]
         sys.stderr = sys.__stderr__ = stderr  # type: ignore[assignment,misc]
         sys.stdin = sys.__stdin__ = io.StringIO("")  # type: ignore[assignment,misc]
+
+    def _reachable(self) -> list[Any]:
+        """What the facades show, and the kinds of objects that they hand out."""
+        shown = [value for facade in self.facades.values() for value in facade.__dict__.values()]
+        managers = (contextlib.contextmanager(iter)(()), contextlib.nullcontext(), contextlib.AsyncExitStack())
+        calls = (Tools(self.completions), PendingCall(self.completions, "", 0), Ok(1), Err, ToolCallError)
+        others = (Output, HostLink, Completions, asyncio.Timeout, dataclasses.Field)
+        return [*shown, *managers, *calls, *others]
 
     def touch(self) -> None:
         """Compile a small program of every kind, so that a child that waits has its own copy of what it will need."""

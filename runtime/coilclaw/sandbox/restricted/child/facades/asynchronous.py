@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from coilclaw.sandbox.guest.loop import InlineExecutor, use_snippet_loops
 from coilclaw.sandbox.restricted.child.facades.facade import Facade, take
 from coilclaw.sandbox.restricted.child.services import Services
-from coilclaw.sandbox.restricted.child.stand_ins import make_stand_in
+from coilclaw.sandbox.restricted.child.stand_ins import make_stand_in, register_stand_in
 
 __all__ = ["asynchronous_facades"]
 
@@ -27,15 +27,19 @@ _ASYNCIO = (
 def asynchronous_facades(services: Services) -> dict[str, Facade]:
     """The modules; none of them hands out an event loop."""
     use_snippet_loops(services.completions)
-    members = {
+    future = make_stand_in("Future", asyncio.Future, lambda: asyncio.get_running_loop().create_future())
+    task = make_stand_in("Task", asyncio.Task)
+    # The real ones take a loop, to which they hand what they know.
+    register_stand_in(future, asyncio.Future, *asyncio.Future.__subclasses__())
+    register_stand_in(task, asyncio.Task)
+    members: dict[str, dict[str, Any]] = {
         "asyncio": {
             **take(asyncio, _ASYNCIO),
             "run": _run,
             "current_task": lambda: asyncio.current_task(),
             "all_tasks": lambda: asyncio.all_tasks(),
-            # The real ones take a loop, to which they hand what they know.
-            "Future": make_stand_in("Future", asyncio.Future, lambda: asyncio.get_running_loop().create_future()),
-            "Task": make_stand_in("Task", asyncio.Task),
+            "Future": future,
+            "Task": task,
             "ensure_future": _ensure_future,
             "to_thread": _to_thread,
             "get_running_loop": _running_loop,

@@ -137,11 +137,10 @@ def _use_entropy(entropy: Callable[[int], bytes]) -> None:
         """Without a seed: the run's own, where the interpreter would ask the system."""
         seed(self, int.from_bytes(entropy(32), "big") if a is None else a, version)
 
-    vars(random).update(seed=seeded.__get__(random._inst))
+    random.__dict__.update(seed=seeded.__get__(random._inst))
     random.Random.seed = seeded  # type: ignore[method-assign]
     uuid._GETTERS = []  # type: ignore[attr-defined]  # They would look for network cards.
-    if hasattr(uuid, "_generate_time_safe"):
-        uuid._generate_time_safe = None  # It would ask the system for a clock and an address.
+    uuid.__dict__["_generate_time_safe"] = None  # It would ask the system for a clock and an address.
 
 
 def _keep_time_zones() -> None:
@@ -159,7 +158,7 @@ def _keep_time_zones() -> None:
         raise PermissionError("the sandbox has no files of its own")
 
     _common.load_tzdata = load_tzdata
-    vars(zoneinfo).update(reset_tzpath=reload, available_timezones=lambda: set(zones))
+    zoneinfo.__dict__.update(reset_tzpath=reload, available_timezones=lambda: set(zones))
 
 
 def _zone_files() -> dict[str, bytes]:

@@ -48,6 +48,7 @@ _TYPING: Final = (
     "ReadOnly TYPE_CHECKING assert_never assert_type cast final get_args get_origin is_typeddict overload "
     "override reveal_type runtime_checkable dataclass_transform"
 )
+_PLAIN_BASES: Final = (object, abc.ABC, typing.Generic, typing.Protocol)
 _COPIED: Final = ("__name__", "__qualname__", "__doc__")
 
 
@@ -55,7 +56,7 @@ def language_facades(services: Services) -> dict[str, Facade]:
     """The modules, with guarded versions of what would go around the guards."""
     copying = Copying(services.attributes.own)
     # `dataclasses` copies values by these; they must not be better than what a snippet has.
-    vars(copy).update(copy=copying.copy, deepcopy=copying.deepcopy)
+    copy.__dict__.update(copy=copying.copy, deepcopy=copying.deepcopy)
     _hide_the_mark_of_classes()
     _check_names_of_enums(services)
     members = {
@@ -111,12 +112,13 @@ def _check_names_of_enums(services: Services) -> None:
         given = options.pop("names", names_given)
         if isinstance(given, str):
             given = given.replace(",", " ").split()
-        members = list(given.items()) if isinstance(given, dict) else [*given]
+        entries = list(given.items()) if isinstance(given, dict) else [*given]
+        # Taken apart once: an object of the snippet's own may be another one when it is asked again.
+        members = [entry if isinstance(entry, str) else tuple(entry)[:2] for entry in entries]
         for member in members:
             name = member if isinstance(member, str) else member[0]
             if names.is_special(check_attribute_name(name)) or not name.isidentifier():
                 raise TypeError(f"{name!r} cannot be the name of a member in this sandbox")
-        members = [member if isinstance(member, str) else (member[0], member[1]) for member in members]
         mixed = options.get("type")
         if args or not (mixed is None or mixed in (int, str, float) or services.attributes.own.is_class(mixed)):
             raise TypeError("an enumeration is mixed with int, str, float or a class of the snippet only")
@@ -214,6 +216,19 @@ def _own_class(services: Services, cls: Any, used: str) -> Any:
     return cls
 
 
+def _check_fields(services: Services, cls: Any) -> None:
+    """Code is made of the fields' names, and some of them are attributes that guards watch over."""
+    own = services.attributes.own
+    fields = [(key, field.name) for key, field in getattr(cls, "__dataclass_fields__", {}).items()]
+    taken = [*inspect.get_annotations(cls), *(name for _, name in fields)]
+    if any(type(name) is not str or key != name or not name.isidentifier() for key, name in fields):
+        raise TypeError("a field of this dataclass was renamed")
+    foreign = any(not own.is_class(base) and base not in _PLAIN_BASES for base in cls.__mro__)
+    for name in taken:
+        if name in names.FORBIDDEN_ATTRIBUTES or (foreign and name in names.WATCHED):
+            raise TypeError(f"{name!r} cannot be the name of a field in this sandbox")
+
+
 def _matchable(cls: type) -> type:
     """A class pattern reads attributes by these names itself: only plain ones, or none at all."""
     found = cls.__dict__.get("__match_args__", ())
@@ -225,9 +240,7 @@ def _matchable(cls: type) -> type:
 def _dataclasses(services: Services) -> dict[str, Any]:
     def dataclass(cls: Any = None, /, **options: Any) -> Any:
         def made(cls: Any) -> Any:
-            for name in inspect.get_annotations(_own_class(services, cls, "dataclass")):
-                if name in names.FORBIDDEN_ATTRIBUTES:
-                    raise TypeError(f"{name!r} cannot be the name of a field in this sandbox")
+            _check_fields(services, _own_class(services, cls, "dataclass"))
             return _matchable(dataclasses.dataclass(**options)(cls))
 
         return made if cls is None else made(cls)
@@ -242,9 +255,9 @@ def _dataclasses(services: Services) -> dict[str, Any]:
         members[OWN_CLASS] = True
         bases = tuple(bases)  # Once: it may be another one when it is asked again.
         for base in bases:
-            _own_class(services, base, "make_dataclass")
+            _check_fields(services, _own_class(services, base, "make_dataclass"))
         for name in fields:
-            if (name if isinstance(name, str) else name[0]) in names.FORBIDDEN_ATTRIBUTES:
+            if (name if isinstance(name, str) else name[0]) in names.FORBIDDEN_ATTRIBUTES | names.WATCHED:
                 raise TypeError(f"{name!r} cannot be the name of a field in this sandbox")
         return _matchable(dataclasses.make_dataclass(cls_name, fields, bases=bases, namespace=members, **options))
 
@@ -288,6 +301,8 @@ def _type_hints(services: Services, value: Any) -> dict[str, Any]:
     for owner in owners:
         hints.update(services.attributes.get(owner, "__annotations__"))
     for name, hint in hints.items():
+        if hint is None:
+            hints[name] = type(None)
         if isinstance(hint, str):
             raise NameError(f"the annotation {hint!r:.80} of {name!r} is text, which is not evaluated in this sandbox")
     return hints

@@ -117,6 +117,8 @@ class StreamHandler(Handler):
 class Logger:
     """A place records go through, on their way to handlers."""
 
+    _disabled_below = -1
+
     def __init__(self, name: str, parent: Logger | None = None) -> None:
         self.name = name
         self.level = 0
@@ -133,7 +135,7 @@ class Logger:
         return self.level or (self.parent.getEffectiveLevel() if self.parent else 30)
 
     def isEnabledFor(self, level: int) -> bool:  # noqa: N802
-        return not self.disabled and level >= self.getEffectiveLevel()
+        return not self.disabled and level > Logger._disabled_below and level >= self.getEffectiveLevel()
 
     def addHandler(self, handler: Any) -> None:  # noqa: N802
         if handler not in self.handlers:
@@ -185,6 +187,7 @@ class Logger:
 
 
 _LAST_RESORT: Final = StreamHandler()
+_LAST_RESORT.setLevel(30)
 for _kind in (Filter, Formatter, Handler, StreamHandler, Logger, LogRecord):
     setattr(_kind, OWN_CLASS, True)  # Their attributes may be set, as those of a snippet's own objects.
 
@@ -212,8 +215,8 @@ def logging_members() -> dict[str, Any]:
                     handler.setFormatter(Formatter(options.get("format") or _BASIC, style=options.get("style", "%")))
             root.handlers[:] = handlers
 
-    def disable(level: int = 50) -> None:
-        root.setLevel(level + 1)
+    def disable(level: int | str = 50) -> None:
+        Logger._disabled_below = _level(level)
 
     methods = ("debug", "info", "warning", "error", "critical", "exception", "log")
     classes = (Filter, Formatter, Handler, Logger, LogRecord, StreamHandler)

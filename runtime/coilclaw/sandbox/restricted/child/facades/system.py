@@ -15,6 +15,7 @@ from coilclaw.sandbox.restricted.child.facades.facade import Facade, SysFacade, 
 from coilclaw.sandbox.restricted.child.facades.language import SimpleNamespace
 from coilclaw.sandbox.restricted.child.facades.logs import logging_members
 from coilclaw.sandbox.restricted.child.facades.tracebacks import lines_of
+from coilclaw.sandbox.restricted.child.ownership import is_type
 from coilclaw.sandbox.restricted.child.services import Services
 
 __all__ = ["system_facades"]
@@ -55,10 +56,6 @@ def vars_of(facade: Facade) -> dict[str, Any]:
 
 def _never(path: Any) -> bool:
     return False
-
-
-def _nothing(*args: Any, **kwargs: Any) -> None:
-    return None
 
 
 def _no_files(*args: Any, **kwargs: Any) -> NoReturn:
@@ -137,13 +134,32 @@ class _Warnings:
 
     def __init__(self) -> None:
         self._records: list[list[Any]] = []
+        self._action = "default"
 
     def members(self) -> dict[str, Any]:
-        ignored = dict.fromkeys(("simplefilter", "filterwarnings", "resetwarnings"), _nothing)
-        return {"warn": self._warn, "catch_warnings": self._catch, **ignored}
+        return {
+            "warn": self._warn,
+            "catch_warnings": self._catch,
+            "simplefilter": self._filter,
+            "filterwarnings": self._filter,
+            "resetwarnings": lambda: self._filter("default"),
+        }
+
+    def _filter(self, action: str, *args: Any, **options: Any) -> None:
+        """One filter for everything; those that tell warnings apart are not there."""
+        self._action = action
 
     def _warn(self, message: Any, category: Any = None, stacklevel: int = 1, source: Any = None) -> None:
-        warning = message if isinstance(message, Warning) else (category or UserWarning)(message)
+        category = UserWarning if category is None else category
+        if not (is_type(category) and issubclass(category, Warning)):
+            raise TypeError("category must be a Warning subclass")
+        warning = message if isinstance(message, Warning) else category(message)
+        if not issubclass(type(warning), Warning):
+            raise TypeError("a warning must be a Warning")
+        if self._action == "error":
+            raise warning
+        if self._action == "ignore":
+            return
         if self._records:
             self._records[-1].append(SimpleNamespace(message=warning, category=type(warning)))
         else:
