@@ -59,8 +59,9 @@ class InlineExecutor(concurrent.futures.Executor):
 
 
 # Private from 3.14 on, and deprecated under the public names.
-_policy_base: Any = getattr(events, "_AbstractEventLoopPolicy", None) or events.AbstractEventLoopPolicy
-_set_policy: Any = getattr(events, "_set_event_loop_policy", None) or events.set_event_loop_policy
+_events: Any = events
+_policy_base = getattr(_events, "_AbstractEventLoopPolicy", None) or _events.AbstractEventLoopPolicy
+_set_policy = getattr(_events, "_set_event_loop_policy", None) or _events.set_event_loop_policy
 
 
 def use_snippet_loops(completions: Completions) -> None:

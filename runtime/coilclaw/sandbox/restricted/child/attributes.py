@@ -301,11 +301,12 @@ class Attributes:
         kind: Any = getattr(found, "__self__", None)
         if not (is_type(kind) and issubclass(kind, datetime.date)):
             return found
+        at: Callable[..., Any] = kind.fromtimestamp
         if name == "now":
-            return lambda tz=None: kind.fromtimestamp(self._clock(), tz)
+            return lambda tz=None: at(self._clock(), tz)
         if name == "utcnow":
-            return lambda: kind.fromtimestamp(self._clock(), datetime.UTC).replace(tzinfo=None)
-        return lambda: kind.fromtimestamp(self._clock())
+            return lambda: at(self._clock(), datetime.UTC).replace(tzinfo=None)
+        return lambda: at(self._clock())
 
 
 def _behind(value: Any) -> Any:

@@ -44,14 +44,9 @@ _PR_GET_NO_NEW_PRIVS: Final = 39
 _CLOSE_RANGE: Final = 436  # The same on every processor of Linux but Alpha.
 _LAST_DESCRIPTOR: Final = 2**32 - 1
 
-_LayerStep = tuple[LayerName, Step]
-_Loaded = tuple[
-    tuple[_LayerStep, ...],
-    Callable[[int, int], list[Step]] | None,
-    Callable[[int], list[Step]] | None,
-    Callable[[int], tuple[Step]] | None,
-    tuple[LayerName, ...],
-]
+_LayerStep = tuple[str, Step]
+_Steps = Callable[..., Iterable[Step]]
+_Loaded = tuple[tuple[_LayerStep, ...], _Steps | None, _Steps | None, _Steps | None, tuple[str, ...]]
 
 
 class ConfinementFailed(Exception):

@@ -33,7 +33,7 @@ def only_for(kind: type, method: Callable[..., Any]) -> Callable[..., Any]:
             raise TypeError(f"a method of '{kind.__name__}' objects doesn't apply to a '{type(self).__name__}' object")
         return method(self, *args, **kwargs)
 
-    del checked.__wrapped__  # type: ignore[attr-defined]
+    del checked.__wrapped__
     return checked
 
 
@@ -55,9 +55,8 @@ def seal(kinds: Iterable[type]) -> None:
             if type(found) is types.FunctionType and name not in _NOT_METHODS:
                 sealed = only_for(kind, found)
             elif type(found) is property:
-                sealed = property(
-                    *(_sealed(kind, part) for part in (found.fget, found.fset, found.fdel)), found.__doc__
-                )
+                get, put, delete = (_sealed(kind, part) for part in (found.fget, found.fset, found.fdel))
+                sealed = property(get, put, delete, found.__doc__)
             if sealed is not None:
                 try:
                     setattr(kind, name, sealed)
