@@ -9,6 +9,7 @@ import dataclasses
 import hashlib
 import io
 import sys
+import threading
 import types
 from typing import Any
 
@@ -82,7 +83,7 @@ class World:
         shown = [value for facade in self.facades.values() for value in facade.__dict__.values()]
         managers = (contextlib.contextmanager(iter)(()), contextlib.nullcontext(), contextlib.AsyncExitStack())
         calls = (Tools(self.completions), PendingCall(self.completions, "", 0), Ok(1), Err, ToolCallError)
-        others = (Output, HostLink, Completions, asyncio.Timeout, dataclasses.Field)
+        others = (Output, HostLink, Completions, asyncio.Timeout, dataclasses.Field, threading.Condition)
         return [*shown, *managers, *calls, *others]
 
     def touch(self) -> None:

@@ -32,6 +32,7 @@ def asynchronous_facades(services: Services) -> dict[str, Facade]:
     # The real ones take a loop, to which they hand what they know.
     register_stand_in(future, asyncio.Future, *asyncio.Future.__subclasses__())
     register_stand_in(task, asyncio.Task)
+    register_stand_in(make_stand_in("Handle", asyncio.Handle), asyncio.Handle, asyncio.TimerHandle)
     members: dict[str, dict[str, Any]] = {
         "asyncio": {
             **take(asyncio, _ASYNCIO),
