@@ -68,7 +68,7 @@ class Database:
         connection = apsw.Connection(str(self.path), flags=flags)
         connection.set_busy_handler(_wait_when_busy(_BUSY_SECONDS))
         if writable:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _switch_to_wal(connection)
             connection.execute("PRAGMA synchronous = FULL")
         return connection
 
@@ -157,6 +157,19 @@ class Database:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _switch_to_wal(connection: apsw.Connection) -> None:
+    """Changing the mode needs the file for itself, and SQLite asks no busy handler about that."""
+    ends = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except apsw.BusyError:
+            if time.monotonic() > ends:
+                raise
+            time.sleep(0.005)
 
 
 def _wait_when_busy(seconds: float) -> Any:
