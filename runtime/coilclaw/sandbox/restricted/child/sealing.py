@@ -19,8 +19,8 @@ __all__ = ["classes_of", "only_for", "seal"]
 _mro = type.__dict__["__mro__"].__get__
 _namespace = type.__dict__["__dict__"].__get__
 _NOT_METHODS: Final = frozenset({"__new__", "__init_subclass__", "__class_getitem__", "__prepare__"})
-_UNTOUCHED: Final = frozenset({"typing", "abc", "builtins", "enum"})
-"""Modules whose classes use each other's functions, and whose objects hold nothing of interest."""
+_UNTOUCHED: Final = frozenset({"typing", "abc", "builtins", "enum", "collections.abc", "numbers"})
+"""Modules whose classes lend their functions to others, and whose objects hold nothing of interest."""
 
 
 def only_for(kind: type, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,7 +40,7 @@ def only_for(kind: type, method: Callable[..., Any]) -> Callable[..., Any]:
 def classes_of(objects: Iterable[Any]) -> set[type]:
     """The classes among these objects, and those they inherit from."""
     found = {kind for value in objects for kind in _mro(value if is_type(value) else type(value))}
-    return {kind for kind in found if kind.__module__.partition(".")[0] not in _UNTOUCHED}
+    return {kind for kind in found if _UNTOUCHED.isdisjoint((kind.__module__, kind.__module__.partition(".")[0]))}
 
 
 def _sealed(kind: type, part: Any) -> Any:

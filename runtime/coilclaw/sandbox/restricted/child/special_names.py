@@ -24,6 +24,7 @@ __all__ = [
     "TUPLE_ATTRIBUTES",
     "WATCHED",
     "WRITABLE",
+    "is_member",
     "is_special",
 ]
 
@@ -97,3 +98,8 @@ INHERITED: Final = TUPLE_ATTRIBUTES | {"_value_", "_name_", "_missing_", "_gener
 
 def is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
+
+
+def is_member(name: str) -> bool:
+    """Whether a snippet may give this name to a member of an object or a class, other than in its source."""
+    return not is_special(name) and name not in RESERVED

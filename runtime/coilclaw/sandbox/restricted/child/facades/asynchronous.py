@@ -54,11 +54,24 @@ def asynchronous_facades(services: Services) -> dict[str, Facade]:
         },
     }
     futures = take(concurrent.futures, "Future as_completed wait CancelledError TimeoutError")
+    futures.update({name: _of_real_futures(futures[name]) for name in ("as_completed", "wait")})
     futures.update({"ThreadPoolExecutor": InlineExecutor, "ProcessPoolExecutor": InlineExecutor})
     facades = {name: Facade(name, found) for name, found in members.items()}
     facades["concurrent.futures"] = Facade("concurrent.futures", futures)
     facades["concurrent"] = Facade("concurrent", {"futures": facades["concurrent.futures"]})
     return facades
+
+
+def _of_real_futures(function: Callable[..., Any]) -> Callable[..., Any]:
+    """These register objects of the library with each future they are given."""
+
+    def checked(fs: Any, *args: Any, **options: Any) -> Any:
+        given = list(fs)
+        if not all(issubclass(type(future), concurrent.futures.Future) for future in given):
+            raise TypeError("futures are made by an executor")
+        return function(given, *args, **options)
+
+    return checked
 
 
 def _run(main: Coroutine[Any, Any, Any], /, *, debug: bool | None = None) -> Any:

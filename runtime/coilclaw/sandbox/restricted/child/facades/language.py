@@ -48,6 +48,9 @@ _TYPING: Final = (
     "ReadOnly TYPE_CHECKING assert_never assert_type cast final get_args get_origin is_typeddict overload "
     "override reveal_type runtime_checkable dataclass_transform"
 )
+_DATACLASS_OPTIONS: Final = frozenset(
+    "init repr eq order unsafe_hash frozen match_args kw_only slots weakref_slot".split()
+)
 _PLAIN_BASES: Final = (object, abc.ABC, typing.Generic, typing.Protocol)
 _COPIED: Final = ("__name__", "__qualname__", "__doc__")
 
@@ -120,7 +123,8 @@ def _check_names_of_enums(services: Services) -> None:
             if names.is_special(check_attribute_name(name)) or not name.isidentifier():
                 raise TypeError(f"{name!r} cannot be the name of a member in this sandbox")
         mixed = options.get("type")
-        if args or not (mixed is None or mixed in (int, str, float) or services.attributes.own.is_class(mixed)):
+        known = any(mixed is kind for kind in (None, int, str, float))
+        if args or not (known or services.attributes.own.is_class(mixed)):
             raise TypeError("an enumeration is mixed with int, str, float or a class of the snippet only")
         return create(cls, check_attribute_name(class_name), members, **{**options, "module": "__main__"})
 
@@ -250,8 +254,10 @@ def _dataclasses(services: Services) -> dict[str, Any]:
         members = dict(namespace or {})
         fields = [field if isinstance(field, str) else tuple(field) for field in fields]
         for name in (*members, *(field if isinstance(field, str) else field[0] for field in fields)):
-            if names.is_special(check_attribute_name(name)) and name not in names.DEFINABLE:
+            if not names.is_member(check_attribute_name(name)) and name not in names.DEFINABLE:
                 raise TypeError(f"{name!r} cannot be defined in this sandbox")
+        if unknown := options.keys() - _DATACLASS_OPTIONS:
+            raise TypeError(f"make_dataclass() has no option {sorted(unknown)[0]!r} in this sandbox")
         members[OWN_CLASS] = True
         bases = tuple(bases)  # Once: it may be another one when it is asked again.
         for base in bases:
@@ -274,7 +280,7 @@ class SimpleNamespace:
 
     def __init__(self, /, **values: Any) -> None:
         for name, value in values.items():
-            if names.is_special(name):
+            if not names.is_member(name):
                 raise AttributeError(f"attribute {name!r} cannot be set in this sandbox")
             self.__dict__[name] = value
 

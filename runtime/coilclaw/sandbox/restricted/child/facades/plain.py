@@ -200,6 +200,7 @@ _LONGEST_LITERAL: Final = 1_000_000
 
 def plain_facades() -> dict[str, Facade]:
     """The modules above, by name."""
+    _check_types_of_statistics()
     members = {name: take(module, names) for name, (module, names) in _TAKEN.items()}
     members["array"] = {"array": array, "ArrayType": array}
     members["ast"] = {"literal_eval": _literal_eval}
@@ -220,6 +221,24 @@ def _with_parents(facades: dict[str, Facade]) -> dict[str, Facade]:
         known = facades[parent].__dict__ if parent in facades else {}
         facades[parent] = Facade(parent, {**known, child: facades[name]})
     return facades
+
+
+def _check_types_of_statistics() -> None:
+    """`statistics` calls the real type of its data to make the result; of a class that is its metaclass."""
+    known = (int, bool, float, decimal.Decimal, fractions.Fraction)
+    functions: Any = statistics
+    coerce, convert = functions._coerce, functions._convert
+
+    def checked_coerce(one: type, other: type) -> Any:
+        if not all(any(kind is number for number in known) for kind in (one, other)):
+            raise TypeError("statistics are of int, float, Decimal and Fraction only in this sandbox")
+        return coerce(one, other)
+
+    def checked_convert(value: Any, kind: type) -> Any:
+        checked_coerce(kind, kind)
+        return convert(value, kind)
+
+    statistics.__dict__.update(_coerce=checked_coerce, _convert=checked_convert)
 
 
 def _literal_eval(text: Any, /) -> Any:
