@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from coilclaw.sandbox.deadline import Deadline
 from coilclaw.sandbox.limits import Limits
 from coilclaw.sandbox.outcomes import Outcome
 
-__all__ = ["Engine", "Host", "Pins", "Snippet"]
+__all__ = ["Engine", "Host", "Pins", "Snippet", "run_request"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +48,18 @@ class Pins:
             return hashlib.shake_256(self.seed + drawn.to_bytes(8, "big")).digest(size)
 
         return draw
+
+
+def run_request(snippet: Snippet, pins: Pins) -> str:
+    """What the code inside a sandbox is given to run, as JSON."""
+    return json.dumps(
+        {
+            "source": snippet.source,
+            "name": snippet.name,
+            "inputs": dict(snippet.inputs),
+            "seed": int.from_bytes(pins.seed, "big"),
+        }
+    )
 
 
 class Host(Protocol):

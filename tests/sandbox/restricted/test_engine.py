@@ -168,6 +168,14 @@ def test_a_layer_that_is_required_and_off_stops_the_run_before_the_snippet_is_ha
         engine.close()
 
 
+def test_starting_the_parent_is_not_the_runs_time() -> None:
+    engine = RestrictedEngine()
+    try:
+        assert Execution(seconds=0.15).of("1 + 1", engine).value == 2
+    finally:
+        engine.close()
+
+
 def test_a_parent_that_cannot_start_says_why(tmp_path: Path) -> None:
     boot = tmp_path / "broken.py"
     boot.write_text("raise SystemExit('no luck today')")

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
-from coilclaw.sandbox.engine import Host, Pins, Snippet
+from coilclaw.sandbox.engine import Host, Pins, Snippet, run_request
 from coilclaw.sandbox.errors import EngineUnavailable
 from coilclaw.sandbox.limits import Limits
 from coilclaw.sandbox.outcomes import Crashed, Outcome, OutOfMemory, Rejected, TimedOut
@@ -51,18 +51,14 @@ class RestrictedEngine:
         """Run one snippet in a child of its own and say how it ended."""
         if problem := unusable(snippet, limits):
             return Rejected(error=problem)
-        request = {
-            "source": snippet.source,
-            "name": snippet.name,
-            "inputs": dict(snippet.inputs),
-            "seed": int.from_bytes(pins.seed, "big"),
-        }
-        job = partial(self._run, json.dumps(request).encode(), limits, host, deadline, pins)
+        job = partial(self._run, run_request(snippet, pins).encode(), limits, host, deadline, pins)
         return concluded(lambda: self._threads.run_deep(job, deadline))
 
     def _run(self, request: bytes, limits: Limits, host: Host, deadline: Deadline, pins: Pins) -> Outcome:
         cpu_seconds = math.ceil(limits.seconds) + _SPARE_CPU_SECONDS
         allowance = Allowance(memory_bytes=limits.memory_bytes, cpu_seconds=cpu_seconds)
+        if self.parent.warm_up():
+            deadline.restart()  # Starting the parent is not the run's time.
         try:
             with self.parent.take(allowance) as child:
                 conversation = Conversation(child, host, deadline, pins)

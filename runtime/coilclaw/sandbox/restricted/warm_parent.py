@@ -70,6 +70,13 @@ class WarmParent:
         with self._lock:
             self._started()
 
+    def warm_up(self) -> bool:
+        """Wait until children can be forked; True if there was something to wait for."""
+        with self._lock:
+            was_warm = self._warm
+            self._running()
+        return not was_warm
+
     @property
     def pid(self) -> int | None:
         """The process, while there is one."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 from coilclaw.sandbox.deadline import Deadline
-from coilclaw.sandbox.engine import Host, Pins, Snippet
+from coilclaw.sandbox.engine import Host, Pins, Snippet, run_request
 from coilclaw.sandbox.limits import Limits
 from coilclaw.sandbox.outcomes import Crashed, Outcome, Rejected
 from coilclaw.sandbox.report import concluded, reported_outcome, unusable
@@ -44,13 +43,7 @@ class WasmEngine:
         """Run one snippet in an instance of its own and say how it ended."""
         if problem := unusable(snippet, limits):
             return Rejected(error=problem)
-        request = {
-            "source": snippet.source,
-            "name": snippet.name,
-            "inputs": dict(snippet.inputs),
-            "seed": int.from_bytes(pins.seed, "big"),
-        }
-        return concluded(lambda: self._run(json.dumps(request), limits, host, deadline, pins))
+        return concluded(lambda: self._run(run_request(snippet, pins), limits, host, deadline, pins))
 
     def _run(self, request: str, limits: Limits, host: Host, deadline: Deadline, pins: Pins) -> Outcome:
         guest = self.guests.take()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from coilclaw.sandbox.guest.tools import Completions
 from coilclaw.sandbox.restricted.child.attributes import Attributes
@@ -27,6 +27,4 @@ class Services:
     attributes: Attributes
     clock: Clock
     entropy: Callable[[int], bytes]
-    stdout: Any
-    stderr: Any
     completions: Completions

@@ -61,8 +61,6 @@ class World:
             attributes=self.attributes,
             clock=self.link,
             entropy=self.entropy,
-            stdout=stdout,
-            stderr=stderr,
             completions=self.completions,
         )
         classes = Classes(self.attributes)  # Before the facades, which show its `type`.
