@@ -13,7 +13,7 @@ import pytest
 
 from coilclaw.integrations.files import list_files, read, write
 from coilclaw.policy import classify
-from coilclaw.sdk import Forbid, Risk, ToolContext, ToolFailure
+from coilclaw.sdk import Bounds, Forbid, Risk, ToolContext, ToolFailure
 
 OUTSIDE = "outside secret"
 
@@ -25,7 +25,7 @@ def ctx(tmp_path: Path) -> ToolContext:
     (workspace / "notes").mkdir(parents=True)
     (workspace / "notes" / "a.txt").write_text("hällo")
     (workspace / "b.bin").write_bytes(b"\xff\xfe\x00")
-    return ToolContext(workspace=workspace, forbidden_paths=(workspace / "private",))
+    return ToolContext(workspace=workspace, bounds=Bounds(forbidden_paths=(workspace / "private",)))
 
 
 def judged(tool: Any, ctx: ToolContext, **arguments: Any) -> Risk | Forbid:
@@ -200,7 +200,7 @@ def test_a_workspace_that_is_a_link_is_judged_by_where_it_is(tmp_path: Path) -> 
     (real / ".ssh/id").write_text(OUTSIDE)
     (tmp_path / "link").symlink_to(real)
     for place in (real, tmp_path / "link"):
-        ctx = ToolContext(workspace=place, forbidden_paths=(tmp_path / "link/.ssh",))
+        ctx = ToolContext(workspace=place, bounds=Bounds(forbidden_paths=(tmp_path / "link/.ssh",)))
         assert isinstance(judged(read, ctx, path=".ssh/id"), Forbid)
         assert ".ssh" not in [entry.path for entry in list_files(ctx, ".", recursive=True).entries]
 

@@ -11,8 +11,8 @@ import itertools
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -39,7 +39,7 @@ from coilclaw.sandbox import (
     RunEnded,
     SnippetError,
 )
-from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext, ToolFailure
+from coilclaw.sdk import Bounds, Decision, Forbid, Risk, Tool, ToolContext, ToolFailure
 
 __all__ = ["Bridge", "Surroundings"]
 
@@ -69,7 +69,8 @@ class Surroundings:
     handlers: Handlers
     workspace: Path
     secret: Callable[[str], str | None]
-    forbidden_paths: tuple[Path, ...] = ()
+    bounds: Bounds = field(default_factory=Bounds)
+    settings: Callable[[str], Mapping[str, str]] = lambda integration: {}
     tool_seconds: float = 30.0
     response_bytes: int = 1024 * 1024
     progress: Callable[[str, str], None] = lambda tool, message: None
@@ -362,6 +363,9 @@ class Bridge:
             if not value:
                 return found, name
             found[name] = value
+        for name in tool.optional_secrets:
+            if value := self._around.secret(name):
+                found[name] = value
         return found, None
 
     def _context(self, call: _Call, tool: Tool, secrets: dict[str, str]) -> ToolContext:
@@ -374,7 +378,8 @@ class Bridge:
             idempotency_key=call.id,
             secrets=secrets,
             hosts=tool.hosts,
-            forbidden_paths=self._around.forbidden_paths,
+            bounds=self._around.bounds,
+            settings=self._around.settings(tool.integration),
             time_left=lambda: self._deadline.remaining,
             is_cancelled=lambda: self._over or self._deadline.over,
             report_progress=lambda message: self._around.progress(tool.id, message),

@@ -26,11 +26,18 @@ class Registry:
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
-        """`integration.action` for each `integration.resource.action` where only one tool could be meant."""
-        short = {tool_id: f"{tool_id.split('.')[0]}.{tool_id.split('.')[-1]}" for tool_id in self.tools}
-        meant = Counter(alias for alias in short.values())
+        """Other names of tools: those a contract gives, and `integration.action` for `integration.resource.action`.
+
+        A name that could mean more than one tool means none.
+        """
+        names = [
+            (alias, tool_id)
+            for tool_id, tool in self.tools.items()
+            for alias in {f"{tool_id.split('.')[0]}.{tool_id.split('.')[-1]}", *tool.aliases} - {tool_id}
+        ]
+        meant = Counter(alias for alias, _ in names)
         return MappingProxyType(
-            {alias: tool_id for tool_id, alias in short.items() if meant[alias] == 1 and alias != tool_id}
+            {alias: tool_id for alias, tool_id in names if meant[alias] == 1 and alias not in self.tools}
         )
 
     def resolve(self, name: str) -> Tool | None:

@@ -20,7 +20,7 @@ from coilclaw.policy import Approver, Autonomy, NobodyToAsk, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog, load_or_create_key
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Engine, Limits
-from coilclaw.sdk import Decision, OperatorError, Risk
+from coilclaw.sdk import Bounds, Decision, OperatorError, Risk
 from coilclaw.store import Database
 from coilclaw.workspace_tools import load_installed, load_workspace
 
@@ -28,6 +28,7 @@ __all__ = [
     "Parts",
     "expanded",
     "load_registry",
+    "make_bounds",
     "make_engine",
     "make_policy",
     "open_log",
@@ -103,7 +104,8 @@ def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator
             handlers=handlers,
             workspace=config.workspace_dir.resolve(),
             secret=os.environ.get,
-            forbidden_paths=_forbidden_paths(settings),
+            bounds=make_bounds(settings),
+            settings=lambda integration: (config.integrations.model_extra or {}).get(integration, {}),
             tool_seconds=config.limits.tool_seconds,
             response_bytes=config.limits.response_bytes,
             progress=lambda tool, message: click.echo(printable(f"{tool}: {message}"), err=True),
@@ -111,11 +113,21 @@ def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator
         yield Parts(settings=settings, log=log, registry=load_registry(config), runtime=Runtime(surroundings))
 
 
-def _forbidden_paths(settings: Settings) -> tuple[Path, ...]:
-    """The configured ones, and our own: a tool that could write there could change policy and receipts."""
+def make_bounds(settings: Settings) -> Bounds:
+    """What tools may reach. Our own files are forbidden too: who can write them can change policy and receipts."""
     config = settings.config
+    security = config.security
     own = (settings.home, config.receipts.path, config.receipts.key_path)
-    return tuple(path.resolve() for path in (*config.security.forbidden_paths, *own))
+    return Bounds(
+        autonomy=security.autonomy,
+        forbidden_paths=tuple(path.resolve() for path in (*security.forbidden_paths, *own)),
+        forbidden_commands=security.forbidden_commands,
+        shell_allow=security.shell_allow,
+        http_domains=security.http_domains,
+        http_private=security.http_private,
+        shell_seconds=config.limits.shell_seconds,
+        http_seconds=config.limits.http_seconds,
+    )
 
 
 def load_registry(config: Config) -> Registry:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from coilclaw.sandbox.restricted import LayerName
@@ -23,6 +24,13 @@ class Security(_Section):
     autonomy: Literal["readonly", "supervised", "full"] = "supervised"
     workspace_only: Literal[True] = True
     forbidden_paths: tuple[Path, ...] = (Path("/etc"), Path("/sys"), Path("/boot"), Path("~/.ssh"))
+    forbidden_commands: tuple[str, ...] = ("rm", "shutdown", "reboot", "mkfs", "dd")
+    shell_allow: tuple[str, ...] = (
+        "basename", "cat", "cut", "date", "diff", "dirname", "du", "echo", "file", "find", "grep", "head", "ls",
+        "mkdir", "printf", "pwd", "sort", "stat", "tail", "touch", "tr", "true", "uniq", "wc",
+    )  # fmt: skip
+    http_domains: tuple[str, ...] = ()
+    http_private: tuple[str, ...] = ()
     audit_log: Literal[True] = True
 
 
@@ -36,6 +44,8 @@ class RunLimits(_Section):
     calls: Annotated[int, Field(ge=1)] = 1000
     tool_seconds: Annotated[float, Field(gt=0)] = 30.0
     response_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
+    shell_seconds: Annotated[float, Field(gt=0)] = 15.0
+    http_seconds: Annotated[float, Field(gt=0)] = 20.0
 
 
 class RestrictedSandbox(_Section):
@@ -85,6 +95,36 @@ class PolicySection(_Section):
     rules: tuple[PolicyRule, ...] = ()
 
 
+class McpServer(_Section):
+    """A server whose tools become `tools.<name>.<tool>`: a program to start, or an address."""
+
+    command: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    env: Mapping[str, str] = {}
+    url: str | None = None
+    seconds: Annotated[float, Field(gt=0)] = 30.0
+
+    @model_validator(mode="after")
+    def _is_one_of_both(self) -> McpServer:
+        if (self.command is None) == (self.url is None):
+            raise PydanticCustomError("mcp_server", "must have either `command` or `url`")
+        return self
+
+
+class Integrations(_Section):
+    """Settings of integrations, one table each; `mcp` holds the servers."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    mcp: Mapping[str, McpServer] = {}
+
+    @model_validator(mode="after")
+    def _are_tables_of_text(self) -> Integrations:
+        for name, table in (self.model_extra or {}).items():
+            if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+                raise PydanticCustomError("settings", "{name} must be a table of strings", {"name": name})
+        return self
+
+
 class Config(_Section):
     """Everything that can be configured."""
 
@@ -94,3 +134,4 @@ class Config(_Section):
     sandbox: Sandbox = Sandbox()
     receipts: Receipts = Receipts()
     policy: PolicySection = PolicySection()
+    integrations: Integrations = Integrations()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from coilclaw.config.model import Security
+
 __all__ = ["config_text"]
 
 
 def config_text(workspace: Path) -> str:
     """Every key with its default, commented out where the default is what most people want."""
+    allowed = ", ".join(f'"{name}"' for name in Security().shell_allow)
     quoted = str(workspace).replace("\\", "\\\\").replace('"', '\\"')
     return f'''\
 # CoilClaw's configuration. `coilclaw config show` lists every value and where it comes from;
@@ -20,6 +23,10 @@ workspace_dir = "{quoted}"
 # readonly: reads only.  supervised: reads run, writes ask.  full: everything runs unless forbidden.
 autonomy = "supervised"
 # forbidden_paths = ["/etc", "/sys", "/boot", "~/.ssh"]
+# forbidden_commands = ["rm", "shutdown", "reboot", "mkfs", "dd"]
+# shell_allow = [{allowed}]
+# http_domains = []        # domains that may be read without asking; other domains ask
+# http_private = []        # private addresses that may be reached, e.g. ["127.0.0.1:8080", "10.1.0.0/16"]
 
 [limits]
 # seconds = 60             # wall time of a run; waiting for a person does not count
@@ -29,6 +36,8 @@ autonomy = "supervised"
 # calls = 1000             # tool calls in one run
 # tool_seconds = 30        # one tool call, unless its contract says otherwise
 # response_bytes = 1048576 # what one tool call may return
+# shell_seconds = 15       # one shell command
+# http_seconds = 20        # one HTTP request
 
 [sandbox]
 # engine = "wasm"          # or "restricted": a confined process for each run
@@ -50,4 +59,12 @@ autonomy = "supervised"
 # risk = "write"
 # decision = "deny"
 # reason = "this machine's files are not to be changed"
+
+# Another server for an integration; its host takes the place of the one the tools declare.
+# [integrations.posthog]
+# url = "https://eu.posthog.com"
+
+# Every tool of an MCP server becomes tools.<name>.<tool>.
+# [integrations.mcp.clock]
+# command = ["uvx", "mcp-server-time"]   # or: url = "https://example.org/mcp"
 '''

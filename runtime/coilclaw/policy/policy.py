@@ -42,13 +42,13 @@ class Policy:
     def __init__(self, autonomy: Autonomy, rules: Sequence[Rule] = ()) -> None:
         self.autonomy = autonomy
         self.rules = tuple(rules)
-        self._known: dict[tuple[str, Risk, Decision | None], Verdict] = {}
+        self._known: dict[tuple[str, Risk, Decision | None, tuple[str, ...]], Verdict] = {}
 
     def decide(self, tool: Tool, classified: Risk | Forbid) -> Verdict:
         """The verdict on one call, given what its classification says."""
         if isinstance(classified, Forbid):
             return Verdict(decision=Decision.DENY, reason=f"forbidden: {classified.reason}")
-        key = (tool.id, classified, tool.default_decision)
+        key = (tool.id, classified, tool.default_decision, tool.aliases)
         verdict = self._known.get(key)
         if verdict is None:
             verdict = self._known[key] = self._strictest(tool, classified)
@@ -59,7 +59,7 @@ class Policy:
         opinions = [(_BY_AUTONOMY[self.autonomy][risk], autonomy)]
         if tool.default_decision is not None:
             opinions.append((tool.default_decision, "the tool's own contract"))
-        opinions += [(rule.decision, str(rule)) for rule in self.rules if rule.applies(tool.id, risk)]
+        opinions += [(rule.decision, str(rule)) for rule in self.rules if rule.applies(tool, risk)]
         decision = max((opinion for opinion, _ in opinions), key=lambda each: each.strictness)
         reasons = [reason for opinion, reason in opinions if opinion is decision]
         return Verdict(decision=decision, reason="; ".join(reasons))

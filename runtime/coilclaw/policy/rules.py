@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from coilclaw.sdk import Decision, Risk
+from coilclaw.sdk import Decision, Risk, Tool
 
 __all__ = ["Rule"]
 
@@ -22,8 +22,10 @@ class Rule:
     risk: Risk | None = None
     reason: str | None = None
 
-    def applies(self, tool_id: str, risk: Risk) -> bool:
-        return fnmatchcase(tool_id, self.tool) and (self.risk is None or self.risk is risk)
+    def applies(self, tool: Tool, risk: Risk) -> bool:
+        """A rule may name a tool by any name it has."""
+        named = any(fnmatchcase(name, self.tool) for name in (tool.id, *tool.aliases))
+        return named and (self.risk is None or self.risk is risk)
 
     def __str__(self) -> str:
         return f"rule {self.tool!r}: {self.decision.value}" + (f" ({self.reason})" if self.reason else "")

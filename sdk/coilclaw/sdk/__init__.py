@@ -1,5 +1,6 @@
 """What a tool author imports."""
 
+from coilclaw.sdk.bounds import Bounds
 from coilclaw.sdk.context import ToolContext
 from coilclaw.sdk.contract import Classifier, Handler, Tool
 from coilclaw.sdk.define import define_tool
@@ -28,6 +29,7 @@ __all__ = [
     "ActivityItem",
     "ApprovalRequest",
     "AuthProfile",
+    "Bounds",
     "Classifier",
     "CoilClawError",
     "Decision",

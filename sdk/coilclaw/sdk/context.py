@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from coilclaw.sdk.bounds import Bounds
 from coilclaw.sdk.errors import ToolFailure
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ __all__ = ["ToolContext"]
 
 
 def _ignore_progress(message: str) -> None:
+    return None
+
+
+def _forget(data: bytes) -> None:
     return None
 
 
@@ -42,10 +47,12 @@ class ToolContext:
         idempotency_key: str = "local",
         secrets: Mapping[str, str] | None = None,
         hosts: tuple[str, ...] = (),
-        forbidden_paths: tuple[Path, ...] = (),
+        bounds: Bounds | None = None,
+        settings: Mapping[str, str] | None = None,
         time_left: Callable[[], float] | None = None,
         is_cancelled: Callable[[], bool] = _never,
         report_progress: Callable[[str], None] = _ignore_progress,
+        note_written: Callable[[bytes], None] = _forget,
     ) -> None:
         self.workspace = workspace
         self.tool_id = tool_id
@@ -55,10 +62,13 @@ class ToolContext:
         self.idempotency_key = idempotency_key
         self.secrets: Mapping[str, str] = MappingProxyType(dict(secrets or {}))
         self.hosts = hosts
-        self.forbidden_paths = forbidden_paths
+        self.bounds = bounds or Bounds()
+        self.settings: Mapping[str, str] = MappingProxyType(dict(settings or {}))
+        """The operator's `[integrations.<name>]` table for this tool's integration."""
         self._time_left = time_left
         self._is_cancelled = is_cancelled
         self._report_progress = report_progress
+        self._note_written = note_written
         self._async_client: httpx.AsyncClient | None = None
         self._sync_client: httpx.Client | None = None
 
@@ -84,6 +94,14 @@ class ToolContext:
     def progress(self, message: str) -> None:
         """Say how far the call has come; shown to the person waiting, never to the model."""
         self._report_progress(message)
+
+    def will_write(self, data: bytes) -> None:
+        """Say what a file is about to contain, before it is written on the caller's behalf.
+
+        A tool file with exactly this content then waits for a person's trust, wherever it was
+        written and however it came under `tools/`.
+        """
+        self._note_written(data)
 
     @property
     def http(self) -> httpx.AsyncClient:

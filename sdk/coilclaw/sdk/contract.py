@@ -59,8 +59,10 @@ class Tool:
     idempotent: bool = False
     hosts: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
+    optional_secrets: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()
     summary: str | None = None
+    aliases: tuple[str, ...] = ()
     classify: Classifier | None = field(default=None, repr=False)
     file: str = ""
     line: int = 0
@@ -101,6 +103,8 @@ class Tool:
             "idempotent": self.idempotent,
             "hosts": list(self.hosts),
             "secrets": list(self.secrets),
+            "optional_secrets": list(self.optional_secrets),
+            "aliases": list(self.aliases),
             "summary": self.summary,
             "classified": self.classify is not None,
             "input": self.input_schema,

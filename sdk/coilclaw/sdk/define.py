@@ -6,6 +6,7 @@ import inspect
 import sys
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from keyword import iskeyword
 from string import Formatter
 from typing import Any, overload
 
@@ -35,8 +36,10 @@ def define_tool(
     idempotent: bool = False,
     hosts: Iterable[str] = (),
     secrets: Iterable[str] = (),
+    optional_secrets: Iterable[str] = (),
     examples: Iterable[Mapping[str, Any]] = (),
     summary: str | None = None,
+    aliases: Iterable[str] = (),
     classify: Classifier | None = None,
     description: str | None = None,
 ) -> Tool: ...
@@ -56,8 +59,10 @@ def define_tool(
     idempotent: bool = False,
     hosts: Iterable[str] = (),
     secrets: Iterable[str] = (),
+    optional_secrets: Iterable[str] = (),
     examples: Iterable[Mapping[str, Any]] = (),
     summary: str | None = None,
+    aliases: Iterable[str] = (),
     classify: Classifier | None = None,
     description: str | None = None,
 ) -> Callable[[Handler], Tool]: ...
@@ -76,8 +81,10 @@ def define_tool(
     idempotent: bool = False,
     hosts: Iterable[str] = (),
     secrets: Iterable[str] = (),
+    optional_secrets: Iterable[str] = (),
     examples: Iterable[Mapping[str, Any]] = (),
     summary: str | None = None,
+    aliases: Iterable[str] = (),
     classify: Classifier | None = None,
     description: str | None = None,
 ) -> Tool | Callable[[Handler], Tool]:
@@ -109,8 +116,10 @@ def define_tool(
             idempotent=idempotent,
             hosts=definition.names("hosts", hosts),
             secrets=definition.names("secrets", secrets),
+            optional_secrets=definition.names("optional_secrets", optional_secrets),
             examples=tuple(definition.checked_examples(examples, model)),
             summary=summary,
+            aliases=definition.checked_aliases(aliases),
             classify=classify,
             file=definition.file,
             line=definition.line,
@@ -177,6 +186,13 @@ class _Definition:
             if not isinstance(value, str) or not value:
                 raise self.error(field, f"{value!r} is not a name")
         return result
+
+    def checked_aliases(self, aliases: Iterable[str]) -> tuple[str, ...]:
+        names = self.names("aliases", aliases)
+        for name in names:
+            if not name.isidentifier() or iskeyword(name) or name.startswith("_"):
+                raise self.error("aliases", f"{name!r} is not one word of letters, digits and underscores")
+        return names
 
     def checked_model(self, model: object) -> type[BaseModel]:
         if not (isinstance(model, type) and issubclass(model, BaseModel)):

@@ -39,7 +39,7 @@ def forbidden(path: str, ctx: ToolContext) -> Forbid | None:
         return Forbid(reason=f"{path!r} leads out of a folder with '..'")
     # The workspace may itself be a link; below it none is followed.
     target = Path(os.path.normpath(Path(os.path.realpath(ctx.workspace)) / plain))
-    for place in ctx.forbidden_paths:
+    for place in ctx.bounds.forbidden_paths:
         if target.is_relative_to(place) or target.is_relative_to(os.path.realpath(place)):
             return Forbid(reason=f"{path!r} is under the forbidden path {place}")
     return None
