@@ -11,23 +11,22 @@ import itertools
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from pydantic_core import to_json
 
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.arguments import bind, validate
-from coilclaw.bridge.handlers import Handlers
+from coilclaw.bridge.calls import Admitted, Call
 from coilclaw.bridge.invocation import BadOutput, invoke, invoke_async, serialised
 from coilclaw.bridge.preflight import check_calls
 from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
 from coilclaw.bridge.registry import Registry
+from coilclaw.bridge.surroundings import Surroundings
 from coilclaw.bridge.trail import bounded, following, refused
-from coilclaw.policy import Answer, Approver, Policy, Question, classify
-from coilclaw.receipts import Draft, ReceiptLog, digest, now
+from coilclaw.policy import Answer, Question, classify
+from coilclaw.receipts import Draft, Row, digest, now
 from coilclaw.sandbox import (
     POLL_SECONDS,
     Abandoned,
@@ -39,14 +38,15 @@ from coilclaw.sandbox import (
     RunEnded,
     SnippetError,
 )
-from coilclaw.sdk import Bounds, Decision, Forbid, Risk, Tool, ToolContext, ToolFailure
+from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext, ToolFailure
 
-__all__ = ["Bridge", "Surroundings"]
+__all__ = ["Bridge"]
 
 _logger = logging.getLogger(__name__)
 
 _LONGEST_NAME: Final = 200
 _MOST_AT_ONCE: Final = 64
+_MOST_PROGRESS: Final = 20
 _MOST_UNDELIVERED_BYTES: Final = 16 * 1024 * 1024
 _MOST_DELIVERED_BYTES: Final = 8 * 1024 * 1024
 _LONGEST_WRITE_SECONDS: Final = 5.0
@@ -57,45 +57,6 @@ _TOO_MANY_ANSWERS: Final = Refusal(
     hint="read the results of calls before starting more",
 )
 _ABANDONED: Final = Refusal(code="abandoned", message="the run ended first; what the tool did is unknown")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Surroundings:
-    """What the bridges of one process share."""
-
-    log: ReceiptLog
-    policy: Policy
-    approver: Approver
-    handlers: Handlers
-    workspace: Path
-    secret: Callable[[str], str | None]
-    bounds: Bounds = field(default_factory=Bounds)
-    settings: Callable[[str], Mapping[str, str]] = lambda integration: {}
-    tool_seconds: float = 30.0
-    response_bytes: int = 1024 * 1024
-    progress: Callable[[str, str], None] = lambda tool, message: None
-
-
-class _Call(NamedTuple):
-    """One attempt, from its number on. `tool` is None when the name resolved to nothing."""
-
-    number: int
-    id: str
-    name: str
-    line: int
-    tool: Tool | None
-
-
-class _Admitted(NamedTuple):
-    """A call that may run: its `started` receipt is written."""
-
-    call: _Call
-    tool: Tool
-    input: Any
-    context: ToolContext
-    redaction: Redaction
-    draft: Draft
-    durable: bool
 
 
 class Bridge:
@@ -124,7 +85,7 @@ class Bridge:
         self._output: list[str] = []
         self._answered = threading.Condition()
         self._answers: deque[tuple[int, bytes]] = deque()
-        self._under_way: dict[int, _Admitted] = {}
+        self._under_way: dict[int, Admitted] = {}
         self._at_once = threading.Semaphore(_MOST_AT_ONCE)
         self._over = False
         self._writing = 0
@@ -209,13 +170,13 @@ class Bridge:
 
     # Admission ---------------------------------------------------------------------------------------
 
-    def _admit(self, name: str, sent: bytes, line: int, number: int) -> _Admitted:
+    def _admit(self, name: str, sent: bytes, line: int, number: int) -> Admitted:
         """Everything that comes before the handler. Raises `Refusal` with its receipts already written."""
         self._deadline.end_if_over()
         self._untouched = False
         shown = name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
         tool = self._registry.resolve(name)
-        call = _Call(
+        call = Call(
             number, f"call-{self._run_id.removeprefix('run-')}-{number}", tool.id if tool else shown, line, tool
         )
         if number > self._limits.calls:
@@ -243,9 +204,9 @@ class Bridge:
             hint = f"set the environment variable {missing}"
             raise self._refusal(requested, Refusal(code="missing_secret", message=f"{missing} is not set", hint=hint))
         context = self._context(call, tool, secrets)
-        return self._decide(_Admitted(call, tool, input, context, redaction, requested, True), kept)
+        return self._decide(Admitted(call, tool, input, context, redaction, requested, True, itertools.count()), kept)
 
-    def _decide(self, asked: _Admitted, arguments: bytes) -> _Admitted:
+    def _decide(self, asked: Admitted, arguments: bytes) -> Admitted:
         """Classify, ask policy, perhaps ask a person, and write `started`."""
         tool, requested = asked.tool, asked.draft
         classified = self._classify(asked)
@@ -264,7 +225,7 @@ class Bridge:
         started = following(requested, "tool.call.started", "allowed", now(), {})
         return self._start(asked._replace(draft=started, durable=risk is not Risk.READ), started)
 
-    def _classify(self, asked: _Admitted) -> Risk | Forbid:
+    def _classify(self, asked: Admitted) -> Risk | Forbid:
         tool = asked.tool
         if tool.classify is None:
             return tool.risk
@@ -277,7 +238,7 @@ class Bridge:
             return Forbid(reason="the tool did not classify this call in time")
         return opinion
 
-    def _start(self, admitted: _Admitted, *drafts: Draft) -> _Admitted:
+    def _start(self, admitted: Admitted, *drafts: Draft) -> Admitted:
         """Enter the call among those under way and write its `started`; too late once the run is over."""
         with self._answered:
             late = self._over or self._deadline.over
@@ -288,24 +249,34 @@ class Bridge:
             self._around.log.append_relaxed(refused(admitted.draft, _TOO_LATE))
             raise RunEnded(self._deadline.outcome or Cancelled())
         try:
-            self._append(admitted, *drafts)
+            if admitted.durable and self._around.guard is not None:
+                guarded = self._around.guard.begin(admitted.call.id, admitted.draft)
+                admitted = admitted._replace(guarded=guarded)
+                self._under_way[admitted.call.number] = admitted
+                self._append(admitted, *drafts, contents=guarded.contents, rows=guarded.rows)
+            else:
+                self._append(admitted, *drafts)
         except BaseException:
             self._under_way.pop(admitted.call.number, None)
             raise
         return admitted
 
-    def _append(self, admitted: _Admitted, *drafts: Draft, contents: dict[str, bytes] | None = None) -> None:
+    def _append(
+        self, admitted: Admitted, *drafts: Draft, contents: dict[str, bytes] | None = None, rows: Sequence[Row] = ()
+    ) -> None:
         """Write receipts of a call that counts as being written; `close` waits for those."""
         try:
-            append = self._around.log.append if admitted.durable else self._around.log.append_relaxed
-            append(*drafts, contents=contents)
+            if admitted.durable:
+                self._around.log.append(*drafts, contents=contents, rows=rows)
+            else:
+                self._around.log.append_relaxed(*drafts, contents=contents)
         finally:
             with self._answered:
                 self._writing -= 1
                 if self._over:
                     self._answered.notify_all()
 
-    def _ask(self, call: _Call, tool: Tool, risk: Risk, reason: str, arguments: bytes, requested: Draft) -> Draft:
+    def _ask(self, call: Call, tool: Tool, risk: Risk, reason: str, arguments: bytes, requested: Draft) -> Draft:
         """Put the question; the answer is the draft of an approval, or a refusal."""
         question = Question(
             run_id=self._run_id,
@@ -342,7 +313,7 @@ class Bridge:
         self._around.log.append_relaxed(refused(requested, refusal, decided))
         raise refusal
 
-    def _exceed(self, call: _Call) -> None:
+    def _exceed(self, call: Call) -> None:
         """One call too many ends the run: a loop that ignores its errors would go on for ever."""
         message = f"more than {self._limits.calls} calls in one run"
         refusal = Refusal(code="too_many_calls", message=message, denied=True)
@@ -368,7 +339,7 @@ class Bridge:
                 found[name] = value
         return found, None
 
-    def _context(self, call: _Call, tool: Tool, secrets: dict[str, str]) -> ToolContext:
+    def _context(self, call: Call, tool: Tool, secrets: dict[str, str]) -> ToolContext:
         return ToolContext(
             workspace=self._around.workspace,
             tool_id=tool.id,
@@ -382,12 +353,26 @@ class Bridge:
             settings=self._around.settings(tool.integration),
             time_left=lambda: self._deadline.remaining,
             is_cancelled=lambda: self._over or self._deadline.over,
-            report_progress=lambda message: self._around.progress(tool.id, message),
+            report_progress=lambda message: self._progress(call, tool, message, Redaction(secrets)),
+            note_written=lambda data: self._note_written(call, data),
         )
+
+    def _note_written(self, call: Call, data: bytes) -> None:
+        if self._around.guard is not None:
+            self._around.guard.note_written(call.id, data)
+
+    def _progress(self, call: Call, tool: Tool, message: str, redaction: Redaction) -> None:
+        """Shown to the person at once; the first few of a call also go into the receipts."""
+        shown = bounded(redaction.text(str(message)))
+        self._around.progress(tool.id, shown)
+        admitted = self._under_way.get(call.number)
+        if admitted is not None and next(admitted.progress) < _MOST_PROGRESS:
+            payload = {"message": shown}
+            self._around.log.append_relaxed(following(admitted.draft, "tool.call.progress", "allowed", now(), payload))
 
     # Execution -----------------------------------------------------------------------------------------
 
-    def _perform_beside(self, admitted: _Admitted) -> None:
+    def _perform_beside(self, admitted: Admitted) -> None:
         try:
             with self._at_once:
                 answer = self._perform(admitted)
@@ -396,7 +381,7 @@ class Bridge:
             answer = failure(Refusal(code="evidence_unavailable", message=str(error)))
         self._answer(admitted.call.number, answer)
 
-    def _perform(self, admitted: _Admitted) -> bytes:
+    def _perform(self, admitted: Admitted) -> bytes:
         """Run the handler, judge what it returned, and write down how it ended."""
         if admitted.call.number not in self._under_way:
             return failure(_ABANDONED)  # Its turn came after the run had ended.
@@ -410,28 +395,35 @@ class Bridge:
         except Refusal as refusal:
             ended = refused(admitted.draft, refusal)
             answer = failure(refusal)
+        written, rows = admitted.guarded.settle() if admitted.guarded else ((), ())
         with self._answered:
-            if self._under_way.pop(admitted.call.number, None) is None:
-                return answer  # `close` has written the end of this call already.
-            self._writing += 1
-        self._append(admitted, ended, contents=contents)
+            late = self._under_way.pop(admitted.call.number, None) is None
+            if not late:
+                self._writing += 1
+        if not late:
+            self._append(admitted, ended, *written, contents=contents, rows=rows)
+        elif rows:  # `close` has written the end of this call already.
+            self._around.log.append(*written, rows=rows)
         return answer
 
-    def _handle(self, admitted: _Admitted) -> bytes:
+    def _handle(self, admitted: Admitted) -> bytes:
         tool, context = admitted.tool, admitted.context
         seconds = tool.timeout_seconds or self._around.tool_seconds
         timeout = min(seconds, self._deadline.remaining)
         try:
             if tool.is_async:
                 coroutine = invoke_async(tool, admitted.input, context)
+                if admitted.guarded:
+                    coroutine = admitted.guarded.run_async(coroutine)
                 value = serialised(tool, self._around.handlers.run_async(coroutine, timeout, self._deadline))
             else:
                 # Serialised on the handler's thread: that may run the author's code too.
+                def job() -> bytes:
+                    return serialised(tool, invoke(tool, admitted.input, context))
+
+                guarded = admitted.guarded
                 value = self._around.handlers.run(
-                    tool.version,
-                    lambda: serialised(tool, invoke(tool, admitted.input, context)),
-                    timeout,
-                    self._deadline,
+                    tool.version, job if guarded is None else lambda: guarded.run(job), timeout, self._deadline
                 )
         except Abandoned:
             raise Refusal(
@@ -454,7 +446,7 @@ class Bridge:
             )
         return admitted.redaction.json(value)
 
-    def _redacted(self, admitted: _Admitted, code: str, message: str, hint: str | None) -> Refusal:
+    def _redacted(self, admitted: Admitted, code: str, message: str, hint: str | None) -> Refusal:
         clean = admitted.redaction.text
         return Refusal(
             code=bounded(clean(code)), message=bounded(clean(message)), hint=bounded(clean(hint)) if hint else None
@@ -470,7 +462,7 @@ class Bridge:
 
     # Receipts ------------------------------------------------------------------------------------------
 
-    def _requested(self, call: _Call, arguments: bytes, risk: Risk | None) -> Draft:
+    def _requested(self, call: Call, arguments: bytes, risk: Risk | None) -> Draft:
         return Draft(
             type="tool.call.requested",
             status="pending",

@@ -48,17 +48,18 @@ def _check(call: dict[str, Any], registry: Registry, policy: Policy) -> dict[str
             "message": f"tools.{path} does not exist",
             "hint": registry.suggestion(path.removesuffix(".start")),
         }
+    shown = path if path.removesuffix(".start") == tool.id else f"{path} ({tool.id})"
     if mistake := _mistake(call, tool):
         return {
             "type": "InvalidCall",
-            "message": f"tools.{path}: {mistake}",
+            "message": f"tools.{shown}: {mistake}",
             "hint": f"it takes: {signature(tool)}",
         }
     verdict = policy.decide(tool, tool.risk)
     if verdict.decision is Decision.DENY:
         return {
             "type": "DeniedCall",
-            "message": f"tools.{path} is denied by policy: {verdict.reason}",
+            "message": f"tools.{shown} is denied by policy: {verdict.reason}",
             "hint": "`coilclaw config show` lists the autonomy level and the rules",
         }
     return None

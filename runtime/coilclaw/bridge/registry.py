@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
-from coilclaw.sdk import Diagnostic, Tool
+from coilclaw.sdk import Diagnostic, Quarantined, Tool
 
 __all__ = ["Registry", "build_registry"]
 
@@ -23,6 +23,7 @@ class Registry:
     generation: int
     tools: Mapping[str, Tool]
     diagnostics: tuple[Diagnostic, ...] = ()
+    quarantined: tuple[Quarantined, ...] = ()
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
@@ -33,7 +34,8 @@ class Registry:
         names = [
             (alias, tool_id)
             for tool_id, tool in self.tools.items()
-            for alias in {f"{tool_id.split('.')[0]}.{tool_id.split('.')[-1]}", *tool.aliases} - {tool_id}
+            for alias in dict.fromkeys((*tool.aliases, f"{tool_id.split('.')[0]}.{tool_id.split('.')[-1]}"))
+            if alias != tool_id
         ]
         meant = Counter(alias for alias, _ in names)
         return MappingProxyType(
@@ -49,8 +51,14 @@ class Registry:
 
     def suggestion(self, name: str) -> str | None:
         """What to say after 'no such tool': the nearest names, or what there is at all."""
+        for held in self.quarantined:
+            if name.split(".", 1)[0] == held.integration:
+                return f"{held.name} waits for a person's trust: {held.command}"
         known = [*self.tools, *self.aliases]
-        near = difflib.get_close_matches(name[:200], known, n=3, cutoff=0.6)
+        nearest: dict[str, str] = {}  # One name for each tool.
+        for each in difflib.get_close_matches(name[:200], known, n=6, cutoff=0.6):
+            nearest.setdefault(self.aliases.get(each, each), each)
+        near = list(nearest.values())[:3]
         if not near:
             action = name.rsplit(".", 1)[-1][:100]
             near = [tool_id for tool_id in self.tools if tool_id.rsplit(".", 1)[-1] == action][:3]
@@ -62,11 +70,21 @@ class Registry:
         return f"there are tools of: {', '.join(integrations[:20])}"
 
 
-def build_registry(groups: Sequence[tuple[Iterable[Tool], Iterable[Diagnostic]]], *, generation: int = 1) -> Registry:
-    """Put tools together. Earlier groups win over later ones; within a group an id that stands twice names nothing."""
+def build_registry(
+    groups: Sequence[tuple[Iterable[Tool], Iterable[Diagnostic]]],
+    *,
+    generation: int = 1,
+    quarantined: tuple[Quarantined, ...] = (),
+    own: Callable[[Callable[[], Registry]], Iterable[Tool]] | None = None,
+) -> Registry:
+    """Put tools together. Earlier groups win over later ones; within a group an id that stands twice names nothing.
+
+    `own` makes the tools that speak of this very registry (`registry_tools`). They come before all groups.
+    """
     tools: dict[str, Tool] = {}
     diagnostics: list[Diagnostic] = []
-    for group, problems in groups:
+    made: list[Registry] = []
+    for group, problems in [(own(lambda: made[0]) if own else (), ()), *groups]:
         diagnostics.extend(problems)
         members = list(group)
         places: dict[str, list[Tool]] = {}
@@ -88,11 +106,35 @@ def build_registry(groups: Sequence[tuple[Iterable[Tool], Iterable[Diagnostic]]]
                         + ("the other one is used" if tool_id in tools else "neither can be called"),
                     )
                 )
-    return Registry(
+    registry = Registry(
         generation=generation,
         tools=MappingProxyType(dict(sorted(tools.items()))),
         diagnostics=tuple(diagnostics),
+        quarantined=quarantined,
     )
+    if lost := _lost_aliases(registry):
+        registry = replace(registry, diagnostics=(*registry.diagnostics, *lost))
+    made.append(registry)
+    return registry
+
+
+def _lost_aliases(registry: Registry) -> list[Diagnostic]:
+    """An alias that several tools claim names none of them, which their authors are told."""
+    claims: dict[str, list[Tool]] = {}
+    for tool in registry.tools.values():
+        for alias in dict.fromkeys(tool.aliases):
+            claims.setdefault(alias, []).append(tool)
+    return [
+        Diagnostic(
+            file=tool.file,
+            line=tool.line,
+            message=f"the alias {alias!r} of {tool.id!r} is also one of {other.id!r}",
+            hint="rename one of them; until then it names neither",
+        )
+        for alias, tools in claims.items()
+        for tool, other in zip(tools, [*tools[1:], tools[0]], strict=True)
+        if len(tools) > 1
+    ]
 
 
 def _with_source(tool: Tool) -> Tool:

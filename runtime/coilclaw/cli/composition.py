@@ -13,24 +13,29 @@ from typing import Any
 
 import click
 
-from coilclaw.bridge import Handlers, Registry, Surroundings, build_registry
+from coilclaw.bridge import Handlers, Registry, Surroundings
 from coilclaw.cli.terminal import printable
+from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Config, Settings, load_settings
 from coilclaw.policy import Approver, Autonomy, NobodyToAsk, Policy, Rule
-from coilclaw.receipts import MIGRATIONS, ReceiptLog, load_or_create_key
+from coilclaw.receipts import MIGRATIONS as RECEIPTS
+from coilclaw.receipts import ReceiptLog, load_or_create_key
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Engine, Limits
 from coilclaw.sdk import Bounds, Decision, OperatorError, Risk
 from coilclaw.store import Database
-from coilclaw.workspace_tools import load_installed, load_workspace
+from coilclaw.trust import MIGRATIONS as TRUST
+from coilclaw.trust import TrustLedger, WriteGuard
 
 __all__ = [
+    "Evidence",
     "Parts",
     "expanded",
     "load_registry",
     "make_bounds",
     "make_engine",
     "make_policy",
+    "open_evidence",
     "open_log",
     "open_parts",
     "run_limits",
@@ -40,13 +45,27 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """The receipt log, and what is known about tool files beside it."""
+
+    log: ReceiptLog
+    ledger: TrustLedger
+
+
+@dataclass(frozen=True, kw_only=True)
 class Parts:
     """What a command that runs tools needs."""
 
     settings: Settings
     log: ReceiptLog
-    registry: Registry
+    ledger: TrustLedger
+    toolbox: Toolbox
     runtime: Runtime
+
+    @property
+    def registry(self) -> Registry:
+        """The tools as they are now; a run keeps the registry it is given."""
+        return self.toolbox.registry
 
 
 def expanded(text: str) -> Path:
@@ -75,7 +94,14 @@ def settings_for(workspace: str | None = None, **overrides: Any) -> Settings:
 
 @contextmanager
 def open_log(settings: Settings) -> Iterator[ReceiptLog]:
-    """The receipt log, closed again whatever happens."""
+    """The receipt log alone, closed again whatever happens."""
+    with open_evidence(settings) as evidence:
+        yield evidence.log
+
+
+@contextmanager
+def open_evidence(settings: Settings) -> Iterator[Evidence]:
+    """The receipt log and the trust ledger, which share one database."""
     receipts = settings.config.receipts
     try:
         settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -83,10 +109,11 @@ def open_log(settings: Settings) -> Iterator[ReceiptLog]:
         raise OperatorError(
             f"cannot create the home folder {settings.home}: {error.strerror}", hint="set COILCLAW_HOME to another one"
         ) from None
-    with Database(receipts.path, MIGRATIONS) as database:
+    with Database(receipts.path, (*RECEIPTS, *TRUST)) as database:
         begun = bool(database.read("SELECT 1 FROM receipt_head"))
         with ReceiptLog(database, load_or_create_key(receipts.key_path, create=not begun)) as log:
-            yield log
+            root = settings.config.workspace_dir.resolve() / "tools"
+            yield Evidence(log=log, ledger=TrustLedger(database, log, root))
 
 
 @contextmanager
@@ -94,11 +121,13 @@ def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator
     """Everything but the engine, which only snippets need."""
     config = settings.config
     with ExitStack() as stack:
-        log = stack.enter_context(open_log(settings))
+        evidence = stack.enter_context(open_evidence(settings))
+        toolbox = stack.enter_context(Toolbox(settings, evidence.ledger))
+        toolbox.refresh()
         handlers = Handlers()
         stack.callback(handlers.close)
         surroundings = Surroundings(
-            log=log,
+            log=evidence.log,
             policy=make_policy(config),
             approver=approver or NobodyToAsk(),
             handlers=handlers,
@@ -108,9 +137,16 @@ def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator
             settings=lambda integration: (config.integrations.model_extra or {}).get(integration, {}),
             tool_seconds=config.limits.tool_seconds,
             response_bytes=config.limits.response_bytes,
+            guard=WriteGuard(evidence.ledger, evidence.log, toolbox.workspace.sources.digests),
             progress=lambda tool, message: click.echo(printable(f"{tool}: {message}"), err=True),
         )
-        yield Parts(settings=settings, log=log, registry=load_registry(config), runtime=Runtime(surroundings))
+        yield Parts(
+            settings=settings,
+            log=evidence.log,
+            ledger=evidence.ledger,
+            toolbox=toolbox,
+            runtime=Runtime(surroundings),
+        )
 
 
 def make_bounds(settings: Settings) -> Bounds:
@@ -130,15 +166,19 @@ def make_bounds(settings: Settings) -> Bounds:
     )
 
 
-def load_registry(config: Config) -> Registry:
-    """Installed integrations first, then the workspace."""
-    groups = [load_installed(), load_workspace(config.workspace_dir)]
-    return build_registry([(group.tools, group.diagnostics) for group in groups])
+def load_registry(settings: Settings) -> Registry:
+    """The tools as they are, for commands that only show them: nothing is recorded."""
+    with ExitStack() as stack:
+        # Without a log nothing was ever written through the bridge.
+        evidence = stack.enter_context(open_evidence(settings)) if settings.config.receipts.path.exists() else None
+        toolbox = Toolbox(settings, evidence.ledger if evidence else None, record=False)
+        toolbox.refresh()
+        return toolbox.registry
 
 
 def show_diagnostics(registry: Registry) -> None:
-    for diagnostic in registry.diagnostics:
-        click.secho(printable(f"Warning: {diagnostic}"), err=True, fg="yellow")
+    for problem in (*registry.diagnostics, *registry.quarantined):
+        click.secho(printable(f"Warning: {problem}"), err=True, fg="yellow")
 
 
 def make_policy(config: Config) -> Policy:

@@ -103,7 +103,7 @@ def _workspace(settings: Settings) -> Finding:
 
 
 def _tools(settings: Settings) -> Iterator[Finding]:
-    registry = load_registry(settings.config)
+    registry = load_registry(settings)
     yield Finding(check="tools", state="ok", detail=f"{len(registry.tools)} tools")
     for diagnostic in registry.diagnostics:
         where = f"{diagnostic.file}:{diagnostic.line}" if diagnostic.line else diagnostic.file

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.chain import GENESIS, Draft, Link, link
@@ -23,9 +23,12 @@ from coilclaw.receipts.verification import HEAD, Verification, checked_head, ver
 from coilclaw.sdk import Receipt
 from coilclaw.store import Database, Migration, StoreUnwritable
 
-__all__ = ["MIGRATIONS", "RELAXED_SECONDS", "ReceiptLog"]
+__all__ = ["MIGRATIONS", "RELAXED_SECONDS", "ReceiptLog", "Row"]
 
 RELAXED_SECONDS: Final = 0.02
+
+Row: TypeAlias = tuple[str, Sequence[str | int | None]]
+"""An SQL statement and its values, written in the same transaction as some receipts."""
 
 MIGRATIONS: Final = (
     Migration(
@@ -53,11 +56,12 @@ MIGRATIONS: Final = (
 class _Entry:
     """What one caller appends, and the lock it sleeps on until that is on disk."""
 
-    __slots__ = ("committed", "contents", "drafts", "first_seq", "leads", "woken")
+    __slots__ = ("committed", "contents", "drafts", "first_seq", "leads", "rows", "woken")
 
-    def __init__(self, drafts: Sequence[Draft], contents: Mapping[str, bytes] | None) -> None:
+    def __init__(self, drafts: Sequence[Draft], contents: Mapping[str, bytes] | None, rows: Sequence[Row] = ()) -> None:
         self.drafts = drafts
         self.contents = contents
+        self.rows = rows
         self.first_seq = 0
         self.committed = False
         self.leads = False
@@ -81,9 +85,14 @@ class ReceiptLog:
         self._closed = False
         self._log_id = ""
 
-    def append(self, *drafts: Draft, contents: Mapping[str, bytes] | None = None) -> list[str]:
-        """Append and wait until everything is on disk; returns the receipts' ids."""
-        entry = _Entry(drafts, contents)
+    def append(
+        self, *drafts: Draft, contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
+    ) -> list[str]:
+        """Append and wait until everything is on disk; returns the receipts' ids.
+
+        `rows` are statements of other tables that hold if and only if these receipts do.
+        """
+        entry = _Entry(drafts, contents, rows)
         self._commit(entry)
         return [f"receipt-{self._log_id}-{entry.first_seq + number}" for number in range(len(drafts))]
 
@@ -182,6 +191,8 @@ class ReceiptLog:
                         rows.append(item)
                     if entry.contents:
                         contents.extend(entry.contents.items())
+                    for statement, values in entry.rows:
+                        connection.execute(statement, values)
                 if contents:
                     connection.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?)", contents)
                 if rows:

@@ -12,6 +12,7 @@ from coilclaw.sdk.errors import (
     ToolDefinitionError,
     ToolFailure,
 )
+from coilclaw.sdk.quarantine import Quarantined
 from coilclaw.sdk.records import (
     ActivityItem,
     ApprovalRequest,
@@ -40,6 +41,7 @@ __all__ = [
     "Handler",
     "Ok",
     "OperatorError",
+    "Quarantined",
     "Receipt",
     "RelevantToolActivity",
     "Result",

@@ -1,0 +1,187 @@
+"""Finding tools by words: ranked search, and the two tools with which a snippet looks into its own registry."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import BaseModel, Field
+
+from coilclaw.bridge.registry import Registry
+from coilclaw.bridge.stubs import brief_line, example_calls, first_sentence, tool_stub
+from coilclaw.policy import Policy
+from coilclaw.sdk import Tool, ToolContext, ToolFailure, define_tool
+
+__all__ = ["Match", "registry_tools", "search_tools"]
+
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_A-Za-z]+")
+_SMALL_WORDS: Final = frozenset(
+    {
+        "a",
+        "an",
+        "and",
+        "at",
+        "by",
+        "do",
+        "for",
+        "from",
+        "how",
+        "i",
+        "in",
+        "is",
+        "it",
+        "of",
+        "on",
+        "or",
+        "the",
+        "to",
+        "with",
+    }
+)
+_LONGEST_QUERY: Final = 200
+_MOST_WORDS: Final = 10
+_LONGEST_DESCRIPTION: Final = 2000
+_ALIKE: Final = 0.78
+_EXACT: Final = 100.0
+_ID, _ALIAS, _ARGUMENT, _DESCRIPTION = 8.0, 8.0, 3.0, 2.0
+
+
+@dataclass(frozen=True)
+class Match:
+    """A tool that fits a query, and how well."""
+
+    tool: Tool
+    score: float
+
+
+def search_tools(registry: Registry, query: str) -> list[Match]:
+    """The tools a query may mean, best first: those that know most of its words, then those that are named so.
+
+    Words are those of ids, aliases, argument names and descriptions. A word that nothing knows is taken
+    for a misspelling of what it is most like. The same registry and query always give the same order.
+    """
+    query = query[:_LONGEST_QUERY]
+    wanted = _words(query)
+    wanted = [word for word in wanted if word not in _SMALL_WORDS] or wanted
+    named = registry.resolve(query.strip().removeprefix("tools."))
+    weights = {tool.id: _weights(tool) for tool in registry.tools.values()}
+    vocabulary = sorted({word for words in weights.values() for word in words})
+    meanings = [_meanings(word, vocabulary) for word in wanted[:_MOST_WORDS]]
+    found: list[tuple[int, Match]] = []
+    for tool in registry.tools.values():
+        points = [_points(meaning, weights[tool.id]) for meaning in meanings]
+        score = round(sum(points) + (_EXACT if tool is named else 0), 6)
+        if score:
+            found.append(
+                (-sum(1 for each in points if each) - (len(meanings) if tool is named else 0), Match(tool, score))
+            )
+    found.sort(key=lambda each: (each[0], -each[1].score, each[1].tool.id))
+    return [match for _, match in found]
+
+
+def _words(text: str) -> list[str]:
+    return list(dict.fromkeys(_stem(word.lower()) for word in _WORD.findall(text)))
+
+
+def _stem(word: str) -> str:
+    """Without the `s` of a plural."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _weights(tool: Tool) -> dict[str, float]:
+    """Each word a tool is known by, with the weight of the most telling place it stands in."""
+    weights: dict[str, float] = {}
+    places: list[tuple[float, Iterable[str]]] = [
+        (_ID, _words(tool.id)),
+        (_ALIAS, _words(" ".join(tool.aliases))),
+        (_ARGUMENT, _words(" ".join(tool.parameters)[:_LONGEST_DESCRIPTION])),
+        (_DESCRIPTION, _words(tool.description[:_LONGEST_DESCRIPTION])),
+    ]
+    for weight, words in places:
+        for word in words:
+            weights.setdefault(word, weight)
+    return weights
+
+
+def _meanings(word: str, vocabulary: list[str]) -> dict[str, float]:
+    """The known words that this word may mean, each with a share of the weight."""
+    meant: dict[str, float] = {}
+    for known in vocabulary:
+        if known == word:
+            meant[known] = 1.0
+        elif len(word) >= 3 and known.startswith(word):
+            meant[known] = 0.7
+        elif len(known) >= 4 and word.startswith(known):
+            meant[known] = 0.5
+    if not meant:
+        for known in difflib.get_close_matches(word, vocabulary, n=3, cutoff=_ALIKE if len(word) > 4 else 0.7):
+            meant[known] = 0.4
+    return meant
+
+
+def _points(meaning: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    return max((share * weights[word] for word, share in meaning.items() if word in weights), default=0.0)
+
+
+class FoundTool(BaseModel):
+    id: str
+    call: str
+    does: str
+    risk: str
+
+
+class FoundTools(BaseModel):
+    tools: list[FoundTool]
+    more: int
+
+
+class ToolDescription(BaseModel):
+    id: str
+    stub: str
+    examples: list[str]
+
+
+def registry_tools(lookup: Callable[[], Registry], *, policy: Policy | None = None) -> tuple[Tool, ...]:
+    """`registry.search` and `registry.describe`, over the one snapshot that `lookup` gives.
+
+    They are made anew for every snapshot, so that a run is told about the tools it can call, not about
+    those of a later generation.
+    """
+
+    @define_tool(id="registry.search", risk="read", idempotent=True, examples=[{"query": "read a file"}])
+    def search(
+        ctx: ToolContext,
+        query: Annotated[str, Field(min_length=1, max_length=_LONGEST_QUERY)],
+        limit: Annotated[int, Field(ge=1, le=50)] = 10,
+    ) -> FoundTools:
+        """The tools that fit some words, best first. In `call`, `?` marks arguments that may be left out."""
+        matches = search_tools(lookup(), query)
+        return FoundTools(
+            tools=[
+                FoundTool(
+                    id=match.tool.id,
+                    call=brief_line(match.tool, with_description=False),
+                    does=first_sentence(match.tool.description, 160),
+                    risk=match.tool.risk.value,
+                )
+                for match in matches[:limit]
+            ],
+            more=max(0, len(matches) - limit),
+        )
+
+    @define_tool(id="registry.describe", risk="read", idempotent=True, examples=[{"id": "files.read"}])
+    def describe(
+        ctx: ToolContext, id: Annotated[str, Field(min_length=1, max_length=_LONGEST_QUERY)]
+    ) -> ToolDescription:
+        """One tool in full, by id or alias. `stub` is its typed Python signature, with all types and what it does."""
+        registry = lookup()
+        name = id.removeprefix("tools.")
+        tool = registry.resolve(name)
+        if tool is None:
+            raise ToolFailure(f"tools.{name} does not exist", code="unknown_tool", hint=registry.suggestion(name))
+        return ToolDescription(id=tool.id, stub=tool_stub(tool, policy=policy), examples=example_calls(tool))
+
+    return (search, describe)

@@ -1,0 +1,49 @@
+"""The registry of a process that lives longer than one run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from coilclaw.bridge.registry import Registry, build_registry
+from coilclaw.sdk import Diagnostic, Quarantined, Tool
+
+__all__ = ["LiveRegistry", "Provision"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provision:
+    """What one provider of tools has to offer right now."""
+
+    tools: Sequence[Tool] = ()
+    diagnostics: Sequence[Diagnostic] = ()
+    quarantined: Sequence[Quarantined] = ()
+
+
+Provider: TypeAlias = Callable[[], Provision]
+
+
+class LiveRegistry:
+    """Holds the current snapshot. A rebuild makes the next one and swaps it whole; runs keep the one they began with."""
+
+    def __init__(self, providers: Iterable[Provider]) -> None:
+        self._providers = tuple(providers)
+        self._lock = threading.Lock()
+        self._current = Registry(generation=0, tools={})
+
+    @property
+    def current(self) -> Registry:
+        return self._current
+
+    def rebuild(self) -> Registry:
+        """Ask every provider again. Earlier providers win over later ones."""
+        with self._lock:
+            offers = [provider() for provider in self._providers]
+            self._current = build_registry(
+                [(offer.tools, offer.diagnostics) for offer in offers],
+                generation=self._current.generation + 1,
+                quarantined=tuple(each for offer in offers for each in offer.quarantined),
+            )
+            return self._current

@@ -1,0 +1,20 @@
+"""The registry as Python stubs: what a model is shown of the tools it can call."""
+
+from coilclaw.bridge.stubs.functions import brief_line, example_calls, tool_schemas, tool_stub
+from coilclaw.bridge.stubs.levels import Level, Stubs, registry_stubs
+from coilclaw.bridge.stubs.spelling import Spelling
+from coilclaw.bridge.stubs.text import first_sentence
+from coilclaw.bridge.stubs.tokens import estimated_tokens
+
+__all__ = [
+    "Level",
+    "Spelling",
+    "Stubs",
+    "brief_line",
+    "estimated_tokens",
+    "example_calls",
+    "first_sentence",
+    "registry_stubs",
+    "tool_schemas",
+    "tool_stub",
+]

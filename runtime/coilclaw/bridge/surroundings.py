@@ -1,0 +1,34 @@
+"""What the bridges of one process share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from coilclaw.bridge.handlers import Handlers
+from coilclaw.policy import Approver, Policy
+from coilclaw.receipts import ReceiptLog
+from coilclaw.sdk import Bounds
+from coilclaw.trust import WriteGuard
+
+__all__ = ["Surroundings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """Everything a bridge needs that does not belong to one run."""
+
+    log: ReceiptLog
+    policy: Policy
+    approver: Approver
+    handlers: Handlers
+    workspace: Path
+    secret: Callable[[str], str | None]
+    bounds: Bounds = field(default_factory=Bounds)
+    settings: Callable[[str], Mapping[str, str]] = lambda integration: {}
+    tool_seconds: float = 30.0
+    response_bytes: int = 1024 * 1024
+    progress: Callable[[str, str], None] = lambda tool, message: None
+    guard: WriteGuard | None = None
+    """Holds back what calls change under `tools/`; without it nothing there can be loaded as a tool."""

@@ -1,0 +1,49 @@
+"""`coilclaw tool reload`: load every tool file again, here and wherever the workspace is being watched."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from coilclaw.cli.composition import open_evidence, settings_for, show_diagnostics
+from coilclaw.cli.toolbox import Toolbox
+from coilclaw.sdk import OperatorError
+from coilclaw.workspace_tools import RELOAD_REQUEST
+
+__all__ = ["reload"]
+
+
+@click.command(epilog="Example: coilclaw tool reload --json")
+@click.option("--workspace", metavar="DIR", help="The workspace whose tools are loaded again.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def reload(workspace: str | None, as_json: bool) -> None:
+    """Load every tool file again and say what came of it.
+
+    Saving a file is enough for processes that watch the workspace; this is for the times when
+    something outside the files changed, such as a package that a tool imports.
+    """
+    settings = settings_for(workspace)
+    root = settings.config.workspace_dir / "tools"
+    if not root.is_dir():
+        raise OperatorError(f"{root} does not exist", hint="coilclaw tool new example.hello.say makes a first tool")
+    with open_evidence(settings) as evidence, Toolbox(settings, evidence.ledger) as toolbox:
+        change = toolbox.refresh()
+        (root / RELOAD_REQUEST).touch()
+        registry = toolbox.registry
+    own = [tool.id for tool in toolbox.workspace.tools]
+    if as_json:
+        facts = {
+            "generation": registry.generation,
+            "tools": own,
+            "failed": [f"tools/{name}" for name in change.failed],
+            "quarantined": [held.name for held in registry.quarantined],
+            "milliseconds": round(change.seconds * 1000, 3),
+        }
+        click.echo(json.dumps(facts))
+    else:
+        show_diagnostics(registry)
+        count = "1 tool" if len(own) == 1 else f"{len(own)} tools"
+        click.echo(f"Loaded {count} of {root} in {change.seconds * 1000:.0f} ms.")
+    sys.exit(1 if change.failed else 0)

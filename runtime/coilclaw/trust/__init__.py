@@ -1,0 +1,6 @@
+"""Which tool files a person stands behind, and which were written through the bridge."""
+
+from coilclaw.trust.guard import GuardedCall, WriteGuard
+from coilclaw.trust.ledger import MIGRATIONS, TrustLedger
+
+__all__ = ["MIGRATIONS", "GuardedCall", "TrustLedger", "WriteGuard"]

@@ -1,0 +1,179 @@
+"""Noticing changes: with events, without them, and in bursts."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from coilclaw.workspace_tools import RELOAD_REQUEST, Watch, Workspace
+
+TOOL = """
+from coilclaw.sdk import ToolContext, define_tool
+@define_tool(id="{id}", risk="read")
+def tool(ctx: ToolContext) -> int:
+    return {value}
+"""
+
+
+class Watched:
+    """A workspace that is being watched, and a way to wait for what it comes to."""
+
+    def __init__(self, place: Path) -> None:
+        self.root = place / "tools"
+        self.workspace = Workspace(place)
+        self.looks = 0
+        self.forced = 0
+        self._looked = threading.Condition()
+        self.watch = Watch(self.root, self._look)
+
+    def _look(self, force: bool) -> bool:
+        change = self.workspace.refresh(force=force)
+        with self._looked:
+            self.looks += 1
+            self.forced += force
+            self._looked.notify_all()
+        return change.settled
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        with self._looked:
+            assert self._looked.wait_for(condition, timeout=20), self.values()
+
+    def values(self) -> dict[str, object]:
+        return {tool.id: tool(None) for tool in self.workspace.tools}
+
+    def write(self, name: str, text: str) -> None:
+        file = self.root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[Watched]:
+    (tmp_path / "tools").mkdir()
+    watched = Watched(tmp_path)
+    with watched.watch:
+        watched.until(lambda: watched.looks > 0)
+        yield watched
+
+
+@pytest.mark.req("R5", "R7", "R65")
+def test_a_saved_file_is_loaded(watched: Watched) -> None:
+    watched.write("a/tools.py", TOOL.format(id="a.b", value=1))
+    watched.until(lambda: watched.values() == {"a.b": 1})
+    watched.write("a/tools.py", TOOL.format(id="a.b", value=2))
+    watched.until(lambda: watched.values() == {"a.b": 2})
+    (watched.root / "a/tools.py").unlink()
+    watched.until(lambda: watched.values() == {})
+
+
+def test_an_atomic_save_is_loaded(watched: Watched) -> None:
+    watched.write("a/tools.py", TOOL.format(id="a.b", value=1))
+    watched.until(lambda: watched.values() == {"a.b": 1})
+    for value in range(2, 6):
+        fresh = watched.root / "a/.tools.py.swp"
+        fresh.write_text(TOOL.format(id="a.b", value=value))
+        fresh.replace(watched.root / "a/tools.py")
+        watched.until(lambda expected=value: watched.values() == {"a.b": expected})  # type: ignore[misc]
+
+
+def test_the_tools_folder_may_come_later_go_and_come_back(tmp_path: Path) -> None:
+    watched = Watched(tmp_path)
+    with watched.watch:
+        watched.until(lambda: watched.looks > 0)
+        for value in (1, 2):
+            watched.write("a/tools.py", TOOL.format(id="a.b", value=value))
+            watched.until(lambda expected=value: watched.values() == {"a.b": expected})  # type: ignore[misc]
+            watched.write("a/tools.py", TOOL.format(id="a.b", value=value + 10))
+            watched.until(lambda expected=value + 10: watched.values() == {"a.b": expected})  # type: ignore[misc]
+            shutil.rmtree(watched.root)
+            watched.until(lambda: watched.values() == {})
+
+
+def test_a_folder_behind_a_link_is_watched(watched: Watched, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "tools.py").write_text(TOOL.format(id="far.away", value=1))
+    (watched.root / "far").symlink_to(elsewhere)
+    watched.until(lambda: watched.values() == {"far.away": 1})
+    (elsewhere / "tools.py").write_text(TOOL.format(id="far.away", value=2))
+    watched.until(lambda: watched.values() == {"far.away": 2})
+
+
+@pytest.mark.req("R66")
+def test_a_request_to_reload_runs_everything_again(watched: Watched) -> None:
+    watched.write("a/tools.py", TOOL.format(id="a.b", value=1))
+    watched.until(lambda: watched.values() == {"a.b": 1})
+    before = watched.workspace.tools[0]
+    (watched.root / RELOAD_REQUEST).touch()
+    watched.until(lambda: watched.forced > 0)
+    assert watched.workspace.tools[0] is not before
+
+
+def test_looking_does_not_cause_looking(watched: Watched) -> None:
+    watched.write("a/tools.py", TOOL.format(id="a.b", value=1))
+    watched.until(lambda: watched.values() == {"a.b": 1})
+    seen = watched.looks
+    ends = time.monotonic() + 1.0
+    while time.monotonic() < ends:
+        (watched.root / "a/tools.py").read_text()
+    assert watched.looks - seen <= 3
+
+
+def test_something_unsettled_is_looked_at_again_without_an_event(tmp_path: Path) -> None:
+    looks: list[bool] = []
+    enough = threading.Event()
+
+    def look(force: bool) -> bool:
+        looks.append(force)
+        if len(looks) == 4:
+            enough.set()
+        return False
+
+    with Watch(tmp_path / "tools", look):
+        assert enough.wait(20)
+
+
+def test_a_look_that_fails_is_not_the_last(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    again = threading.Event()
+    looks: list[bool] = []
+
+    def look(force: bool) -> bool:
+        looks.append(force)
+        if len(looks) == 1:
+            raise OSError("gone for a moment")
+        again.set()
+        return True
+
+    with Watch(tmp_path / "tools", look):
+        assert again.wait(20)
+    assert "gone for a moment" in caplog.text
+
+
+def test_no_edit_is_lost_in_bursts(watched: Watched) -> None:
+    """Writers do not wait for the watch; when they stop, it has come to the same end."""
+    chance = random.Random(3)
+    names = [f"{folder}/{stem}.py" for folder in "ab" for stem in ("one", "two", "three")]
+    for _ in range(200):
+        for _ in range(chance.randrange(1, 6)):
+            name = chance.choice(names)
+            match chance.randrange(5):
+                case 0:
+                    (watched.root / name).unlink(missing_ok=True)
+                case 1:
+                    watched.write(name, "broken = = 1\n")
+                case 2 if (watched.root / name).exists():
+                    (watched.root / name).replace(watched.root / name.replace(".py", ".bak"))
+                case _:
+                    watched.write(name, TOOL.format(id=name[:-3].replace("/", "."), value=chance.randrange(10**6)))
+    expected = {}
+    for name in names:
+        value = chance.randrange(10**6)
+        expected[name[:-3].replace("/", ".")] = value
+        watched.write(name, TOOL.format(id=name[:-3].replace("/", "."), value=value))
+    watched.until(lambda: watched.values() == expected and not watched.workspace.diagnostics)

@@ -1,0 +1,149 @@
+"""Noticing that tool files changed.
+
+Events only say that it is time to look; what changed is found by looking at the files. So swap
+files, atomic saves, renames and bursts need no rules of their own, and an event that was lost is
+made up for by the next look.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from watchdog.events import FileSystemEvent
+    from watchdog.observers.api import BaseObserver, ObservedWatch
+
+__all__ = ["RELOAD_REQUEST", "Watch"]
+
+_logger = logging.getLogger(__name__)
+
+RELOAD_REQUEST: Final = ".reload"
+"""Touching this file under `tools/` asks every process that watches the folder to load everything again."""
+
+_QUIET_SECONDS: Final = 0.01
+_LONGEST_WAIT_SECONDS: Final = 0.1
+_UNSETTLED_SECONDS: Final = 0.25
+_UNASKED_SECONDS: Final = 2.0
+
+
+class Watch:
+    """Calls `look(force)` on a thread of its own, soon after something changed under a folder.
+
+    `look` says whether everything is settled; if not, it is called again soon. It is also called
+    every two seconds without any event, for file systems that send none.
+    """
+
+    def __init__(self, root: Path, look: Callable[[bool], bool]) -> None:
+        self._root = root
+        self._look = look
+        self._changed = threading.Event()
+        self._closed = threading.Event()
+        self._forced = False
+        self._last_event = 0.0
+        self._watched: dict[Path, tuple[tuple[int, int], ObservedWatch]] = {}
+        self._thread = threading.Thread(target=self._run, name="coilclaw-watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin; the first look is taken at once, after watching has begun."""
+        from watchdog.events import FileSystemEventHandler
+        from watchdog.observers import Observer
+
+        self._events = FileSystemEventHandler()
+        self._events.dispatch = self._notice  # type: ignore[method-assign]
+        self._observer: BaseObserver = Observer()
+        self._observer.start()
+        self._changed.set()
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closed.set()
+        self._changed.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
+            self._observer.stop()
+            self._observer.join(timeout=5)
+
+    def __enter__(self) -> Watch:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Events ----------------------------------------------------------------------------------------------
+
+    def _notice(self, event: FileSystemEvent) -> None:
+        """Called on watchdog's thread."""
+        if event.event_type in ("opened", "closed_no_write"):
+            return  # Looking at the files causes these.
+        if Path(str(event.src_path)).name == RELOAD_REQUEST and event.event_type != "deleted":
+            self._forced = True
+        self._last_event = time.monotonic()
+        self._changed.set()
+
+    def _watch_folders(self) -> None:
+        """The folder, the one it stands in (it may appear or be replaced), and folders that links in it lead to."""
+        places = {self._root.parent: False, self._root: True}
+        with contextlib.suppress(OSError):
+            links = [entry for entry in self._root.iterdir() if entry.is_symlink() and entry.is_dir()]
+            places |= {link.resolve(): True for link in links}
+        for place, recursive in places.items():
+            identity = _identity(place)
+            known = self._watched.get(place)
+            if known is not None and known[0] != identity:
+                with contextlib.suppress(KeyError, OSError):
+                    self._observer.unschedule(known[1])
+                del self._watched[place]
+            if identity is not None and place not in self._watched:
+                try:
+                    watch = self._observer.schedule(self._events, str(place), recursive=recursive)
+                    self._watched[place] = identity, watch
+                except OSError as error:
+                    # Too many watches, or gone again: looking every two seconds still works.
+                    _logger.warning("%s cannot be watched: %s", place, error)
+
+    # Looking ---------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        settled = True
+        while not self._closed.is_set():
+            asked = self._changed.wait(_UNASKED_SECONDS if settled else _UNSETTLED_SECONDS)
+            if self._closed.is_set():
+                return
+            if asked:
+                self._wait_until_quiet()
+            self._changed.clear()
+            forced, self._forced = self._forced, False
+            try:
+                self._watch_folders()  # First: what changes after the look is an event then.
+                settled = self._look(forced)
+            except Exception:
+                _logger.exception("looking at the tool files failed")
+                settled = False
+
+    def _wait_until_quiet(self) -> None:
+        """A save is often several events, and a branch switch hundreds: one look after the last of them."""
+        began = time.monotonic()
+        while not self._closed.is_set():
+            moment = time.monotonic()
+            quiet = moment - self._last_event
+            if quiet >= _QUIET_SECONDS or moment - began >= _LONGEST_WAIT_SECONDS:
+                return
+            self._closed.wait(_QUIET_SECONDS - quiet)
+
+
+def _identity(place: Path) -> tuple[int, int] | None:
+    try:
+        facts = place.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
