@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,7 +81,7 @@ class Place:
 
 
 @pytest.fixture
-def place(world: World, database: Database) -> Iterator[Place]:
+def place(world: World, database: Database) -> Place:
     database._migrate(MIGRATIONS)
     return place_of(world, database)
 

@@ -1,0 +1,119 @@
+"""The tools of a process that lives on: new runs see new tools, running ones keep theirs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.conftest import cache_folder
+
+from coilclaw.cli.composition import Parts, open_parts, run_limits
+from coilclaw.config import load_settings
+from coilclaw.policy import ApproveAll
+from coilclaw.sandbox import Snippet
+from coilclaw.sandbox.wasm import WasmEngine
+
+TOOL = """
+import os
+from coilclaw.sdk import ToolContext, define_tool
+
+@define_tool(id="mine.answer", risk="read")
+def answer(ctx: ToolContext) -> int:
+    return {value}
+
+@define_tool(id="mine.pause", risk="read")
+def pause(ctx: ToolContext) -> bool:
+    (ctx.workspace / "reached").touch()
+    while not (ctx.workspace / "go-on").exists():
+        ctx.raise_if_cancelled()
+        os.sched_yield()
+    return True
+"""
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Iterator[Parts]:
+    workspace = tmp_path / "workspace"
+    (workspace / "tools/mine").mkdir(parents=True)
+    (workspace / "tools/mine/tools.py").write_text(TOOL.format(value=1))
+    settings = load_settings({"COILCLAW_HOME": str(tmp_path / "home")}, {"workspace_dir": str(workspace)})
+    with open_parts(settings, ApproveAll("the test")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[WasmEngine]:
+    made = WasmEngine(cache_folder(), pool=2)
+    yield made
+    made.close()
+
+
+def run(parts: Parts, sandbox: WasmEngine, source: str) -> object:
+    limits = run_limits(parts.settings.config)
+    report = parts.runtime.run(Snippet(source=source), sandbox, parts.registry, limits)
+    assert report.status == "completed", report
+    return report.value
+
+
+class Reloads:
+    """Waits for registries."""
+
+    def __init__(self) -> None:
+        self._came = threading.Condition()
+        self._generations: list[int] = []
+
+    def __call__(self, change: object, registry: object) -> None:
+        with self._came:
+            self._generations.append(getattr(registry, "generation", 0))
+            self._came.notify_all()
+
+    def wait_for(self, number: int) -> None:
+        with self._came:
+            assert self._came.wait_for(lambda: len(self._generations) >= number, timeout=20)
+
+
+@pytest.mark.req("R5", "R11", "R100", "R128")
+def test_a_run_in_progress_keeps_its_tools_and_the_next_one_sees_the_new(parts: Parts, sandbox: WasmEngine) -> None:
+    workspace = parts.settings.config.workspace_dir
+    values: list[object] = []
+    source = "tools.mine.pause().unwrap()\ntools.mine.answer().unwrap()"
+    running = threading.Thread(target=lambda: values.append(run(parts, sandbox, source)))
+    reloads = Reloads()
+    with parts.toolbox.watch(reloads):
+        running.start()
+        while not (workspace / "reached").exists():
+            running.join(0.01)
+        (workspace / "tools/mine/tools.py").write_text(TOOL.format(value=2))
+        reloads.wait_for(1)
+        assert run(parts, sandbox, "tools.mine.answer().unwrap()") == 2
+        (workspace / "go-on").touch()
+        running.join(20)
+    assert values == [1]
+
+
+def test_each_new_content_leaves_one_receipt_with_its_hash(parts: Parts) -> None:
+    file = parts.settings.config.workspace_dir / "tools/mine/tools.py"
+    reloads = Reloads()
+    with parts.toolbox.watch(reloads):
+        for number in (2, 3):
+            file.write_text(TOOL.format(value=number))
+            reloads.wait_for(number - 1)
+    loaded = [receipt for receipt in parts.log.latest(100) if receipt.type == "tool.module.loaded"]
+    assert len({receipt.payload["content_hash"] for receipt in loaded}) == 3
+    assert {receipt.payload["path"] for receipt in loaded} == {"tools/mine/tools.py"}
+    assert parts.log.verify().ok
+
+
+@pytest.mark.req("R61", "R99")
+def test_a_tool_written_by_a_run_is_called_only_after_it_was_trusted(parts: Parts, sandbox: WasmEngine) -> None:
+    text = TOOL.format(value=7).replace("mine.", "theirs.")
+    assert run(parts, sandbox, f"tools.files.write(path='tools/theirs/tools.py', text={text!r}).ok") is True
+    parts.toolbox.refresh()
+    error = run(parts, sandbox, "call = getattr(tools.theirs, 'answer')\nrepr(call())")
+    assert "unknown_tool" in str(error)
+    assert "coilclaw tool trust tools/theirs/tools.py" in str(error)
+    parts.ledger.trust("theirs/tools.py", text.encode(), "the test")
+    parts.toolbox.refresh()
+    assert run(parts, sandbox, "tools.theirs.answer().unwrap()") == 7
