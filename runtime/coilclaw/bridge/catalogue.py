@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from coilclaw.bridge.registry import Registry
 from coilclaw.bridge.stubs import brief_line, example_calls, first_sentence, tool_stub
@@ -17,7 +17,8 @@ from coilclaw.sdk import Tool, ToolContext, ToolFailure, define_tool
 
 __all__ = ["Match", "registry_tools", "search_tools"]
 
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_A-Za-z]+")
+_WHOLE: Final = re.compile(r"[^\W_]+")
+_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_A-Za-z]+")
 _SMALL_WORDS: Final = frozenset(
     {
         "a",
@@ -83,7 +84,10 @@ def search_tools(registry: Registry, query: str) -> list[Match]:
 
 
 def _words(text: str) -> list[str]:
-    return list(dict.fromkeys(_stem(word.lower()) for word in _WORD.findall(text)))
+    """Words as they are written (`table7`, `getUsers`), and the parts they are made of."""
+    whole = _WHOLE.findall(text)
+    parts = [part for word in whole for part in _PART.findall(word)]
+    return list(dict.fromkeys(_stem(word.lower()) for word in [*whole, *parts]))
 
 
 def _stem(word: str) -> str:
@@ -126,19 +130,22 @@ def _points(meaning: Mapping[str, float], weights: Mapping[str, float]) -> float
     return max((share * weights[word] for word, share in meaning.items() if word in weights), default=0.0)
 
 
-class FoundTool(BaseModel):
+@dataclass(frozen=True)
+class FoundTool:
     id: str
     call: str
     does: str
     risk: str
 
 
-class FoundTools(BaseModel):
+@dataclass(frozen=True)
+class FoundTools:
     tools: list[FoundTool]
     more: int
 
 
-class ToolDescription(BaseModel):
+@dataclass(frozen=True)
+class ToolDescription:
     id: str
     stub: str
     examples: list[str]

@@ -24,6 +24,7 @@ __all__ = ["Handlers"]
 
 _QUICK_SECONDS: Final = 0.0005
 _PROOFS: Final = 2
+_MOST_VERSIONS: Final = 4096
 
 
 class Handlers:
@@ -55,6 +56,8 @@ class Handlers:
             return job()
         finally:
             quick = time.monotonic() - began < _QUICK_SECONDS
+            if len(self._proofs) >= _MOST_VERSIONS:
+                self._proofs.clear()  # Every edit is a new version; the present ones prove themselves again.
             self._proofs[version] = self._proofs.get(version, 0) + 1 if quick else 0
 
     def run_async(self, coroutine: Coroutine[Any, Any, Any], timeout: float, deadline: Deadline) -> Any:

@@ -23,13 +23,16 @@ class Provision:
 
 
 Provider: TypeAlias = Callable[[], Provision]
+Own: TypeAlias = Callable[[Callable[[], Registry]], Iterable[Tool]]
+"""Makes the tools that speak of the registry they are in."""
 
 
 class LiveRegistry:
     """Holds the current snapshot. A rebuild makes the next one and swaps it whole; runs keep the one they began with."""
 
-    def __init__(self, providers: Iterable[Provider]) -> None:
+    def __init__(self, providers: Iterable[Provider], *, own: Own | None = None) -> None:
         self._providers = tuple(providers)
+        self._own = own
         self._lock = threading.Lock()
         self._current = Registry(generation=0, tools={})
 
@@ -45,5 +48,6 @@ class LiveRegistry:
                 [(offer.tools, offer.diagnostics) for offer in offers],
                 generation=self._current.generation + 1,
                 quarantined=tuple(each for offer in offers for each in offer.quarantined),
+                own=self._own,
             )
             return self._current

@@ -122,13 +122,14 @@ def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator
     config = settings.config
     with ExitStack() as stack:
         evidence = stack.enter_context(open_evidence(settings))
-        toolbox = stack.enter_context(Toolbox(settings, evidence.ledger))
+        policy = make_policy(config)
+        toolbox = stack.enter_context(Toolbox(settings, evidence.ledger, policy))
         toolbox.refresh()
         handlers = Handlers()
         stack.callback(handlers.close)
         surroundings = Surroundings(
             log=evidence.log,
-            policy=make_policy(config),
+            policy=policy,
             approver=approver or NobodyToAsk(),
             handlers=handlers,
             workspace=config.workspace_dir.resolve(),
@@ -171,7 +172,7 @@ def load_registry(settings: Settings) -> Registry:
     with ExitStack() as stack:
         # Without a log nothing was ever written through the bridge.
         evidence = stack.enter_context(open_evidence(settings)) if settings.config.receipts.path.exists() else None
-        toolbox = Toolbox(settings, evidence.ledger if evidence else None, record=False)
+        toolbox = Toolbox(settings, evidence.ledger if evidence else None, make_policy(settings.config), record=False)
         toolbox.refresh()
         return toolbox.registry
 

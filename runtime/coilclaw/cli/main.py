@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 # Looking for pydantic plugins means scanning every installed distribution; there are none to find here.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
 
 import click
+
+from coilclaw.cli.lazy import LazyGroup
 
 __all__ = ["cli", "main"]
 
@@ -18,6 +19,7 @@ _COMMANDS: Final = {
     "init": ("coilclaw.cli.init:init", "Set up the home folder, the configuration and a workspace."),
     "setup": ("coilclaw.cli.setup:setup", "Build the caches ahead of the first run."),
     "run": ("coilclaw.cli.run:run", "Run a Python snippet in the sandbox."),
+    "dev": ("coilclaw.cli.dev:dev", "Edit tools and see them reload, run and fail, live."),
     "tool": ("coilclaw.cli.tool:tool", "List, show and call tools."),
     "receipt": ("coilclaw.cli.receipt:receipt", "Read, verify and export receipts."),
     "config": ("coilclaw.cli.config:config", "Check and show the configuration."),
@@ -25,36 +27,6 @@ _COMMANDS: Final = {
     "doctor": ("coilclaw.cli.doctor:doctor", "Check this installation."),
     "completion": ("coilclaw.cli.completion:completion", "Print the completion script of a shell."),
 }
-
-
-class _LazyGroup(click.Group):
-    """Knows its commands by name and one line of help; imports one when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        module, _, name = _COMMANDS[cmd_name][0].partition(":")
-        command = getattr(importlib.import_module(module), name)
-        assert isinstance(command, click.Command)
-        return command
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            import difflib
-
-            near = difflib.get_close_matches(args[0], _COMMANDS, n=1) if args else []
-            if not near:
-                raise
-            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
 
 def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -65,7 +37,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
         ctx.exit()
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, table=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
 )

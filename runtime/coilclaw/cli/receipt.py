@@ -43,7 +43,7 @@ def list_receipts(run_id: str | None, limit: int, as_json: bool) -> None:
         click.echo(json.dumps([each.model_dump(mode="json") for each in receipts]))
         return
     for each in receipts:
-        subject = each.tool or each.run_id or ""
+        subject = each.payload.get("path") or each.tool or each.run_id or ""
         click.echo(printable(f"{each.seq:>6}  {each.timestamp}  {each.type:<20}  {each.status:<9}  {subject}"))
 
 

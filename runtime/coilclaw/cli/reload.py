@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from coilclaw.cli.composition import open_evidence, settings_for, show_diagnostics
+from coilclaw.cli.composition import make_policy, open_evidence, settings_for, show_diagnostics
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.sdk import OperatorError
 from coilclaw.workspace_tools import RELOAD_REQUEST
@@ -28,7 +28,10 @@ def reload(workspace: str | None, as_json: bool) -> None:
     root = settings.config.workspace_dir / "tools"
     if not root.is_dir():
         raise OperatorError(f"{root} does not exist", hint="coilclaw tool new example.hello.say makes a first tool")
-    with open_evidence(settings) as evidence, Toolbox(settings, evidence.ledger) as toolbox:
+    with (
+        open_evidence(settings) as evidence,
+        Toolbox(settings, evidence.ledger, make_policy(settings.config)) as toolbox,
+    ):
         change = toolbox.refresh()
         (root / RELOAD_REQUEST).touch()
         registry = toolbox.registry

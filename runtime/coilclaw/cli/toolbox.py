@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import TracebackType
 
-from coilclaw.bridge import LiveRegistry, Provision, Registry
+from coilclaw.bridge import LiveRegistry, Provision, Registry, registry_tools
 from coilclaw.config import Settings
+from coilclaw.policy import Policy
 from coilclaw.trust import TrustLedger
 from coilclaw.workspace_tools import Change, Loaded, Watch, Workspace, load_installed
 
@@ -19,13 +20,15 @@ class Toolbox:
     With `record`, what is loaded leaves receipts, and so it counts as a person's own from then on.
     """
 
-    def __init__(self, settings: Settings, ledger: TrustLedger | None, *, record: bool = True) -> None:
+    def __init__(self, settings: Settings, ledger: TrustLedger | None, policy: Policy, *, record: bool = True) -> None:
         self._ledger = ledger
         self._record = record and ledger is not None
         admit = ledger.reason_against if ledger is not None else _nothing_against
         self.workspace = Workspace(settings.config.workspace_dir, admit=admit)
         installed = load_installed()
-        self.live = LiveRegistry([lambda: _offer(installed), self._own])
+        self.live = LiveRegistry(
+            [lambda: _offer(installed), self._own], own=lambda lookup: registry_tools(lookup, policy=policy)
+        )
 
     def refresh(self, *, force: bool = False) -> Change:
         """Look at everything, load what changed, and make the next registry if there is anything new."""

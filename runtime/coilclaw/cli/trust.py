@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from coilclaw.cli.composition import Evidence, expanded, open_evidence, settings_for
+from coilclaw.cli.composition import Evidence, expanded, make_policy, open_evidence, settings_for
 from coilclaw.cli.terminal import printable
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.sdk import OperatorError, Quarantined
@@ -33,7 +33,7 @@ def trust(paths: tuple[str, ...], workspace: str | None, yes: bool, as_json: boo
     settings = settings_for(workspace)
     root = settings.config.workspace_dir
     with open_evidence(settings) as evidence:
-        toolbox = Toolbox(settings, evidence.ledger)
+        toolbox = Toolbox(settings, evidence.ledger, make_policy(settings.config))
         # Looks at the files without running any of them.
         evidence.ledger.recover(toolbox.workspace.sources.digests)
         held = _quarantined(toolbox, evidence)

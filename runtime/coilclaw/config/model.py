@@ -80,6 +80,12 @@ class Receipts(_Section):
     key_path: Path = Path("${COILCLAW_HOME}/keys/receipts.key")
 
 
+class Prompt(_Section):
+    """What a model is shown."""
+
+    tool_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 6000
+
+
 class PolicyRule(_Section):
     """One decision about the tools whose id fits a pattern."""
 
@@ -133,5 +139,6 @@ class Config(_Section):
     limits: RunLimits = RunLimits()
     sandbox: Sandbox = Sandbox()
     receipts: Receipts = Receipts()
+    prompt: Prompt = Prompt()
     policy: PolicySection = PolicySection()
     integrations: Integrations = Integrations()

@@ -1,0 +1,139 @@
+"""`coilclaw tool run`: one call, without a snippet."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import click
+
+from coilclaw.bridge import Registry, tool_schemas
+from coilclaw.cli.approval import approver_for
+from coilclaw.cli.composition import open_parts, run_limits, settings_for, show_diagnostics
+from coilclaw.cli.terminal import json_value, printable, show_error
+from coilclaw.sandbox import Deadline
+
+__all__ = ["run_tool"]
+
+_MOST_BYTES: Final = 4 * 1024 * 1024
+_EXIT_CODES: Final = {"approval_required": 3, "missing_secret": 4, "unknown_tool": 2, "invalid_input": 2}
+
+
+@click.command("run", epilog="Example: coilclaw tool run files.read path=notes.txt")
+@click.argument("name")
+@click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--json", "arguments", metavar="ARGS", help="The arguments as a JSON object, or @FILE, or - for stdin.")
+@click.option("--workspace", metavar="DIR", help="The workspace whose tools are used.")
+@click.option("--yes", is_flag=True, help="Approve the call if it asks.")
+def run_tool(name: str, pairs: tuple[str, ...], arguments: str | None, workspace: str | None, yes: bool) -> None:
+    """Call one tool by NAME, an id or an alias: the same checks, the same receipts, no snippet.
+
+    Arguments are given as KEY=VALUE, or together as JSON. A VALUE is text where the tool takes text, and JSON
+    otherwise (limit=3, recursive=true). What the tool returns is printed as JSON.
+    """
+    given = _from_json(arguments)
+    texts = _pairs(pairs)
+    if twice := sorted(texts.keys() & given.keys()):
+        raise click.UsageError(printable(f"{twice[0]!r} is given twice, as {twice[0]}=… and in --json"))
+    settings = settings_for(workspace)
+    limits = run_limits(settings.config)
+    deadline = Deadline(limits.seconds)
+    with open_parts(settings, approver_for(yes, deadline)) as parts:
+        show_diagnostics(parts.registry)
+        name = name.removeprefix("tools.")
+        given |= {key: _value(name, key, text, parts.registry) for key, text in texts.items()}
+        with redirect_stdout(sys.stderr):  # What the tool prints is not its value.
+            result, report = parts.runtime.call(name, given, parts.registry, limits, deadline=deadline)
+    if result.ok:
+        click.echo(json.dumps(result.value, indent=2))
+        return
+    assert result.error is not None
+    show_error(f"{result.error.code}: {result.error.message}", result.error.hint)
+    if report.status == "cancelled":
+        sys.exit(130)
+    sys.exit(_EXIT_CODES.get(result.error.code, 1))
+
+
+def _from_json(arguments: str | None) -> dict[str, Any]:
+    if arguments is None:
+        return {}
+    try:
+        given = json_value(_read(arguments))
+    except ValueError as error:
+        raise click.BadParameter(f"not JSON: {error}", param_hint="--json") from None
+    if not isinstance(given, dict):
+        raise click.BadParameter('the arguments are a JSON object, e.g. \'{"path": "."}\'', param_hint="--json")
+    return given
+
+
+def _read(arguments: str) -> str:
+    """The JSON text itself, wherever it is."""
+    if arguments == "-":
+        if sys.stdin is None:
+            raise click.BadParameter("there is no stdin to read", param_hint="--json")
+        return _decoded(sys.stdin.buffer)
+    if not arguments.startswith("@"):
+        return arguments
+    try:
+        with Path(arguments[1:]).open("rb") as file:
+            return _decoded(file)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise click.BadParameter(printable(f"{arguments[1:]!r}: {reason}"), param_hint="--json") from None
+
+
+def _decoded(stream: BinaryIO) -> str:
+    data = stream.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise ValueError(f"more than {_MOST_BYTES} bytes")
+    return data.decode()  # A UnicodeDecodeError is a ValueError, and says where.
+
+
+def _pairs(pairs: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals or not key:
+            raise click.UsageError(printable(f"{pair[:200]!r} is not of the form KEY=VALUE, e.g. path=notes.txt"))
+        if key in found:
+            raise click.UsageError(printable(f"{key!r} is given twice"))
+        found[key] = text
+    return found
+
+
+def _value(name: str, key: str, text: str, registry: Registry) -> Any:
+    """Text where the tool takes text, else the JSON it spells; what is neither is left to the tool's own check."""
+    tool = registry.resolve(name)
+    schema = tool_schemas(tool)[0] if tool is not None else {}
+    properties = schema.get("properties")
+    field = properties.get(key) if isinstance(properties, dict) else None
+    if _takes_text(field, schema):
+        return text
+    try:
+        return json_value(text)
+    except ValueError:
+        return text
+
+
+def _takes_text(field: Any, schema: dict[str, Any], depth: int = 0) -> bool:
+    if not isinstance(field, dict) or depth > 8:
+        return False
+    if isinstance(reference := field.get("$ref"), str):
+        definitions = schema.get("$defs")
+        target = definitions.get(reference.rsplit("/", 1)[-1]) if isinstance(definitions, dict) else None
+        return _takes_text(target, schema, depth + 1)
+    options = [*_listed(field, "anyOf"), *_listed(field, "oneOf"), *_listed(field, "allOf")]
+    return (
+        field.get("type") == "string"
+        or "string" in _listed(field, "type")
+        or any(isinstance(choice, str) for choice in [*_listed(field, "enum"), field.get("const")])
+        or any(_takes_text(option, schema, depth + 1) for option in options)
+    )
+
+
+def _listed(field: dict[str, Any], key: str) -> list[Any]:
+    value = field.get(key)
+    return value if isinstance(value, list) else []

@@ -1,0 +1,73 @@
+"""`coilclaw tool list` and `coilclaw tool stubs`: all tools, for a person and for a model."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from coilclaw.bridge import first_sentence, registry_stubs, search_tools
+from coilclaw.cli.composition import load_registry, make_policy, settings_for, show_diagnostics
+from coilclaw.cli.terminal import printable
+from coilclaw.cli.tool.facts import secret_is_present, tool_facts
+
+__all__ = ["list_tools", "stubs"]
+
+_LONGEST_SENTENCE = 120
+
+
+@click.command("list", epilog="Example: coilclaw tool list read file")
+@click.argument("words", nargs=-1, metavar="[QUERY]...")
+@click.option("--workspace", metavar="DIR", help="The workspace whose tools are used.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+def list_tools(words: tuple[str, ...], workspace: str | None, as_json: bool) -> None:
+    """Every tool, its risk and what policy says about it.
+
+    With a QUERY, only the tools that fit its words, best first: words of names, arguments and descriptions.
+    """
+    settings = settings_for(workspace)
+    registry = load_registry(settings)
+    policy = make_policy(settings.config)
+    show_diagnostics(registry)
+    query = " ".join(words)
+    found = [match.tool for match in search_tools(registry, query)] if query else list(registry.tools.values())
+    if as_json:
+        click.echo(json.dumps([tool_facts(each, registry, policy, secret_is_present) for each in found]))
+        return
+    if not found:
+        nothing = f"No tool fits {query[:200]!r}; `coilclaw tool list` shows all." if query else "There are no tools."
+        click.echo(printable(nothing), err=True)
+    width = max((len(each.id) for each in found), default=4)
+    for each in found:
+        decision = policy.decide(each, each.risk).decision.value
+        about = first_sentence(each.description, _LONGEST_SENTENCE)
+        click.echo(f"{each.id:<{width}}  {each.risk.value:<11}  {decision:<5}  {about}".rstrip())
+
+
+@click.command("stubs", epilog="Example: coilclaw tool stubs --budget 2000 > prompt.pyi")
+@click.option("--workspace", metavar="DIR", help="The workspace whose tools are used.")
+@click.option(
+    "--budget", type=click.IntRange(min=0), metavar="N", help="Tokens they may cost; by default prompt.tool_tokens."
+)
+@click.option("--full", is_flag=True, help="Everything, whatever it costs.")
+@click.option("--tokens", "only_tokens", is_flag=True, help="Print only what they cost.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object with text, tokens and level.")
+def stubs(workspace: str | None, budget: int | None, full: bool, only_tokens: bool, as_json: bool) -> None:
+    """Typed Python stubs of all tools, for a model's prompt.
+
+    If they cost more tokens than the budget, less is said about each. The cost is an estimate, rather too high.
+    """
+    if full and budget is not None:
+        raise click.UsageError("--full and --budget exclude each other")
+    settings = settings_for(workspace)
+    registry = load_registry(settings)
+    show_diagnostics(registry)
+    most = None if full else settings.config.prompt.tool_tokens if budget is None else budget
+    made = registry_stubs(registry, budget_tokens=most, policy=make_policy(settings.config))
+    if as_json:
+        click.echo(json.dumps({"text": made.text, "tokens": made.tokens, "level": made.level}))
+    elif only_tokens:
+        click.echo(made.tokens)
+    else:
+        click.echo(made.text, nl=False)
+        click.echo(f"About {made.tokens} tokens; level: {made.level}", err=True)

@@ -1,0 +1,85 @@
+"""`coilclaw tool show`: everything about one tool."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from coilclaw.bridge import Registry, Spelling, example_calls, tool_schemas, tool_stub
+from coilclaw.cli.composition import load_registry, make_policy, settings_for
+from coilclaw.cli.terminal import printable
+from coilclaw.cli.tool.facts import names_of, secret_is_present, tool_facts
+from coilclaw.policy import Policy
+from coilclaw.sdk import Tool
+
+__all__ = ["show"]
+
+
+@click.command("show", epilog="Example: coilclaw tool show files.read")
+@click.argument("name")
+@click.option("--workspace", metavar="DIR", help="The workspace whose tools are used.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object, with both schemas in full.")
+def show(name: str, workspace: str | None, as_json: bool) -> None:
+    """One tool by NAME, an id or an alias: its stub, its schemas, its policy, and what it needs."""
+    settings = settings_for(workspace)
+    registry = load_registry(settings)
+    policy = make_policy(settings.config)
+    found = registry.resolve(name.removeprefix("tools."))
+    if found is None:
+        raise click.UsageError(printable(f"there is no tool {name[:200]!r}; {registry.suggestion(name)}"))
+    if as_json:
+        click.echo(json.dumps(tool_facts(found, registry, policy, secret_is_present)))
+        return
+    click.echo(printable(tool_stub(found, aliases=(), policy=policy)))
+    for line in _schema_rows(found):
+        click.echo(printable(line))
+    for label, text in _rows(found, registry, policy, settings.config.limits.tool_seconds):
+        click.echo(printable(f"{label + ':':<10}{text}"))
+
+
+def _rows(tool: Tool, registry: Registry, policy: Policy, seconds: float) -> Iterator[tuple[str, str]]:
+    verdict = policy.decide(tool, tool.risk)
+    yield "id", tool.id
+    yield "aliases", ", ".join(names_of(tool, registry)) or "none"
+    raised = "; a call may be judged higher by its arguments" if tool.classify is not None else ""
+    yield "risk", f"{tool.risk.value} ({tool.risk.level}){raised}"
+    yield "policy", f"{verdict.decision.value} ({verdict.reason})"
+    yield "timeout", f"{tool.timeout_seconds or seconds:g} s"
+    yield "repeats", "harmless (idempotent)" if tool.idempotent else "not declared to be harmless"
+    if not tool.secrets and not tool.optional_secrets:
+        yield "secrets", "none"
+    for secret in tool.secrets:
+        present = secret_is_present(secret)
+        yield "secrets", f"{secret} present" if present else f"{secret} missing; set it: coilclaw secret set {secret}"
+    for secret in tool.optional_secrets:
+        yield "secrets", f"{secret} {'present' if secret_is_present(secret) else 'missing'} (optional)"
+    yield "hosts", ", ".join(tool.hosts) or "none"
+    yield "version", tool.version
+    yield "defined", f"{tool.file}:{tool.line}"
+    for call in example_calls(tool):
+        yield "example", call
+
+
+def _schema_rows(tool: Tool) -> Iterator[str]:
+    """The schemas as a person reads them: one row for each field."""
+    for title, schema, given in zip(("input", "output"), tool_schemas(tool), (True, False), strict=True):
+        spelling = Spelling(schema, None, tool.integration, given=given)
+        properties = schema.get("properties")
+        if isinstance(properties, dict) and properties:
+            yield f"{title}:"
+            yield from _field_rows(properties, schema.get("required"), spelling, given)
+        else:
+            yield f"{title + ':':<10}{'nothing' if given else spelling.type(schema)}"
+    yield ""
+
+
+def _field_rows(properties: dict[str, Any], required: Any, spelling: Spelling, given: bool) -> Iterator[str]:
+    needed = required if isinstance(required, list) else []
+    width = min(24, max(len(str(name)) for name in properties))
+    for name, field in properties.items():
+        need = "" if name in needed else "optional" if given else "may be absent"
+        parts = [f"{name!s:<{width}}  {spelling.type(field)}", need, spelling.note(field)]
+        yield "  " + "  ".join(part for part in parts if part).rstrip()
