@@ -156,7 +156,7 @@ def test_the_stubs_say_what_they_cost(tooled: Command) -> None:
     small = tooled("tool", "stubs", "--budget", "200", "--json").json
     assert small["tokens"] <= 200
     assert small["level"] == "summary"
-    assert "coilclaw tool list" in small["text"]
+    assert "tools.registry.search" in small["text"]
 
 
 @pytest.mark.parametrize(("args", "level"), [((), "summary"), (("--full",), "full"), (("--budget", "100000"), "full")])
