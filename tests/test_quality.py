@@ -18,7 +18,8 @@ SOURCES = sorted(
     path for root in ("runtime", "sdk", "workspace_tools", "integrations") for path in (ROOT / root).rglob("*.py")
 )
 MADE_FOR_THEIR_JOB = {
-    "apsw", "click", "httpx", "icalendar", "jsonschema", "pydantic", "RestrictedPython", "rich", "tree-sitter",
+    "apsw", "click", "httpx", "icalendar", "jsonschema",
+    "packaging", "pydantic", "RestrictedPython", "rich", "tree-sitter",
     "tree-sitter-bash", "wasmtime", "watchdog",
 }  # fmt: skip
 

@@ -97,12 +97,6 @@ def test_a_broken_file_is_a_diagnostic_and_the_others_load(tmp_path: Path, write
     assert diagnostic.line is None or line is None or abs(diagnostic.line - line) <= 1
 
 
-def test_a_missing_package_names_the_command_that_installs_it(tmp_path: Path, write: Write) -> None:
-    write("a/x.py", "import not_there.deep\n")
-    (diagnostic,) = load_workspace(tmp_path).diagnostics
-    assert diagnostic.hint == "install it where coilclaw is installed: pip install not_there"
-
-
 def test_misplaced_files_and_folders_are_explained(tmp_path: Path, write: Write) -> None:
     write("loose.py", GOOD.format(id="a.b"))
     write("has-dash/x.py", GOOD.format(id="a.b"))

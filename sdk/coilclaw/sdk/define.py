@@ -10,7 +10,7 @@ from keyword import iskeyword
 from string import Formatter
 from typing import Any, overload
 
-from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, create_model
+from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticSchemaGenerationError
 
 from coilclaw.sdk.contract import Classifier, Handler, Tool, problem_with_id
@@ -20,6 +20,8 @@ from coilclaw.sdk.risk import Decision, Risk, RiskName
 __all__ = ["define_tool"]
 
 _Policy = Mapping[str, str] | str | None
+_NO_SCHEMA = (PydanticUserError, PydanticSchemaGenerationError, NameError, TypeError)
+_JSON_TYPES = "use str, int, float, bool, None, datetime, list, dict, a dataclass or a pydantic model"
 
 
 @overload
@@ -144,14 +146,14 @@ class _Definition:
     def locate(self, function: Handler) -> None:
         code = getattr(inspect.unwrap(function), "__code__", None)
         if not callable(function) or isinstance(function, type):
-            raise self.error("handler", f"{function!r} is not a function")
+            raise self.error("handler", f"{function!r} is not a function", hint="handler=the_function, without ()")
         if code is not None and code.co_filename == self.file:
             self.line = code.co_firstlineno
 
     def checked_id(self) -> str:
         problem = problem_with_id(self.id) if isinstance(self.id, str) else f"{self.id!r} is not a string"
         if problem:
-            raise self.error("id", problem)
+            raise self.error("id", problem, hint='for example id="weather.forecast" or id="posthog.analytics.visitors"')
         return self.id
 
     def checked_risk(self, risk: Risk | str) -> Risk:
@@ -159,54 +161,76 @@ class _Definition:
             return Risk(risk)
         except ValueError:
             allowed = ", ".join(repr(member.value) for member in Risk)
-            raise self.error("risk", f"{risk!r} is not one of {allowed}") from None
+            raise self.error(
+                "risk",
+                f"{risk!r} is not one of {allowed}",
+                hint="'read' changes nothing, 'write' changes something, 'destructive' cannot be undone",
+            ) from None
 
     def default_decision(self, policy: _Policy, requires_approval: bool | None) -> Decision | None:
         text = policy.get("default") if isinstance(policy, Mapping) else policy
+        example = 'policy={"default": "ask"}'
         if isinstance(policy, Mapping) and (unknown := set(policy) - {"default"}):
-            raise self.error("policy", f"unknown key {sorted(unknown)[0]!r}; the only key is 'default'")
+            raise self.error("policy", f"unknown key {sorted(unknown)[0]!r}; the only key is 'default'", hint=example)
         try:
             decision = None if text is None else Decision(text)
         except ValueError:
-            raise self.error("policy", f"{text!r} is not one of 'allow', 'ask', 'deny'") from None
+            raise self.error("policy", f"{text!r} is not one of 'allow', 'ask', 'deny'", hint=example) from None
         if requires_approval and (decision is None or decision is Decision.ALLOW):
             return Decision.ASK
         return decision
 
     def checked_timeout(self, timeout: float | None) -> float | None:
-        if timeout is not None and not timeout > 0:
-            raise self.error("timeout", f"{timeout!r} is not a positive number of seconds")
+        if timeout is not None and not (isinstance(timeout, (int, float)) and timeout > 0):
+            raise self.error("timeout", f"{timeout!r} is not a positive number of seconds", hint="timeout=10")
         return timeout
 
     def names(self, field: str, values: Iterable[str]) -> tuple[str, ...]:
         if isinstance(values, str):
-            raise self.error(field, f"a list of strings is needed, not the string {values!r}", hint=f"[{values!r}]")
-        result = tuple(values)
+            raise self.error(
+                field, f"a list of strings is needed, not the string {values!r}", hint=f"{field}=[{values!r}]"
+            )
+        try:
+            result = tuple(values)
+        except TypeError:
+            raise self.error(field, f"a list of strings is needed, not {values!r}", hint=f'{field}=["…"]') from None
         for value in result:
             if not isinstance(value, str) or not value:
-                raise self.error(field, f"{value!r} is not a name")
+                raise self.error(field, f"{value!r} is not a name", hint=f"leave it out of {field}=[…]")
         return result
 
     def checked_aliases(self, aliases: Iterable[str]) -> tuple[str, ...]:
         names = self.names("aliases", aliases)
         for name in names:
             if not name.isidentifier() or iskeyword(name) or name.startswith("_"):
-                raise self.error("aliases", f"{name!r} is not one word of letters, digits and underscores")
+                raise self.error(
+                    "aliases",
+                    f"{name!r} is not one word of letters, digits and underscores",
+                    hint='aliases=["visitors"]',
+                )
         return names
 
     def checked_model(self, model: object) -> type[BaseModel]:
         if not (isinstance(model, type) and issubclass(model, BaseModel)):
-            raise self.error("input", f"{model!r} is not a pydantic model class")
+            raise self.error(
+                "input",
+                f"{model!r} is not a pydantic model class",
+                hint="class Input(BaseModel): …, then input=Input",
+            )
         return model
 
     def checked_examples(
         self, examples: Iterable[Mapping[str, Any]], model: type[BaseModel]
     ) -> Iterable[Mapping[str, Any]]:
+        takes = f"an example is the arguments of a call; it takes: {', '.join(_parameters(model)) or 'no arguments'}"
         for number, example in enumerate(examples, start=1):
             try:
                 model.model_validate(dict(example))
-            except (TypeError, ValueError) as error:
-                raise self.error("examples", f"example {number} does not fit the input: {_first_line(error)}") from None
+            except ValidationError as error:
+                problem = f"example {number} does not fit the input: {_explained(error)}"
+                raise self.error("examples", problem, hint=takes) from None
+            except (TypeError, ValueError):
+                raise self.error("examples", f"example {number} is not a dict: {example!r}", hint=takes) from None
             yield dict(example)
 
     def check_summary(self, summary: str | None, model: type[BaseModel]) -> None:
@@ -215,37 +239,72 @@ class _Definition:
         try:
             fields = [name for _, name, _, _ in Formatter().parse(summary) if name is not None]
         except ValueError as error:
-            raise self.error("summary", str(error)) from None
+            raise self.error("summary", str(error), hint="a brace that is meant as such is written twice") from None
         for name in fields:
             if name not in model.model_fields:
                 known = ", ".join(model.model_fields) or "none"
-                raise self.error("summary", f"{{{name}}} is not a field of the input (fields: {known})")
+                raise self.error(
+                    "summary",
+                    f"{{{name}}} is not a field of the input (fields: {known})",
+                    hint="braces hold the name of a parameter",
+                )
 
     def hints(self, function: Handler) -> dict[str, Any]:
         try:
             return typing.get_type_hints(function, include_extras=True)
         except (NameError, TypeError, AttributeError) as error:
-            raise self.error("handler", f"a type in the signature cannot be resolved: {error}") from None
+            raise self.error(
+                "handler",
+                f"a type in the signature cannot be resolved: {error}",
+                hint="define or import it at the top of the file, not inside a function or under TYPE_CHECKING",
+            ) from None
 
     def signature(self, function: Handler) -> type[BaseModel]:
         """The input model that the parameters after the context describe."""
         parameters = list(inspect.signature(function).parameters.values())
         if not parameters:
-            raise self.error("handler", "the first parameter must be the ToolContext", hint="def handler(ctx, ...)")
+            raise self.error(
+                "handler", "the first parameter must be the ToolContext", hint="def handler(ctx: ToolContext, …)"
+            )
         hints = self.hints(function)
+        self._check_context(parameters[0], hints.get(parameters[0].name))
         fields: dict[str, Any] = {}
         for parameter in parameters[1:]:
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
-                raise self.error("handler", f"parameter {parameter} is not allowed: arguments are passed by name")
+                raise self.error(
+                    "handler",
+                    f"parameter {parameter} is not allowed: arguments are passed by name",
+                    hint="name every argument, or take a list or a dict",
+                )
             if parameter.name not in hints:
-                raise self.error(parameter.name, "the parameter has no type", hint=f"{parameter.name}: str")
+                raise self.error(
+                    parameter.name, "the parameter has no type", hint=f"give it one, e.g. {parameter.name}: str"
+                )
             default = ... if parameter.default is parameter.empty else parameter.default
             fields[parameter.name] = (hints[parameter.name], default)
         name = "".join(part.capitalize() for part in str(self.id).replace("_", ".").split("."))
         try:
             return create_model(f"{name}Input", __config__=ConfigDict(extra="forbid", frozen=True), **fields)
-        except (PydanticUserError, PydanticSchemaGenerationError, NameError, TypeError) as error:
+        except _NO_SCHEMA as error:
+            for each, (annotation, _) in fields.items():
+                if problem := _not_json(annotation):
+                    raise self.error("input", f"{each}: {problem}", hint=_JSON_TYPES) from None
             raise self.error("input", f"not a type that JSON can carry: {_first_line(error)}") from None
+
+    def _check_context(self, first: inspect.Parameter, hint: Any) -> None:
+        kind = typing.get_origin(hint) or hint
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            raise self.error(
+                "handler",
+                f"the first parameter is {first.name}: {kind.__name__}, but it must be the ToolContext",
+                hint=f"def handler(ctx: ToolContext, …), or pass input={kind.__name__} to define_tool",
+            )
+        if kind in (str, int, float, bool, bytes, list, dict, tuple, set):
+            raise self.error(
+                "handler",
+                f"the first parameter is {first}, but it must be the ToolContext",
+                hint=f"def handler(ctx: ToolContext, {first})",
+            )
 
     def output(self, function: Handler, output: Any) -> TypeAdapter[Any]:
         annotation = output
@@ -253,15 +312,41 @@ class _Definition:
             hints = self.hints(function)
             if "return" not in hints:
                 raise self.error(
-                    "output", "the tool has no output type", hint="annotate the return value, e.g. -> dict[str, int]"
+                    "output",
+                    "the tool has no output type",
+                    hint="say what it returns after the parameters, e.g. -> str or -> dict[str, int]",
                 )
             annotation = hints["return"]
         try:
             return TypeAdapter(annotation)
-        except (PydanticUserError, PydanticSchemaGenerationError, NameError, TypeError) as error:
-            raise self.error("output", f"not a type that JSON can carry: {_first_line(error)}") from None
+        except _NO_SCHEMA:
+            raise self.error("output", str(_not_json(annotation)), hint=_JSON_TYPES) from None
+
+
+def _not_json(annotation: Any) -> str | None:
+    """Why values of this type cannot cross the bridge, or None when they can."""
+    try:
+        TypeAdapter(annotation)
+    except _NO_SCHEMA as error:
+        name = getattr(annotation, "__name__", None) or str(annotation)
+        reason = "" if isinstance(error, PydanticSchemaGenerationError) else f" ({_first_line(error)})"
+        return f"{name} is not a type that JSON can carry{reason}"
+    return None
+
+
+def _parameters(model: type[BaseModel]) -> Iterable[str]:
+    for name, info in model.model_fields.items():
+        kind = getattr(info.annotation, "__name__", None) or str(info.annotation)
+        yield f"{info.alias or name}: {kind}" + ("" if info.is_required() else " (optional)")
+
+
+def _explained(error: ValidationError) -> str:
+    problems = error.errors(include_url=False, include_input=False, include_context=False)[:3]
+    return "; ".join(
+        ": ".join(part for part in (".".join(map(str, each["loc"])), each["msg"]) if part) for each in problems
+    )
 
 
 def _first_line(error: Exception) -> str:
     lines = str(error).splitlines()
-    return " ".join(line.strip() for line in lines[:3]) if lines else type(error).__name__
+    return lines[0].strip() if lines else type(error).__name__

@@ -15,6 +15,10 @@ class Diagnostic:
     line: int | None
     message: str
     hint: str | None = None
+    column: int | None = None
+    """Where in the line, counted from 1."""
+    excerpt: str | None = None
+    """The line itself, as it stood in the file when it was read."""
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file

@@ -1,0 +1,203 @@
+"""`coilclaw tool new`, `check` and `test`: for people who write tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coilclaw.cli.composition import load_registry, settings_for
+from coilclaw.cli.terminal import printable
+from coilclaw.sdk import OperatorError, Risk, Tool
+
+if TYPE_CHECKING:
+    from coilclaw.cli.example_runs import Trial
+    from coilclaw.workspace_tools import checks
+
+__all__ = ["check", "new", "test"]
+
+_workspace = click.option("--workspace", metavar="DIR", help="The workspace whose tools are meant.")
+_COLOURS = {"error": "red", "warning": "yellow", "hint": "blue"}
+
+
+@click.command("new", epilog="Example: coilclaw tool new posthog.analytics.get_visitors --host app.posthog.com")
+@click.argument("tool_id", metavar="ID")
+@click.option(
+    "--risk", type=click.Choice([each.value for each in Risk]), default="read", help="What a call can change."
+)
+@click.option("--host", "hosts", multiple=True, metavar="HOST", help="A server it calls; may be given again.")
+@click.option("--secret", "secrets", multiple=True, metavar="NAME", help="A secret it needs; may be given again.")
+@_workspace
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def new(
+    tool_id: str, risk: str, hosts: tuple[str, ...], secrets: tuple[str, ...], workspace: str | None, as_json: bool
+) -> None:
+    """Write a tool that works, and a test that passes. What exists is left as it is."""
+    from coilclaw.workspace_tools import scaffold
+
+    settings = settings_for(workspace)
+    place = settings.config.workspace_dir
+    if not place.is_dir():
+        raise OperatorError(f"the workspace {place} does not exist", hint="coilclaw init")
+    planned = scaffold.plan_tool(place, tool_id, risk=Risk(risk), hosts_needed=hosts, secrets_needed=secrets)
+    if (other := load_registry(settings).tools.get(tool_id)) is not None:
+        raise OperatorError(
+            f"there is a tool {tool_id} already, in {other.file}:{other.line}", hint="choose another id"
+        )
+    scaffold.write_scaffold(planned)
+    if as_json:
+        click.echo(
+            json.dumps({"id": tool_id, "file": str(planned.file), "test_file": str(planned.test_file), "risk": risk})
+        )
+        return
+    click.echo(f"Wrote {_shown(planned.file)}")
+    click.echo(f"Wrote {_shown(planned.test_file)}")
+    click.echo("\nWhat comes next:")
+    steps = [
+        ("edit the file", _shown(planned.file)),
+        *((f"set the secret {name}", f"coilclaw secret set {name}") for name in secrets),
+        ("look for mistakes", "coilclaw tool check"),
+        ("call it", f"coilclaw tool run {tool_id} name=Ada"),
+        ("test it", f"pytest {shlex.quote(_shown(planned.test_file))}"),
+        ("see changes as you save", "coilclaw dev"),
+    ]
+    width = max(len(what) for what, _ in steps)
+    for what, how in steps:
+        click.echo(f"  {what:<{width}}  {how}")
+
+
+@click.command("check", epilog="Example: coilclaw tool check posthog.analytics.get_visitors")
+@click.argument("names", metavar="[NAME|PATH]...", nargs=-1)
+@_workspace
+@click.option("--strict", is_flag=True, help="Let warnings fail the check too.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def check(names: tuple[str, ...], workspace: str | None, strict: bool, as_json: bool) -> None:
+    """Say what is wrong with the workspace's tools, and what to do about it. No tool is called."""
+    from coilclaw.workspace_tools import checks
+
+    settings = settings_for(workspace)
+    place = settings.config.workspace_dir
+    registry = load_registry(settings)
+    mine = _of_workspace(registry.tools.values(), place)
+    findings = checks.check_tools(
+        place, mine, registry.diagnostics, quarantined=registry.quarantined, secret_present=_is_set
+    )
+    looked_at = {str(file) for file in checks.tool_files(place)}
+    if names:
+        looked_at, unknown = checks.files_meant(place, names, mine)
+        if unknown:
+            raise click.UsageError(
+                printable(f"{unknown[0]!r} is no tool, integration or file of {place}; see: coilclaw tool list")
+            )
+        findings = [each for each in findings if each.file in looked_at]
+    counts = {level: sum(each.level == level for each in findings) for level in ("error", "warning", "hint")}
+    if as_json:
+        facts = {**{f"{level}s": count for level, count in counts.items()}, "files": len(looked_at)}
+        click.echo(json.dumps({"findings": [asdict(each) for each in findings], **facts}))
+    else:
+        for each in findings:
+            _show_finding(each)
+        loaded = sum(each.file in looked_at for each in mine)
+        click.echo(f"{_counted(counts)} in {_number(len(looked_at), 'file')}, {_number(loaded, 'tool')} loaded")
+    if counts["error"] or (strict and counts["warning"]):
+        sys.exit(1)
+
+
+@click.command("test", epilog="Example: coilclaw tool test posthog --json")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@_workspace
+@click.option("--writes", is_flag=True, help="Call write and destructive tools too; policy still asks.")
+@click.option("--yes", is_flag=True, help="With --writes: approve what asks.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def test(names: tuple[str, ...], workspace: str | None, writes: bool, yes: bool, as_json: bool) -> None:
+    """Call tools with the examples of their contracts, on the way that every call takes, receipts included.
+
+    The examples of tools that write are only validated, unless --writes is given.
+    """
+    from coilclaw.cli.example_runs import try_examples
+
+    if yes and not writes:
+        raise click.UsageError("--yes is about calls that write; it goes with --writes")
+    settings = settings_for(workspace)
+    trials: list[Trial] = []
+    for trial in try_examples(settings, names, writes=writes, yes=yes):
+        trials.append(trial)
+        if not as_json:
+            _show_trial(trial)
+    counts = {status: sum(each.status == status for each in trials) for status in ("passed", "checked", "failed")}
+    if as_json:
+        click.echo(json.dumps({"examples": [asdict(each) for each in trials], **counts}))
+    else:
+        parts = [f"{counts['passed']} passed", f"{counts['failed']} failed"]
+        if counts["checked"]:
+            parts.append(f"{counts['checked']} not called (--writes calls them)")
+        click.echo(", ".join(parts) if trials else "There are no examples to try; add examples=[…] to a contract.")
+    if counts["failed"]:
+        sys.exit(1)
+
+
+def _is_set(name: str) -> bool:
+    return bool(os.environ.get(name))
+
+
+def _of_workspace(tools: Iterable[Tool], workspace: Path) -> list[Tool]:
+    root = workspace / "tools"
+    return [tool for tool in tools if Path(tool.file).is_relative_to(root)]
+
+
+def _shown(file: str | Path) -> str:
+    """A path as a person would type it here."""
+    place = Path(file)
+    try:
+        here = Path.cwd()
+    except OSError:  # The folder we stand in is gone.
+        return str(place)
+    return printable(str(place.relative_to(here) if place.is_relative_to(here) else place))
+
+
+def _show_finding(finding: checks.Finding) -> None:
+    where = _shown(finding.file) + (f":{finding.line}" if finding.line else "")
+    level = click.style(finding.level, fg=_COLOURS[finding.level], bold=True)
+    click.echo(f"{where}: {level}: {_indented(finding.message)}")
+    if finding.excerpt is not None:
+        number = str(finding.line)
+        # Tabs would put the mark somewhere else than under what is meant.
+        click.echo(f"  {number} | {printable(finding.excerpt.replace(chr(9), ' '))}")
+        if finding.column and finding.column <= len(finding.excerpt) + 1:
+            click.echo(f"  {' ' * len(number)} | {' ' * (finding.column - 1)}^")
+    if finding.hint:
+        click.echo(f"  Fix: {_indented(finding.hint)}")
+
+
+def _indented(text: str) -> str:
+    """Text that may come out of a file: its further lines cannot pass for lines of ours."""
+    return printable(text).replace("\n", "\n      ")
+
+
+def _show_trial(trial: Trial) -> None:
+    mark = {"passed": click.style("✓", fg="green"), "failed": click.style("✗", fg="red"), "checked": "·"}[trial.status]
+    took = f"in {trial.milliseconds:.0f} ms"
+    click.echo(f"{mark} {trial.tool} {_shortened(trial.example)}: {_indented(trial.outcome)} {took}")
+    if trial.hint:
+        click.echo(f"  Fix: {_indented(trial.hint)}")
+
+
+def _shortened(example: Any) -> str:
+    text = printable(json.dumps(example, default=str))
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _counted(counts: dict[str, int]) -> str:
+    parts = [_number(count, level) for level, count in counts.items() if count]
+    return ", ".join(parts) or "Nothing to change"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" + ("" if count == 1 else "s")
