@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from coilclaw.integrations.files import list_files, read, write
+from coilclaw.integrations.files import delete, list_files, read, search, write
 from coilclaw.policy import classify
 from coilclaw.sdk import Bounds, Forbid, Risk, ToolContext, ToolFailure
 
@@ -60,14 +60,54 @@ ESCAPES = [
     "private/key",
     "private",
     "./private/../private/key",
+    "..",
+    "../",
+    "./..",
+    "././../x",
+    "notes/../..",
+    "notes/./../../secret.txt",
+    "notes//..//..//secret.txt",
+    "a/b/c/../../../../secret.txt",
+    "../workspace/b.bin",
+    "..//secret.txt",
+    "/",
+    "//",
+    "/.",
+    "/..",
+    "/proc/self/environ",
+    "/dev/stdin",
+    "/tmp",
+    "~",
+    "~/.ssh/id_rsa",
+    "~+/x",
+    "~-/x",
+    "\\etc\\passwd",
+    "notes\\..\\..\\secret.txt",
+    "..\\",
+    "notes/..\\..\\secret.txt",
+    "C:",
+    "C:secret.txt",
+    "c:\\..\\x",
+    "z:/x",
+    "\\\\?\\C:\\x",
+    "\\\\.\\pipe\\x",
+    "\0",
+    "a\0",
+    "../secret.txt\0.md",
+    "private/",
+    "./private",
+    "private//key",
+    "private/./key",
+    "private\\key",
+    ".//private/key",
 ]
 
 
 @pytest.mark.req("R352", "R353", "R485", "R501")
-@pytest.mark.parametrize("path", ESCAPES)
-@pytest.mark.parametrize("tool", [read, list_files, write])
+@pytest.mark.parametrize("path", ESCAPES, ids=range(len(ESCAPES)))
+@pytest.mark.parametrize("tool", [read, list_files, write, search, delete], ids=lambda tool: tool.id)
 def test_a_path_out_of_the_workspace_is_forbidden(ctx: ToolContext, tool: Any, path: str) -> None:
-    arguments = {"path": path, "text": "x"} if tool is write else {"path": path}
+    arguments = {"path": path} | ({"text": "x"} if tool is write else {"query": "x"} if tool is search else {})
     assert isinstance(judged(tool, ctx, **arguments), Forbid)
 
 
@@ -77,10 +117,27 @@ def test_a_path_inside_is_not(ctx: ToolContext, path: str) -> None:
     assert judged(write, ctx, path=path, text="") is Risk.WRITE
 
 
-@pytest.mark.parametrize("path", ["tools/x.py", "tools", "./tools/a/b.py"])
-def test_code_that_runs_outside_the_sandbox_is_not_written_from_inside(ctx: ToolContext, path: str) -> None:
-    assert isinstance(judged(write, ctx, path=path, text="x"), Forbid)
-    assert judged(read, ctx, path=path) is Risk.READ
+@pytest.mark.parametrize("path", ["tools/x.py", "notes/x.py", "x", "./tools/a/b.py"])
+def test_what_is_written_is_reported_before_it_is_there(ctx: ToolContext, path: str) -> None:
+    reported: list[tuple[bytes, bool]] = []
+
+    def note(data: bytes) -> None:
+        reported.append((data, (ctx.workspace / path).exists()))
+
+    noting = ToolContext(workspace=ctx.workspace, note_written=note)
+    assert judged(write, noting, path=path, text="x = 1") is Risk.WRITE
+    write(noting, path, "x = 1")
+    assert reported == [(b"x = 1", False)]
+    assert (ctx.workspace / path).read_text() == "x = 1"
+
+
+def test_nothing_is_written_when_it_cannot_be_reported(ctx: ToolContext) -> None:
+    def note(data: bytes) -> None:
+        raise OSError("the log is full")
+
+    with pytest.raises(OSError, match="full"):
+        write(ToolContext(workspace=ctx.workspace, note_written=note), "new.py", "x = 1")
+    assert sorted(path.name for path in ctx.workspace.iterdir()) == ["b.bin", "notes"]
 
 
 @pytest.mark.parametrize("link", ["file", "folder", "inside"])
@@ -88,7 +145,13 @@ def test_links_are_not_followed(ctx: ToolContext, link: str, tmp_path: Path) -> 
     target = {"file": tmp_path / "secret.txt", "folder": tmp_path, "inside": ctx.workspace / "notes"}[link]
     (ctx.workspace / "link").symlink_to(target)
     path = "link" if link == "file" else ("link/secret.txt" if link == "folder" else "link/a.txt")
-    attempts: list[tuple[Any, tuple[str, ...]]] = [(read, (path,)), (write, (path, "x")), (list_files, ("link",))]
+    attempts: list[tuple[Any, tuple[str, ...]]] = [
+        (read, (path,)),
+        (write, (path, "x")),
+        (list_files, ("link",)),
+        (search, ("s", "link")),
+        *([] if link == "file" else [(search, ("s", path)), (delete, (path,))]),
+    ]
     for tool, arguments in attempts:
         with pytest.raises(ToolFailure) as caught:
             tool(ctx, *arguments)
@@ -205,17 +268,6 @@ def test_a_workspace_that_is_a_link_is_judged_by_where_it_is(tmp_path: Path) -> 
         assert ".ssh" not in [entry.path for entry in list_files(ctx, ".", recursive=True).entries]
 
 
-@pytest.mark.parametrize("path", ["Tools/a.py", "tools./a.py", "tools /a.py", "src/hello/x.py", "src/x.py"])
-def test_code_is_not_written_under_another_name_for_tools(tmp_path: Path, path: str) -> None:
-    (tmp_path / "src/hello").mkdir(parents=True)
-    if path == "src/x.py":
-        (tmp_path / "tools").symlink_to("src")
-    else:
-        (tmp_path / "tools").mkdir()
-        (tmp_path / "tools/hello").symlink_to("../src/hello")
-    assert isinstance(judged(write, ToolContext(workspace=tmp_path), path=path, text="x"), Forbid)
-
-
 @pytest.mark.parametrize("path", ["d/" * 400_000 + "b", "x" * 5000, "a/" * 101 + "b"])
 def test_an_endless_path_is_refused_at_once(ctx: ToolContext, path: str) -> None:
     assert isinstance(judged(read, ctx, path=path), Forbid)
@@ -239,3 +291,25 @@ def test_names_no_file_can_have_are_explained(ctx: ToolContext) -> None:
         write(ctx, "n" * 300, "x")
     with pytest.raises(ToolFailure):
         write(ctx, "n" * 300 + "/x", "x")
+
+
+def test_tools_have_the_short_names_models_know() -> None:
+    assert [(tool.id, tool.aliases) for tool in (list_files, read, write)] == [
+        ("files.list", ("file_list",)),
+        ("files.read", ("file_read",)),
+        ("files.write", ("file_write",)),
+    ]
+
+
+def test_a_file_is_deleted_and_nothing_else(ctx: ToolContext, tmp_path: Path) -> None:
+    assert judged(delete, ctx, path="b.bin") is Risk.DESTRUCTIVE
+    delete(ctx, "b.bin")
+    (ctx.workspace / "link").symlink_to(tmp_path / "secret.txt")
+    delete(ctx, "link")
+    assert [path.name for path in ctx.workspace.iterdir()] == ["notes"]
+    assert (tmp_path / "secret.txt").read_text() == OUTSIDE
+    for path, code in [("notes", "not_a_file"), (".", "not_a_file"), ("missing", "not_found")]:
+        with pytest.raises(ToolFailure) as caught:
+            delete(ctx, path)
+        assert caught.value.code == code
+    assert (ctx.workspace / "notes/a.txt").exists()

@@ -183,16 +183,7 @@ def show_diagnostics(registry: Registry) -> None:
 
 
 def make_policy(config: Config) -> Policy:
-    rules = [
-        Rule(
-            tool=rule.tool,
-            decision=Decision(rule.decision),
-            risk=Risk(rule.risk) if rule.risk else None,
-            reason=rule.reason,
-        )
-        for rule in config.policy.rules
-    ]
-    return Policy(Autonomy(config.security.autonomy), rules)
+    return Policy(Autonomy(config.security.autonomy), [each.rule() for each in config.policy.rules])
 
 
 def run_limits(config: Config) -> Limits:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from coilclaw.policy import BadRule, Example, Rule, problem_with_example
 from coilclaw.sandbox.restricted import LayerName
+from coilclaw.sdk import Decision, Risk
 
 __all__ = ["Config", "PolicyRule"]
 
@@ -86,13 +88,69 @@ class Prompt(_Section):
     tool_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 6000
 
 
+class PolicyExample(_Section):
+    """A call that a rule is meant to be about, or not."""
+
+    tool: str
+    arguments: Mapping[str, Any] = {}
+    risk: Literal["read", "write", "destructive"] | None = None
+    channel: str | None = None
+
+    def example(self) -> Example:
+        risk = Risk(self.risk) if self.risk else None
+        return Example(tool=self.tool, arguments=self.arguments, risk=risk, channel=self.channel)
+
+
 class PolicyRule(_Section):
-    """One decision about the tools whose id fits a pattern."""
+    """One decision about the calls that fit: by tool, risk, channel and arguments."""
 
     tool: Annotated[str, Field(min_length=1)]
     decision: Literal["allow", "ask", "deny"]
     risk: Literal["read", "write", "destructive"] | None = None
     reason: str | None = None
+    channel: Annotated[str, Field(min_length=1)] | Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    arguments: Mapping[str, Any] = {}
+    match: tuple[PolicyExample, ...] = ()
+    not_match: tuple[PolicyExample, ...] = ()
+
+    def rule(self) -> Rule:
+        return Rule(
+            tool=self.tool,
+            decision=Decision(self.decision),
+            risk=Risk(self.risk) if self.risk else None,
+            reason=self.reason,
+            arguments=self.arguments,
+            channels=(self.channel,) if isinstance(self.channel, str) else self.channel or (),
+        )
+
+    @model_validator(mode="after")
+    def _does_what_it_says(self) -> PolicyRule:
+        """Every demand can be met, and every example behaves as stated. All problems are told at once."""
+        try:
+            rule = self.rule()
+        except BadRule as error:
+            raise _all_at_once([(each.place, each.message, each.given) for each in error.problems]) from None
+        problems: list[tuple[tuple[str | int, ...], str, Any]] = []
+        for key, applies in (("match", True), ("not_match", False)):
+            for number, given in enumerate(getattr(self, key)):
+                if problem := problem_with_example(rule, given.example(), applies=applies):
+                    problems.append(((key, number), problem, given.tool))
+        if problems:
+            raise _all_at_once(problems)
+        return self
+
+
+def _all_at_once(problems: list[tuple[tuple[str | int, ...], str, Any]]) -> ValidationError:
+    """Each problem with its own place; one error could name only the rule as a whole."""
+    return ValidationError.from_exception_data(
+        "PolicyRule",
+        [
+            InitErrorDetails(
+                type=PydanticCustomError("policy_rule", "{problem}", {"problem": message}), loc=place, input=given
+            )
+            for place, message, given in problems
+        ],
+    )
 
 
 class PolicySection(_Section):

@@ -62,6 +62,18 @@ autonomy = "supervised"
 # risk = "write"
 # decision = "deny"
 # reason = "this machine's files are not to be changed"
+#
+# A rule may also look at arguments, and says with examples what it is meant to do; `config validate` tries them.
+# `coilclaw policy explain mail.send --json '{{"recipients": ["a@example.org"]}}'` shows what decides about a call.
+# [[policy.rules]]
+# tool = "mail.send"
+# decision = "ask"
+# channel = ["cli"]                                      # where the call comes from
+# arguments."recipients.*" = {{ not_matches = "*@example.org", ignore_case = true }}
+# match = [{{ tool = "mail.send", arguments = {{ recipients = ["a@elsewhere.net"] }} }}]
+# not_match = [{{ tool = "mail.send", arguments = {{ recipients = ["a@example.org"] }} }}]
+# Demands: a value, a list of values, or a table of equals, one_of, not_one_of, matches, not_matches, starts_with,
+# above, at_least, below, at_most, length_at_least, length_at_most, present, ignore_case.
 
 # Another server for an integration; its host takes the place of the one the tools declare.
 # [integrations.posthog]

@@ -2,18 +2,29 @@
 
 from coilclaw.policy.approval import Answer, ApproveAll, Approver, NobodyToAsk, Question
 from coilclaw.policy.classification import classify
-from coilclaw.policy.policy import Autonomy, Policy, Verdict
-from coilclaw.policy.rules import Rule
+from coilclaw.policy.constraints import Constraint, Problem, read_constraint
+from coilclaw.policy.examples import Example, problem_with_example
+from coilclaw.policy.explanation import Explanation, Opinion, Verdict
+from coilclaw.policy.policy import Autonomy, Policy
+from coilclaw.policy.rules import BadRule, Rule
 
 __all__ = [
     "Answer",
     "ApproveAll",
     "Approver",
     "Autonomy",
+    "BadRule",
+    "Constraint",
+    "Example",
+    "Explanation",
     "NobodyToAsk",
+    "Opinion",
     "Policy",
+    "Problem",
     "Question",
     "Rule",
     "Verdict",
     "classify",
+    "problem_with_example",
+    "read_constraint",
 ]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
-from typing import Final
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 
+from coilclaw.policy.explanation import Explanation, Opinion, Verdict
 from coilclaw.policy.rules import Rule
 from coilclaw.sdk import Decision, Forbid, Risk, Tool
 
-__all__ = ["Autonomy", "Policy", "Verdict"]
+__all__ = ["Autonomy", "Policy"]
 
 
 class Autonomy(StrEnum):
@@ -26,14 +30,16 @@ _BY_AUTONOMY: Final = {
     Autonomy.SUPERVISED: {Risk.READ: Decision.ALLOW, Risk.WRITE: Decision.ASK, Risk.DESTRUCTIVE: Decision.ASK},
     Autonomy.FULL: {Risk.READ: Decision.ALLOW, Risk.WRITE: Decision.ALLOW, Risk.DESTRUCTIVE: Decision.ALLOW},
 }
+_MOST_KNOWN: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """A decision and why it is not a looser one."""
+class _Known(NamedTuple):
+    """What holds for every call of a tool at one risk: the verdict so far, and the rules that depend on arguments."""
 
-    decision: Decision
-    reason: str
+    verdict: Verdict
+    verdict_if_none_apply: Verdict
+    opinions: tuple[tuple[Decision, str], ...]
+    open: tuple[Rule, ...]
 
 
 class Policy:
@@ -41,25 +47,150 @@ class Policy:
 
     def __init__(self, autonomy: Autonomy, rules: Sequence[Rule] = ()) -> None:
         self.autonomy = autonomy
-        self.rules = tuple(rules)
-        self._known: dict[tuple[str, Risk, Decision | None, tuple[str, ...]], Verdict] = {}
+        self.rules = tuple(replace(rule, number=number) for number, rule in enumerate(rules, 1))
+        self._by_channel = any(rule.channels for rule in self.rules)
+        self._by_arguments = tuple(rule for rule in self.rules if rule.constraints)
+        self._known: dict[tuple[str, Risk, Decision | None, tuple[str, ...], str], _Known] = {}
 
-    def decide(self, tool: Tool, classified: Risk | Forbid) -> Verdict:
-        """The verdict on one call, given what its classification says."""
+    def decide(
+        self,
+        tool: Tool,
+        classified: Risk | Forbid,
+        arguments: Mapping[str, Any] | None = None,
+        channel: str = "cli",
+        *,
+        input: Any = None,
+    ) -> Verdict:
+        """The verdict on one call, given what its classification says.
+
+        `arguments` is what the caller sent; `input`, if it is given, what the tool made of that, with its
+        defaults. Without arguments the question is about the tool: what its rules would say about
+        some arguments is then in `conditional` and not in the decision.
+        """
         if isinstance(classified, Forbid):
-            return Verdict(decision=Decision.DENY, reason=f"forbidden: {classified.reason}")
-        key = (tool.id, classified, tool.default_decision, tool.aliases)
-        verdict = self._known.get(key)
-        if verdict is None:
-            verdict = self._known[key] = self._strictest(tool, classified)
-        return verdict
+            return _forbidden(classified)
+        key = (tool.id, classified, tool.default_decision, tool.aliases, channel if self._by_channel else "")
+        known = self._known.get(key)
+        if known is None:
+            known = self._look(tool, classified, channel)
+            if len(self._known) < _MOST_KNOWN:
+                self._known[key] = known
+        if arguments is None or not known.open:
+            return known.verdict
+        applying = [(rule.decision, str(rule)) for rule in known.open if rule.unmet(arguments, input) is None]
+        return _strictest([*known.opinions, *applying]) if applying else known.verdict_if_none_apply
 
-    def _strictest(self, tool: Tool, risk: Risk) -> Verdict:
-        autonomy = f"autonomy {self.autonomy.value!r} and risk {risk.value!r}"
-        opinions = [(_BY_AUTONOMY[self.autonomy][risk], autonomy)]
+    def constrained(self, tool: Tool) -> bool:
+        """Whether arguments can matter to the decision about this tool."""
+        return any(rule.names(tool) for rule in self._by_arguments)
+
+    def explain(
+        self,
+        tool: Tool,
+        classified: Risk | Forbid,
+        arguments: Mapping[str, Any] | None = None,
+        channel: str = "cli",
+        *,
+        input: Any = None,
+    ) -> Explanation:
+        """Everything that has a say about a call, what it says, and what decides."""
+        risk = tool.risk if isinstance(classified, Forbid) else classified
+        opinions = [self._of_autonomy(risk), _of_contract(tool), _of_classification(tool, classified, arguments)]
+        opinions += [_of_rule(rule, tool, risk, arguments, channel, input) for rule in self.rules]
+        verdict = self.decide(tool, classified, arguments, channel, input=input)
+        forbidden = isinstance(classified, Forbid)
+        decided = tuple(
+            replace(
+                opinion,
+                decides=opinion.applied == "yes"
+                and opinion.decision is verdict.decision
+                and (not forbidden or opinion.source == "classification"),
+            )
+            for opinion in opinions
+        )
+        return Explanation(tool=tool.id, risk=risk, channel=channel, verdict=verdict, opinions=decided)
+
+    @cached_property
+    def digest(self) -> str:
+        """The same for policies that decide alike by the same words; the order of rules makes no difference."""
+        rules = sorted({_written(rule.canonical) for rule in self.rules})
+        return "sha256:" + hashlib.sha256(_written([self.autonomy.value, *rules]).encode()).hexdigest()
+
+    def _look(self, tool: Tool, risk: Risk, channel: str) -> _Known:
+        opinions = [(_BY_AUTONOMY[self.autonomy][risk], self._by_risk(risk))]
         if tool.default_decision is not None:
             opinions.append((tool.default_decision, "the tool's own contract"))
-        opinions += [(rule.decision, str(rule)) for rule in self.rules if rule.applies(tool, risk)]
-        decision = max((opinion for opinion, _ in opinions), key=lambda each: each.strictness)
-        reasons = [reason for opinion, reason in opinions if opinion is decision]
-        return Verdict(decision=decision, reason="; ".join(reasons))
+        concerned = [rule for rule in self.rules if rule.names(tool) and rule.aside(risk, channel) is None]
+        opinions += [(rule.decision, str(rule)) for rule in concerned if not rule.constraints]
+        verdict = _strictest(opinions)
+        # What is looser than the verdict without it cannot matter, whatever the arguments.
+        floor = verdict.decision.strictness
+        opened = tuple(rule for rule in concerned if rule.constraints and rule.decision.strictness >= floor)
+        tighter = tuple(rule for rule in opened if rule.decision.strictness > floor)
+        return _Known(replace(verdict, conditional=tighter), verdict, tuple(opinions), opened)
+
+    def _by_risk(self, risk: Risk) -> str:
+        return f"autonomy {self.autonomy.value!r} and risk {risk.value!r}"
+
+    def _of_autonomy(self, risk: Risk) -> Opinion:
+        return Opinion(
+            source="autonomy", decision=_BY_AUTONOMY[self.autonomy][risk], applied="yes", why=self._by_risk(risk)
+        )
+
+
+def _strictest(opinions: Sequence[tuple[Decision, str]]) -> Verdict:
+    decision = max((opinion for opinion, _ in opinions), key=lambda each: each.strictness)
+    reasons = [reason for opinion, reason in opinions if opinion is decision]
+    return Verdict(decision=decision, reason="; ".join(reasons))
+
+
+def _forbidden(opinion: Forbid) -> Verdict:
+    return Verdict(decision=Decision.DENY, reason=f"forbidden: {opinion.reason}")
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _of_contract(tool: Tool) -> Opinion:
+    if tool.default_decision is None:
+        return Opinion(source="contract", decision=None, applied="no", why="the tool's contract says nothing")
+    return Opinion(source="contract", decision=tool.default_decision, applied="yes", why="the tool's own contract")
+
+
+def _of_classification(tool: Tool, classified: Risk | Forbid, arguments: Mapping[str, Any] | None) -> Opinion:
+    if isinstance(classified, Forbid):
+        return Opinion(source="classification", decision=Decision.DENY, applied="yes", why=classified.reason)
+    if tool.classify is None:
+        why = "the tool judges all its calls alike"
+    elif arguments is None:
+        return Opinion(
+            source="classification", decision=None, applied="depends", why="the tool judges each call by its arguments"
+        )
+    elif classified is tool.risk:
+        why = f"the tool leaves this call at risk {classified.value!r}"
+    else:
+        why = f"the tool raises the risk of this call from {tool.risk.value!r} to {classified.value!r}"
+    return Opinion(source="classification", decision=None, applied="no", why=why)
+
+
+def _of_rule(
+    rule: Rule, tool: Tool, risk: Risk, arguments: Mapping[str, Any] | None, channel: str, input: Any
+) -> Opinion:
+    source = f"rule {rule.number}"
+    about = f"{rule.tool!r}" + (f": {rule.reason}" if rule.reason else "")
+    if not rule.names(tool):
+        return Opinion(
+            source=source, decision=rule.decision, applied="no", why=f"{rule.tool!r} does not name this tool"
+        )
+    aside = rule.aside(risk, channel)
+    if aside is None and rule.constraints:
+        if arguments is None:
+            demands = "; ".join(f"{each.path}: {each}" for each in rule.constraints)
+            return Opinion(source=source, decision=rule.decision, applied="depends", why=f"{about}, if {demands}")
+        aside = rule.unmet(arguments, input)
+    if aside is not None:
+        return Opinion(source=source, decision=rule.decision, applied="no", why=f"{rule.tool!r}: {aside}")
+    if rule.decision is Decision.ALLOW:
+        about += " (an allow loosens nothing; it documents what is meant)"
+    return Opinion(source=source, decision=rule.decision, applied="yes", why=about)

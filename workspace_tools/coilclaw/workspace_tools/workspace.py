@@ -179,7 +179,7 @@ class Workspace:
         root = str(self.sources.root)
         if not source.may_define_tools:
             return _File(seen=source.digest, imports=imports)  # Runs when something imports it.
-        with loading(source.path, loaded, lambda each: each.startswith(root)):
+        with loading(source.path, loaded, lambda each: each.startswith(root), source.data):
             module = namespace.load(source.module)
             tools = tuple(tool for tool in collect(module) if tool.file == source.path or tool.file not in defining)
             return _File(seen=source.digest, imports=imports, module=module, tools=tools)

@@ -1,4 +1,8 @@
-"""Text files in the workspace. Nothing outside it, and no link out of it, can be reached."""
+"""Text files in the workspace. Nothing outside it, and no link out of it, can be reached.
+
+What is written on the caller's behalf is reported before it is there (`ctx.will_write`), wherever it goes: the
+runtime does not load a tool file with that content, however it comes under `tools/`, until a person trusts it.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from coilclaw.integrations.files.paths import explained, forbidden, holds_code, open_folder, open_regular, parts_of
+from coilclaw.integrations.files.paths import explained, forbidden, open_folder, open_regular, parts_of
+from coilclaw.integrations.files.search import Found, search_text
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure, define_tool
 
-__all__ = ["list_files", "read", "write"]
+__all__ = ["delete", "list_files", "read", "search", "write"]
 
 _MOST_ENTRIES = 1000
 
@@ -35,6 +40,10 @@ class Text(BaseModel):
     size: int
 
 
+class Deleted(BaseModel):
+    path: str
+
+
 class Written(BaseModel):
     path: str
     size: int
@@ -45,17 +54,10 @@ def _inside(input: Any, ctx: ToolContext) -> Forbid | None:
     return forbidden(input.path, ctx)
 
 
-def _writable(input: Any, ctx: ToolContext) -> Forbid | None:
-    if refusal := forbidden(input.path, ctx):
-        return refusal
-    if holds_code(input.path, ctx):
-        return Forbid(reason="files under tools/ are code that runs outside the sandbox; a person writes them")
-    return None
-
-
 @define_tool(
     id="files.list",
     risk="read",
+    aliases=["file_list"],
     classify=_inside,
     examples=[{}, {"path": "reports", "recursive": True}],
     summary="Listed {path}",
@@ -92,7 +94,14 @@ def _entry(item: os.DirEntry[str], parts: tuple[str, ...]) -> Entry:
     return Entry(path=name, kind=kind, size=facts.st_size if kind == "file" else 0)
 
 
-@define_tool(id="files.read", risk="read", classify=_inside, examples=[{"path": "notes.txt"}], summary="Read {path}")
+@define_tool(
+    id="files.read",
+    risk="read",
+    aliases=["file_read"],
+    classify=_inside,
+    examples=[{"path": "notes.txt"}],
+    summary="Read {path}",
+)
 def read(ctx: ToolContext, path: str, max_bytes: Annotated[int, Field(ge=0, le=8_388_608)] = 262_144) -> Text:
     """The text of a UTF-8 file in the workspace; longer files are refused unless max_bytes is raised."""
     with open_regular(ctx, path) as descriptor:
@@ -112,7 +121,8 @@ def read(ctx: ToolContext, path: str, max_bytes: Annotated[int, Field(ge=0, le=8
 @define_tool(
     id="files.write",
     risk="write",
-    classify=_writable,
+    classify=_inside,
+    aliases=["file_write"],
     examples=[{"path": "notes.txt", "text": "hello"}],
     summary="Wrote {path}",
     idempotent=True,
@@ -138,6 +148,7 @@ def write(ctx: ToolContext, path: str, text: str) -> Written:
             created = True
         except OSError as error:
             raise explained(error, path) from None
+        ctx.will_write(data)
         try:
             _write_durably(here(fresh), data, descriptor, mode)
             os.replace(here(fresh), here(name), src_dir_fd=descriptor, dst_dir_fd=descriptor)
@@ -156,3 +167,51 @@ def _write_durably(name: str, data: bytes, folder: int | None, mode: int) -> Non
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+@define_tool(
+    id="files.search",
+    risk="read",
+    classify=_inside,
+    examples=[{"query": "deadline"}, {"query": "def main", "path": "src", "glob": "**/*.py"}],
+    summary="Searched {path} for {query}",
+)
+def search(
+    ctx: ToolContext,
+    query: Annotated[str, Field(min_length=1, max_length=1000)],
+    path: str = ".",
+    glob: Annotated[str, Field(max_length=200)] | None = None,
+    ignore_case: bool = False,
+    max_results: Annotated[int, Field(ge=1, le=1000)] = 100,
+) -> Found:
+    """The lines of text files under a folder of the workspace that contain the query, a plain text.
+
+    A glob such as `**/*.md` limits the files, seen from that folder. Links, binary files, files over 1 MiB and
+    `.git` are left out.
+    """
+    return search_text(ctx, query, path, glob=glob, ignore_case=ignore_case, most=max_results)
+
+
+@define_tool(
+    id="files.delete",
+    risk="destructive",
+    classify=_inside,
+    examples=[{"path": "notes.txt"}],
+    summary="Deleted {path}",
+)
+def delete(ctx: ToolContext, path: str) -> Deleted:
+    """Delete one file of the workspace, or a link itself; never a folder."""
+    parts = parts_of(path)
+    if not parts:
+        raise ToolFailure("the path names the workspace itself, not a file", code="not_a_file")
+    with open_folder(ctx, parts[:-1]) as folder:
+        descriptor = folder if isinstance(folder, int) else None
+        name = parts[-1] if isinstance(folder, int) else str(folder / parts[-1])
+        try:
+            kind = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode
+            if not (stat.S_ISREG(kind) or stat.S_ISLNK(kind)):
+                raise ToolFailure(f"{path!r} is not an ordinary file", code="not_a_file")
+            os.unlink(name, dir_fd=descriptor)
+        except OSError as error:
+            raise explained(error, path) from None
+    return Deleted(path=path)

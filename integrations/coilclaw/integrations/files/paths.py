@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure
 
-__all__ = ["explained", "forbidden", "holds_code", "open_folder", "open_regular", "parts_of"]
+__all__ = ["explained", "forbidden", "open_folder", "open_regular", "parts_of"]
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd
@@ -43,21 +43,6 @@ def forbidden(path: str, ctx: ToolContext) -> Forbid | None:
         if target.is_relative_to(place) or target.is_relative_to(os.path.realpath(place)):
             return Forbid(reason=f"{path!r} is under the forbidden path {place}")
     return None
-
-
-def holds_code(path: str, ctx: ToolContext) -> bool:
-    """Whether the path is in `tools/`, by name (however a file system may fold it) or through a link."""
-    parts = parts_of(path)
-    if parts and parts[0].casefold().rstrip(". ") == "tools":
-        return True
-    workspace = Path(os.path.realpath(ctx.workspace))
-    target = workspace.joinpath(*parts)
-    tools = workspace / "tools"
-    try:
-        places = [tools, *(entry for entry in tools.iterdir())] if tools.is_dir() else []
-    except OSError:
-        places = [tools]
-    return any(target.is_relative_to(os.path.realpath(place)) for place in places)
 
 
 def parts_of(path: str) -> tuple[str, ...]:

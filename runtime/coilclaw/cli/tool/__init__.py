@@ -16,7 +16,7 @@ _COMMANDS: Final = {
     "run": ("coilclaw.cli.tool.calling:run_tool", "Call one tool, with the same checks and receipts as a snippet."),
     "stubs": ("coilclaw.cli.tool.listing:stubs", "Typed Python stubs of all tools, for a model's prompt."),
     "new": ("coilclaw.cli.authoring:new", "Start a tool in the workspace."),
-    "check": ("coilclaw.cli.authoring:check", "Check the tools of the workspace without loading them into a run."),
+    "check": ("coilclaw.cli.authoring:check", "Say what is wrong with the tools of the workspace."),
     "test": ("coilclaw.cli.authoring:test", "Try a tool's own examples."),
     "trust": ("coilclaw.cli.trust:trust", "Let a tool file be loaded, after reading it."),
     "reload": ("coilclaw.cli.reload:reload", "Read the workspace's tools again."),
