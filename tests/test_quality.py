@@ -18,7 +18,7 @@ SOURCES = sorted(
     path for root in ("runtime", "sdk", "workspace_tools", "integrations") for path in (ROOT / root).rglob("*.py")
 )
 MADE_FOR_THEIR_JOB = {
-    "apsw", "click", "httpx", "icalendar", "jsonschema",
+    "apsw", "certifi", "click", "httpcore", "httpx", "icalendar", "idna", "jsonschema",
     "packaging", "pydantic", "RestrictedPython", "rich", "tree-sitter",
     "tree-sitter-bash", "wasmtime", "watchdog",
 }  # fmt: skip

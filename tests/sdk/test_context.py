@@ -39,7 +39,7 @@ def server() -> Iterator[str]:
 
 
 def test_declared_host_is_reached(server: str, tmp_path: Path) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=("127.0.0.1",))
+    context = ToolContext(workspace=tmp_path, hosts=(server.removeprefix("http://"),))
     assert context.http_sync.get(f"{server}/page").text == "hello"
     context.close()
 
@@ -59,7 +59,7 @@ def test_undeclared_host_is_refused(server: str, tmp_path: Path) -> None:
 
 
 def test_redirect_to_an_undeclared_host_is_refused(server: str, tmp_path: Path) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=("127.0.0.1",))
+    context = ToolContext(workspace=tmp_path, hosts=(server.removeprefix("http://"),))
     with pytest.raises(ToolFailure, match="localhost"):
         context.http_sync.get(f"{server}/away", follow_redirects=True)
     context.close()

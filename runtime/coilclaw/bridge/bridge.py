@@ -38,7 +38,7 @@ from coilclaw.sandbox import (
     RunEnded,
     SnippetError,
 )
-from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext, ToolFailure
+from coilclaw.sdk import Decision, Forbid, OperatorError, Risk, Tool, ToolContext, ToolFailure
 
 __all__ = ["Bridge"]
 
@@ -201,8 +201,7 @@ class Bridge:
             raise self._refusal(requested, problem or _ABANDONED)
         if missing:
             self.unmet.add("missing_secret")
-            hint = f"set the environment variable {missing}"
-            raise self._refusal(requested, Refusal(code="missing_secret", message=f"{missing} is not set", hint=hint))
+            raise self._refusal(requested, missing)
         context = self._context(call, tool, secrets)
         return self._decide(Admitted(call, tool, input, context, redaction, requested, True, itertools.count()), kept)
 
@@ -327,16 +326,18 @@ class Bridge:
             )
         )
 
-    def _secrets(self, tool: Tool) -> tuple[dict[str, str], str | None]:
+    def _secrets(self, tool: Tool) -> tuple[dict[str, str], Refusal | None]:
+        """The values a tool declares, or why it cannot have them."""
         found: dict[str, str] = {}
-        for name in tool.secrets:
-            value = self._around.secret(name)
-            if not value:
-                return found, name
-            found[name] = value
-        for name in tool.optional_secrets:
-            if value := self._around.secret(name):
-                found[name] = value
+        try:
+            for name in (*tool.secrets, *tool.optional_secrets):
+                if value := self._around.secret(name):
+                    found[name] = value
+                elif name in tool.secrets:
+                    hint = f"a person sets it: coilclaw secret set {name}"
+                    return found, Refusal(code="missing_secret", message=f"{name} is not set", hint=hint)
+        except OperatorError as error:  # The file went bad while the run was under way.
+            return found, Refusal(code="missing_secret", message=error.message, hint=error.hint)
         return found, None
 
     def _context(self, call: Call, tool: Tool, secrets: dict[str, str]) -> ToolContext:

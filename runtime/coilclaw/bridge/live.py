@@ -28,7 +28,7 @@ Own: TypeAlias = Callable[[Callable[[], Registry]], Iterable[Tool]]
 
 
 class LiveRegistry:
-    """Holds the current snapshot. A rebuild makes the next one and swaps it whole; runs keep the one they began with."""
+    """Holds the current snapshot. A rebuild swaps in the next one, whole; a run keeps the one it began with."""
 
     def __init__(self, providers: Iterable[Provider], *, own: Own | None = None) -> None:
         self._providers = tuple(providers)

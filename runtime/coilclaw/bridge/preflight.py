@@ -14,19 +14,19 @@ from pydantic_core import from_json, to_json
 from coilclaw.bridge.arguments import signature
 from coilclaw.bridge.registry import Registry
 from coilclaw.policy import Policy
-from coilclaw.sdk import Decision, Tool
+from coilclaw.sdk import Decision, Risk, Tool
 
 __all__ = ["check_calls"]
 
 _MOST_PROBLEMS = 10
 
 
-def check_calls(calls: bytes, registry: Registry, policy: Policy) -> bytes:
+def check_calls(calls: bytes, registry: Registry, policy: Policy, channel: str = "cli") -> bytes:
     """The problems in a list of visible calls, each with its line, as JSON."""
     problems = []
     try:
         for call in from_json(calls):
-            problem = _check(call, registry, policy)
+            problem = _check(call, registry, policy, channel)
             if problem is not None:
                 problems.append({"line": call["line"], "traceback": None, **problem})
             if len(problems) == _MOST_PROBLEMS:
@@ -37,7 +37,7 @@ def check_calls(calls: bytes, registry: Registry, policy: Policy) -> bytes:
         return b"[]"
 
 
-def _check(call: dict[str, Any], registry: Registry, policy: Policy) -> dict[str, Any] | None:
+def _check(call: dict[str, Any], registry: Registry, policy: Policy, channel: str) -> dict[str, Any] | None:
     path = str(call["path"])
     tool = registry.resolve(path)
     if tool is None:
@@ -55,14 +55,24 @@ def _check(call: dict[str, Any], registry: Registry, policy: Policy) -> dict[str
             "message": f"tools.{shown}: {mistake}",
             "hint": f"it takes: {signature(tool)}",
         }
-    verdict = policy.decide(tool, tool.risk)
-    if verdict.decision is Decision.DENY:
+    if reason := _denial(tool, policy, channel):
         return {
             "type": "DeniedCall",
-            "message": f"tools.{shown} is denied by policy: {verdict.reason}",
-            "hint": "`coilclaw config show` lists the autonomy level and the rules",
+            "message": f"tools.{shown} is denied by policy: {reason}",
+            "hint": f"`coilclaw policy explain {tool.id}` lists everything that has a say",
         }
     return None
+
+
+def _denial(tool: Tool, policy: Policy, channel: str) -> str | None:
+    """Why every call of a tool is denied, or None if some may be made.
+
+    A rule that depends on arguments decides when they are known, so it rejects nothing here. Where the
+    tool may raise the risk of a call, each risk it can get has to be denied.
+    """
+    risks = [tool.risk] if tool.classify is None else [risk for risk in Risk if risk.rank >= tool.risk.rank]
+    verdicts = [policy.decide(tool, risk, channel=channel) for risk in risks]
+    return verdicts[0].reason if all(each.decision is Decision.DENY for each in verdicts) else None
 
 
 def _mistake(call: dict[str, Any], tool: Tool) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
 from collections.abc import Iterable
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coilclaw.cli.composition import load_registry, settings_for
+from coilclaw.cli.composition import load_registry, make_secrets, settings_for
 from coilclaw.cli.terminal import printable
 from coilclaw.sdk import OperatorError, Risk, Tool
 
@@ -87,7 +86,7 @@ def check(names: tuple[str, ...], workspace: str | None, strict: bool, as_json: 
     registry = load_registry(settings)
     mine = _of_workspace(registry.tools.values(), place)
     findings = checks.check_tools(
-        place, mine, registry.diagnostics, quarantined=registry.quarantined, secret_present=_is_set
+        place, mine, registry.diagnostics, quarantined=registry.quarantined, secret_present=make_secrets(settings).has
     )
     looked_at = {str(file) for file in checks.tool_files(place)}
     if names:
@@ -141,10 +140,6 @@ def test(names: tuple[str, ...], workspace: str | None, writes: bool, yes: bool,
         click.echo(", ".join(parts) if trials else "There are no examples to try; add examples=[…] to a contract.")
     if counts["failed"]:
         sys.exit(1)
-
-
-def _is_set(name: str) -> bool:
-    return bool(os.environ.get(name))
 
 
 def _of_workspace(tools: Iterable[Tool], workspace: Path) -> list[Tool]:

@@ -16,13 +16,13 @@ import click
 from coilclaw.bridge import Handlers, Registry, Surroundings
 from coilclaw.cli.terminal import printable
 from coilclaw.cli.toolbox import Toolbox
-from coilclaw.config import Config, Settings, load_settings
-from coilclaw.policy import Approver, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.config import Config, SecretStore, Settings, load_settings
+from coilclaw.policy import Approver, Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS as RECEIPTS
 from coilclaw.receipts import ReceiptLog, load_or_create_key
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Engine, Limits
-from coilclaw.sdk import Bounds, Decision, OperatorError, Risk
+from coilclaw.sdk import Bounds, OperatorError
 from coilclaw.store import Database
 from coilclaw.trust import MIGRATIONS as TRUST
 from coilclaw.trust import TrustLedger, WriteGuard
@@ -35,6 +35,7 @@ __all__ = [
     "make_bounds",
     "make_engine",
     "make_policy",
+    "make_secrets",
     "open_evidence",
     "open_log",
     "open_parts",
@@ -125,6 +126,8 @@ def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator
         policy = make_policy(config)
         toolbox = stack.enter_context(Toolbox(settings, evidence.ledger, policy))
         toolbox.refresh()
+        secrets = make_secrets(settings)
+        secrets.check()
         handlers = Handlers()
         stack.callback(handlers.close)
         surroundings = Surroundings(
@@ -133,7 +136,7 @@ def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator
             approver=approver or NobodyToAsk(),
             handlers=handlers,
             workspace=config.workspace_dir.resolve(),
-            secret=os.environ.get,
+            secret=secrets.get,
             bounds=make_bounds(settings),
             settings=lambda integration: (config.integrations.model_extra or {}).get(integration, {}),
             tool_seconds=config.limits.tool_seconds,
@@ -148,6 +151,11 @@ def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator
             toolbox=toolbox,
             runtime=Runtime(surroundings),
         )
+
+
+def make_secrets(settings: Settings) -> SecretStore:
+    """Where the values of declared secrets come from."""
+    return SecretStore(settings.home, os.environ, keyring=settings.config.secrets.keyring)
 
 
 def make_bounds(settings: Settings) -> Bounds:

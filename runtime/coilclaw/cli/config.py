@@ -12,7 +12,7 @@ from coilclaw.cli.composition import settings_for
 
 __all__ = ["config"]
 
-_SECRET = re.compile(r"(secret|token(?!s$)|password|api_key)(?!.*(_env|_path)$)", re.IGNORECASE)
+_SECRET = re.compile(r"(secret(?!s$)|token(?!s$)|password|api_key)(?!.*(_env|_path)$)", re.IGNORECASE)
 
 
 @click.group()

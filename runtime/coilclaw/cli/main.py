@@ -21,6 +21,7 @@ _COMMANDS: Final = {
     "run": ("coilclaw.cli.run:run", "Run a Python snippet in the sandbox."),
     "dev": ("coilclaw.cli.dev:dev", "Edit tools and see them reload, run and fail, live."),
     "tool": ("coilclaw.cli.tool:tool", "List, show and call tools."),
+    "secret": ("coilclaw.cli.secret:secret", "Keep secrets for tools."),
     "receipt": ("coilclaw.cli.receipt:receipt", "Read, verify and export receipts."),
     "config": ("coilclaw.cli.config:config", "Check and show the configuration."),
     "sandbox": ("coilclaw.cli.sandbox:sandbox", "Try the sandbox engines of this machine."),

@@ -34,10 +34,11 @@ class Toolbox:
         """Look at everything, load what changed, and make the next registry if there is anything new."""
         if self._record and self._ledger is not None:
             self._ledger.recover(self.workspace.sources.digests)
+        told = self.workspace.sources.diagnostics
         change = self.workspace.refresh(force=force)
         if self._record and self._ledger is not None:
             self._ledger.record_loaded([(source.name, source.data) for source in change.loaded])
-        if change or force or not self.live.current.generation:
+        if change or force or not self.live.current.generation or told != self.workspace.sources.diagnostics:
             self.live.rebuild()
         return change
 

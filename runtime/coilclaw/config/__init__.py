@@ -3,6 +3,16 @@
 from coilclaw.config.errors import ConfigError
 from coilclaw.config.load import Settings, home_folder, load_settings
 from coilclaw.config.model import Config, PolicyRule
+from coilclaw.config.secrets import SecretStore
 from coilclaw.config.template import config_text
 
-__all__ = ["Config", "ConfigError", "PolicyRule", "Settings", "config_text", "home_folder", "load_settings"]
+__all__ = [
+    "Config",
+    "ConfigError",
+    "PolicyRule",
+    "SecretStore",
+    "Settings",
+    "config_text",
+    "home_folder",
+    "load_settings",
+]

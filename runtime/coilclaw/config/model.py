@@ -108,7 +108,7 @@ class PolicyRule(_Section):
     decision: Literal["allow", "ask", "deny"]
     risk: Literal["read", "write", "destructive"] | None = None
     reason: str | None = None
-    channel: Annotated[str, Field(min_length=1)] | Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    channel: str | tuple[str, ...] | None = None
     arguments: Mapping[str, Any] = {}
     match: tuple[PolicyExample, ...] = ()
     not_match: tuple[PolicyExample, ...] = ()
@@ -120,7 +120,7 @@ class PolicyRule(_Section):
             risk=Risk(self.risk) if self.risk else None,
             reason=self.reason,
             arguments=self.arguments,
-            channels=(self.channel,) if isinstance(self.channel, str) else self.channel or (),
+            channels=(self.channel,) if isinstance(self.channel, str) else self.channel,
         )
 
     @model_validator(mode="after")
@@ -157,6 +157,12 @@ class PolicySection(_Section):
     """Rules; the strictest that applies wins."""
 
     rules: tuple[PolicyRule, ...] = ()
+
+
+class Secrets(_Section):
+    """Where secrets are looked for besides the environment and `secrets.toml`."""
+
+    keyring: bool = False
 
 
 class McpServer(_Section):
@@ -199,4 +205,5 @@ class Config(_Section):
     receipts: Receipts = Receipts()
     prompt: Prompt = Prompt()
     policy: PolicySection = PolicySection()
+    secrets: Secrets = Secrets()
     integrations: Integrations = Integrations()

@@ -75,6 +75,11 @@ autonomy = "supervised"
 # Demands: a value, a list of values, or a table of equals, one_of, not_one_of, matches, not_matches, starts_with,
 # above, at_least, below, at_most, length_at_least, length_at_most, present, ignore_case.
 
+# Values of the secrets that tools declare: from the environment, from secrets.toml beside this file (see
+# `coilclaw secret set`), and from the system's keyring if this says so.
+[secrets]
+# keyring = false
+
 # Another server for an integration; its host takes the place of the one the tools declare.
 # [integrations.posthog]
 # url = "https://eu.posthog.com"

@@ -113,7 +113,7 @@ class TrustLedger:
 
     def record_loaded(self, files: Sequence[tuple[str, bytes]]) -> None:
         """Receipts for contents that are in force now and were not before."""
-        known = {path: content for path, content in self._database.read("SELECT path, digest FROM tool_files")}
+        known = dict(self._database.read("SELECT path, digest FROM tool_files"))
         drafts: list[Draft] = []
         rows: list[Row] = []
         contents: dict[str, bytes] = {}

@@ -114,9 +114,9 @@ class Watch:
     # Looking ---------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        settled = True
+        pause, failure = _UNASKED_SECONDS, ""
         while not self._closed.is_set():
-            asked = self._changed.wait(_UNASKED_SECONDS if settled else _UNSETTLED_SECONDS)
+            asked = self._changed.wait(pause)
             if self._closed.is_set():
                 return
             if asked:
@@ -125,10 +125,12 @@ class Watch:
             forced, self._forced = self._forced, False
             try:
                 self._watch_folders()  # First: what changes after the look is an event then.
-                settled = self._look(forced)
-            except Exception:
-                _logger.exception("looking at the tool files failed")
-                settled = False
+                pause = _UNASKED_SECONDS if self._look(forced) else _UNSETTLED_SECONDS
+                failure = ""
+            except Exception as error:
+                if failure != repr(error):  # Once: a full disk would fail again every time.
+                    _logger.exception("looking at the tool files failed")
+                pause, failure = _UNASKED_SECONDS, repr(error)
 
     def _wait_until_quiet(self) -> None:
         """A save is often several events, and a branch switch hundreds: one look after the last of them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,17 +9,12 @@ from coilclaw.bridge import Registry, example_calls, tool_schemas
 from coilclaw.policy import Policy
 from coilclaw.sdk import Tool
 
-__all__ = ["names_of", "secret_is_present", "tool_facts"]
+__all__ = ["names_of", "tool_facts"]
 
 
 def names_of(tool: Tool, registry: Registry) -> list[str]:
     """The other names by which a tool can be called."""
     return [alias for alias, tool_id in registry.aliases.items() if tool_id == tool.id]
-
-
-def secret_is_present(name: str) -> bool:
-    """Whether a call would find this secret."""
-    return bool(os.environ.get(name))
 
 
 def tool_facts(tool: Tool, registry: Registry, policy: Policy, present: Callable[[str], bool]) -> dict[str, Any]:

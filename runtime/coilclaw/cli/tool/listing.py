@@ -7,9 +7,9 @@ import json
 import click
 
 from coilclaw.bridge import first_sentence, registry_stubs, search_tools
-from coilclaw.cli.composition import load_registry, make_policy, settings_for, show_diagnostics
+from coilclaw.cli.composition import load_registry, make_policy, make_secrets, settings_for, show_diagnostics
 from coilclaw.cli.terminal import printable
-from coilclaw.cli.tool.facts import secret_is_present, tool_facts
+from coilclaw.cli.tool.facts import tool_facts
 
 __all__ = ["list_tools", "stubs"]
 
@@ -32,7 +32,8 @@ def list_tools(words: tuple[str, ...], workspace: str | None, as_json: bool) -> 
     query = " ".join(words)
     found = [match.tool for match in search_tools(registry, query)] if query else list(registry.tools.values())
     if as_json:
-        click.echo(json.dumps([tool_facts(each, registry, policy, secret_is_present) for each in found]))
+        present = make_secrets(settings).has
+        click.echo(json.dumps([tool_facts(each, registry, policy, present) for each in found]))
         return
     if not found:
         nothing = f"No tool fits {query[:200]!r}; `coilclaw tool list` shows all." if query else "There are no tools."

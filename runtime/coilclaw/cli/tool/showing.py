@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 
 from coilclaw.bridge import Registry, Spelling, example_calls, tool_schemas, tool_stub
-from coilclaw.cli.composition import load_registry, make_policy, settings_for
+from coilclaw.cli.composition import load_registry, make_policy, make_secrets, settings_for
 from coilclaw.cli.terminal import printable
-from coilclaw.cli.tool.facts import names_of, secret_is_present, tool_facts
+from coilclaw.cli.tool.facts import names_of, tool_facts
 from coilclaw.policy import Policy
 from coilclaw.sdk import Tool
 
@@ -30,17 +30,20 @@ def show(name: str, workspace: str | None, as_json: bool) -> None:
     found = registry.resolve(name.removeprefix("tools."))
     if found is None:
         raise click.UsageError(printable(f"there is no tool {name[:200]!r}; {registry.suggestion(name)}"))
+    present = make_secrets(settings).has
     if as_json:
-        click.echo(json.dumps(tool_facts(found, registry, policy, secret_is_present)))
+        click.echo(json.dumps(tool_facts(found, registry, policy, present)))
         return
     click.echo(printable(tool_stub(found, aliases=(), policy=policy)))
     for line in _schema_rows(found):
         click.echo(printable(line))
-    for label, text in _rows(found, registry, policy, settings.config.limits.tool_seconds):
+    for label, text in _rows(found, registry, policy, present, settings.config.limits.tool_seconds):
         click.echo(printable(f"{label + ':':<10}{text}"))
 
 
-def _rows(tool: Tool, registry: Registry, policy: Policy, seconds: float) -> Iterator[tuple[str, str]]:
+def _rows(
+    tool: Tool, registry: Registry, policy: Policy, present: Callable[[str], bool], seconds: float
+) -> Iterator[tuple[str, str]]:
     verdict = policy.decide(tool, tool.risk)
     yield "id", tool.id
     yield "aliases", ", ".join(names_of(tool, registry)) or "none"
@@ -52,10 +55,12 @@ def _rows(tool: Tool, registry: Registry, policy: Policy, seconds: float) -> Ite
     if not tool.secrets and not tool.optional_secrets:
         yield "secrets", "none"
     for secret in tool.secrets:
-        present = secret_is_present(secret)
-        yield "secrets", f"{secret} present" if present else f"{secret} missing; set it: coilclaw secret set {secret}"
+        yield (
+            "secrets",
+            f"{secret} present" if present(secret) else f"{secret} missing; set it: coilclaw secret set {secret}",
+        )
     for secret in tool.optional_secrets:
-        yield "secrets", f"{secret} {'present' if secret_is_present(secret) else 'missing'} (optional)"
+        yield "secrets", f"{secret} {'present' if present(secret) else 'missing'} (optional)"
     yield "hosts", ", ".join(tool.hosts) or "none"
     yield "version", tool.version
     yield "defined", f"{tool.file}:{tool.line}"

@@ -1,0 +1,298 @@
+"""The command itself: putting the parts together, and the loop that waits for something to happen."""
+
+from __future__ import annotations
+
+import io
+import queue
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
+
+import click
+
+from coilclaw.bridge import Registry
+from coilclaw.cli.approval import approver_for
+from coilclaw.cli.composition import Parts, expanded, make_engine, make_policy, open_parts, settings_for
+from coilclaw.cli.dev.events import Event, RunFinished, counted, one_line
+from coilclaw.cli.dev.news import CallNews, ToolNews
+from coilclaw.cli.dev.telling import JsonLines, PlainLines, Teller
+from coilclaw.policy import NobodyToAsk
+from coilclaw.sandbox import Deadline
+from coilclaw.workspace_tools import Change
+
+if TYPE_CHECKING:
+    from coilclaw.cli.dev.script import ScriptRuns
+
+__all__ = ["dev"]
+
+_CALLS_SECONDS: Final = 0.5
+_SCRIPT_SECONDS: Final = 0.05
+
+
+class _Nudge(Enum):
+    """What a signal asks for."""
+
+    END = "end"
+    DRAW = "draw"
+    STOP = "stop"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _NewTools:
+    change: Change
+    registry: Registry
+
+
+_Item: TypeAlias = Event | _NewTools | _Nudge
+# Unlike `queue.Queue`, this one may be put into from a signal handler while the same thread waits for it.
+_Inbox: TypeAlias = "queue.SimpleQueue[_Item]"
+
+
+@click.command(epilog="Example: coilclaw dev --run examples/report.py")
+@click.option("--workspace", metavar="DIR", help="The workspace whose tools are watched.")
+@click.option("--run", "script", metavar="FILE", help="Run this script now, and again whenever it or a tool changes.")
+@click.option("--engine", type=click.Choice(["wasm", "restricted"]), help="The sandbox engine for --run.")
+@click.option("--yes", is_flag=True, help="With --run: approve every call that asks. Otherwise they are refused.")
+@click.option("--once", is_flag=True, help="Load (and run) once and end: exit code 1 if anything failed.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line for each event.")
+def dev(workspace: str | None, script: str | None, engine: str | None, yes: bool, once: bool, as_json: bool) -> None:
+    """Watch the workspace's tools: see them reload, fail and be called, as it happens.
+
+    On a terminal this is a live view, elsewhere one line for each event. Ctrl-C ends it, with exit code 0.
+    A file that fails keeps its last good version until it is mended. Calls are read from the
+    receipts, so those of other processes are shown too.
+
+    \b
+    The events of --json, each with "event" and "time":
+      ready         workspace, tools, workspace_tools, errors, quarantined, hint
+      reloaded      file, tools, milliseconds, generation
+      failed        file, line, column, message, hint, excerpt, milliseconds
+      removed       file
+      quarantined   file, reason, command
+      call          tool, status, milliseconds, code, message, run_id, receipt
+      run.started   script, reason, generation
+      run.output    stream, text
+      run.finished  script, run_id, status, engine, milliseconds, value, error, activity
+      problem       message, hint
+    """
+    if script is None and (engine is not None or yes):
+        raise click.UsageError("--engine and --yes are about the script of --run")
+    if script is not None and not expanded(script).is_file():
+        raise click.UsageError(f"there is no file {one_line(script)}")
+    settings = settings_for(workspace, sandbox__engine=engine)
+    approver = approver_for(True, Deadline(0)) if yes else NobodyToAsk()
+    inbox: _Inbox = queue.SimpleQueue()
+    output = sys.stdout
+    if output is None:
+        raise click.UsageError("there is no standard output to write to")
+    if isinstance(output, io.TextIOWrapper):
+        output.reconfigure(errors="backslashreplace")
+    with ExitStack() as stack:
+        # What tools print is not this command's output.
+        stack.enter_context(redirect_stdout(sys.stderr))
+        sandbox = make_engine(settings, pool=1) if script is not None else None
+        if sandbox is not None:
+            stack.callback(sandbox.close)
+        parts = stack.enter_context(open_parts(settings, approver))
+        runs = None
+        if script is not None and sandbox is not None:
+            from coilclaw.cli.dev.script import Script, ScriptRuns
+
+            runs = ScriptRuns(Script(expanded(script)), parts, sandbox, inbox.put)
+        if once:
+            code = _once(parts, runs, inbox, JsonLines(output) if as_json else PlainLines(output))
+        else:
+            code = _follow(parts, runs, inbox, output, as_json=as_json)
+    sys.exit(code)
+
+
+def _once(parts: Parts, runs: ScriptRuns | None, inbox: _Inbox, teller: Teller) -> int:
+    workspace = parts.settings.config.workspace_dir
+    registry = parts.registry
+    calls = CallNews(parts.log)
+    calls.recent()
+    for event in ToolNews(workspace, registry).opening(registry):
+        teller.tell(event)
+    status = runs.run("start") if runs is not None else "completed"
+    for event in _waiting(inbox):
+        for call in calls.new() if isinstance(event, RunFinished) else ():
+            teller.tell(call)
+        teller.tell(event)
+    if status == "cancelled":
+        return 130
+    return 1 if registry.diagnostics or status != "completed" else 0
+
+
+def _waiting(inbox: _Inbox) -> Iterator[Event]:
+    """The events that are there already."""
+    while not inbox.empty():
+        item = inbox.get()
+        if isinstance(item, Event):
+            yield item
+
+
+def _follow(parts: Parts, runs: ScriptRuns | None, inbox: _Inbox, output: TextIO, *, as_json: bool) -> int:
+    """Tell everything until a person ends it."""
+    # One after the other in this order, and ended in the opposite one: the terminal is given back first.
+    with ExitStack() as stack:
+        if runs is not None:
+            stack.enter_context(runs)
+        opening = parts.registry
+        news = ToolNews(parts.settings.config.workspace_dir, opening)
+        stack.enter_context(parts.toolbox.watch(lambda *new: inbox.put(_NewTools(change=new[0], registry=new[1]))))
+        signals = stack.enter_context(_signals(inbox.put))
+        teller = stack.enter_context(_teller(parts, news, inbox, output, as_json=as_json))
+        loop = _Loop(teller, news, CallNews(parts.log), runs, inbox)
+        loop.begin(opening)
+        loop.go_on()
+    if signals.number == signal.SIGTERM:
+        return 128 + signal.SIGTERM
+    return 0
+
+
+@contextmanager
+def _teller(parts: Parts, news: ToolNews, inbox: _Inbox, output: TextIO, *, as_json: bool) -> Iterator[Teller]:
+    from coilclaw.cli.dev import screen
+
+    if as_json:
+        yield JsonLines(output)
+    elif not screen.suits(output):
+        yield PlainLines(output)
+    else:
+        from coilclaw.cli.dev.view import Picture
+
+        config = parts.settings.config
+        picture = Picture(workspace=config.workspace_dir, policy=make_policy(config), news=news)
+        with screen.Screen(picture, output, inbox.put) as shown:
+            yield shown
+        tools, errors = counted(len(picture.registry.tools), "tool"), counted(len(picture.errors), "error")
+        output.write(f"coilclaw dev ended: {tools}, {errors}, {counted(picture.runs, 'run')}.\n")
+
+
+class _Loop:
+    """Waits for tools, the script, calls and signals, and tells what happened; all of it on one thread."""
+
+    def __init__(self, teller: Teller, news: ToolNews, calls: CallNews, runs: ScriptRuns | None, inbox: _Inbox) -> None:
+        self._teller = teller
+        self._news = news
+        self._calls = calls
+        self._runs = runs
+        self._inbox = inbox
+        self._next_look = time.monotonic() + _CALLS_SECONDS
+
+    def begin(self, registry: Registry) -> None:
+        before = self._calls.recent()
+        if not isinstance(self._teller, PlainLines):
+            self._tell(before)  # A line is for what happens from now on.
+        self._teller.use(registry)
+        self._tell(self._news.opening(registry))
+        self._teller.refresh()
+        if self._runs is not None:
+            self._runs.want("start")
+
+    def go_on(self) -> None:
+        """Until a signal says that it is enough."""
+        wait = _SCRIPT_SECONDS if self._runs is not None else _CALLS_SECONDS
+        while True:
+            try:
+                item: _Item | None = self._inbox.get(timeout=wait)
+            except queue.Empty:
+                item = None
+            told = False
+            while item is not None:
+                if item is _Nudge.END:
+                    self._end()
+                    return
+                self._take(item)
+                told = True
+                item = None if self._inbox.empty() else self._inbox.get()
+            told |= self._look()
+            if told:
+                self._teller.refresh()
+
+    def _take(self, item: _Item) -> None:
+        if isinstance(item, _NewTools):
+            self._teller.use(item.registry)
+            self._tell(self._news.of(item.change, item.registry))
+            if self._runs is not None and (item.change.loaded or item.change.removed):
+                self._runs.want("a tool changed")
+        elif isinstance(item, Event):
+            if isinstance(item, RunFinished):
+                self._tell(self._calls.new())  # Its calls came before its end.
+            self._teller.tell(item)
+        elif item is _Nudge.STOP:
+            self._teller.step_aside()
+            with _default(signal.SIGTSTP):
+                signal.raise_signal(signal.SIGTSTP)  # Goes on here when the shell says so.
+
+    def _look(self) -> bool:
+        """At what sends no events."""
+        if self._runs is not None and self._runs.script.was_saved():
+            self._runs.want("the script changed")
+        moment = time.monotonic()
+        if moment < self._next_look:
+            return False
+        self._next_look = moment + _CALLS_SECONDS
+        called = self._calls.new()
+        self._tell(called)
+        return bool(called)
+
+    def _end(self) -> None:
+        """A run that is under way is cancelled, and how it ended is told."""
+        if self._runs is not None:
+            self._runs.close()
+            for event in _waiting(self._inbox):
+                self._take(event)
+
+    def _tell(self, events: Any) -> None:
+        for event in events:
+            self._teller.tell(event)
+
+
+@dataclass
+class _Ending:
+    number: int | None = None
+
+
+@contextmanager
+def _signals(put: Callable[[_Item], None]) -> Iterator[_Ending]:
+    """Signals become items of the loop, so that none of them falls into the middle of something."""
+    ending = _Ending()
+
+    def end(number: int, frame: object) -> None:
+        if ending.number is not None:
+            raise KeyboardInterrupt  # Asked for again: do not wait for anything.
+        ending.number = number
+        put(_Nudge.END)
+
+    handlers: dict[str, Any] = {
+        "SIGINT": end,
+        "SIGTERM": end,
+        "SIGWINCH": lambda number, frame: put(_Nudge.DRAW),
+        "SIGTSTP": lambda number, frame: put(_Nudge.STOP),
+    }
+    before: list[tuple[int, Any]] = []
+    for name, handler in handlers.items():
+        number = getattr(signal, name, None)  # Not every system has all of them.
+        # What our parent ignores for us, as a shell does for background jobs, stays ignored.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            before.append((number, signal.signal(number, handler)))
+    try:
+        yield ending
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _default(number: int) -> Iterator[None]:
+    handler = signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(number, handler)

@@ -1,0 +1,76 @@
+"""`coilclaw mcp`: the MCP servers of the configuration."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+
+import click
+
+from coilclaw.cli.composition import settings_for
+from coilclaw.cli.terminal import printable
+from coilclaw.config import Config, Settings
+from coilclaw.workspace_tools import mcp_servers
+
+__all__ = ["mcp", "open_servers", "server_specs"]
+
+
+@click.group()
+def mcp() -> None:
+    """Look at the MCP servers whose tools are used.
+
+    \b
+    Example:
+      coilclaw mcp list
+    """
+
+
+@mcp.command("list", epilog="Example: coilclaw mcp list --json")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+def list_servers(as_json: bool) -> None:
+    """Every configured server, its state and its tools. One that was never seen is started to learn them."""
+    settings = settings_for()
+    servers = open_servers(settings)
+    try:
+        loaded = servers.load()
+        states = servers.states()
+    finally:
+        servers.close()
+    ids = {state.name: [tool.id for tool in loaded.tools if tool.file == place] for state, place in _places(states)}
+    if as_json:
+        facts = [
+            {"name": each.name, "state": each.state, "problem": each.problem, "tools": ids[each.name]}
+            for each in states
+        ]
+        click.echo(json.dumps(facts))
+        return
+    if not states:
+        click.echo(f"No servers: write [integrations.mcp.NAME] in {settings.path}", err=True)
+    for each in states:
+        click.echo(printable(f"{each.name}  {each.state}  {len(ids[each.name])} tools"))
+        for tool_id in ids[each.name]:
+            click.echo(f"  {tool_id}")
+    for diagnostic in loaded.diagnostics:
+        click.secho(printable(f"Warning: {diagnostic}"), err=True, fg="yellow")
+
+
+def _places(states: list[mcp_servers.ServerState]) -> list[tuple[mcp_servers.ServerState, str]]:
+    return [(each, mcp_servers.ServerSpec(name=each.name).place) for each in states]
+
+
+def server_specs(config: Config) -> list[mcp_servers.ServerSpec]:
+    """The servers of the configuration, in its order."""
+    return [
+        mcp_servers.ServerSpec(
+            name=name, command=server.command, env=dict(server.env), url=server.url, seconds=server.seconds
+        )
+        for name, server in config.integrations.mcp.items()
+    ]
+
+
+def open_servers(settings: Settings, on_change: Callable[[], object] = lambda: None) -> mcp_servers.McpServers:
+    """The servers, with what is remembered about them in the home folder."""
+    return mcp_servers.McpServers(
+        server_specs(settings.config), settings.home / "cache/mcp", on_change, environment=os.environ
+    )

@@ -1,0 +1,137 @@
+"""`coilclaw policy`: why a call is allowed, asked about or denied."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import redirect_stdout
+from typing import Any, Final
+
+import click
+from pydantic import ValidationError
+from pydantic_core import to_json
+
+from coilclaw.cli.composition import load_registry, make_bounds, make_policy, settings_for, show_diagnostics
+from coilclaw.cli.terminal import json_value, printable
+from coilclaw.config import Settings
+from coilclaw.policy import Explanation, classify
+from coilclaw.sdk import Tool, ToolContext
+
+__all__ = ["policy"]
+
+_MOST_PROBLEMS: Final = 5
+_HEADINGS: Final = ("source", "opinion", "applied", "why")
+
+
+@click.group()
+def policy() -> None:
+    """Find out why a call is allowed, asked about or denied.
+
+    \b
+    Example:
+      coilclaw policy explain files.write --json '{"path": "notes.txt", "text": "x"}'
+    """
+
+
+@policy.command("explain", epilog="Example: coilclaw policy explain files.write --json @arguments.json")
+@click.argument("name", metavar="TOOL")
+@click.option("--json", "arguments", metavar="ARGS", help="The arguments as a JSON object, or @FILE, or - for stdin.")
+@click.option("--workspace", metavar="DIR", help="The workspace whose tools are used.")
+@click.option("--channel", default="cli", show_default=True, metavar="NAME", help="Where the call would come from.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def explain(name: str, arguments: str | None, workspace: str | None, channel: str, form: str) -> None:
+    """Everything that has a say about a call of TOOL, and what decides. Nothing is called.
+
+    Without arguments the answer is about the tool; rules that depend on arguments are marked so.
+    """
+    given = None if arguments is None else _given(arguments)
+    settings = settings_for(workspace)
+    registry = load_registry(settings)
+    show_diagnostics(registry)
+    name = name.removeprefix("tools.")
+    tool = registry.resolve(name)
+    if tool is None:
+        raise click.UsageError(printable(f"there is no tool {name[:200]!r}; {registry.suggestion(name)}"))
+    explanation = _explained(settings, tool, given, channel)
+    if form == "json":
+        click.echo(json.dumps(_facts(explanation)))
+        return
+    _show(explanation)
+
+
+def _given(arguments: str) -> dict[str, Any]:
+    try:
+        text = arguments
+        if arguments == "-" or arguments.startswith("@"):
+            with click.open_file(arguments.removeprefix("@"), encoding="utf-8") as file:
+                text = file.read()
+        given = json_value(text)
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(printable(f"not JSON: {error}"), param_hint="--json") from None
+    if not isinstance(given, dict):
+        raise click.BadParameter('the arguments are a JSON object, e.g. \'{"path": "."}\'', param_hint="--json")
+    return given
+
+
+def _explained(settings: Settings, tool: Tool, given: dict[str, Any] | None, channel: str) -> Explanation:
+    rules = make_policy(settings.config)
+    if given is None:
+        return rules.explain(tool, tool.risk, channel=channel)
+    try:
+        input = tool.input.__pydantic_validator__.validate_json(to_json(given), strict=True, extra="forbid")
+    except ValidationError as error:
+        raise click.BadParameter(printable(f"{tool.id}: {_problems(error)}"), param_hint="--json") from None
+    context = ToolContext(
+        workspace=settings.config.workspace_dir.resolve(),
+        tool_id=tool.id,
+        hosts=tool.hosts,
+        bounds=make_bounds(settings),
+        settings=(settings.config.integrations.model_extra or {}).get(tool.integration, {}),
+    )
+    with redirect_stdout(sys.stderr):  # What the tool prints is not the explanation.
+        classified = classify(tool, input, context)
+    return rules.explain(tool, classified, given, channel, input=input)
+
+
+def _problems(error: ValidationError) -> str:
+    problems = error.errors(include_url=False, include_input=False, include_context=False)
+    told = [": ".join(filter(None, (".".join(map(str, each["loc"])), each["msg"]))) for each in problems]
+    return "; ".join(told[:_MOST_PROBLEMS])
+
+
+def _facts(explanation: Explanation) -> dict[str, Any]:
+    return {
+        "tool": explanation.tool,
+        "risk": explanation.risk.value,
+        "channel": explanation.channel,
+        "decision": explanation.verdict.decision.value,
+        "reason": explanation.verdict.reason,
+        "conditional": [rule.number for rule in explanation.verdict.conditional],
+        "opinions": [
+            {
+                "source": opinion.source,
+                "decision": opinion.decision.value if opinion.decision else None,
+                "applied": opinion.applied,
+                "decides": opinion.decides,
+                "why": opinion.why,
+            }
+            for opinion in explanation.opinions
+        ],
+    }
+
+
+def _show(explanation: Explanation) -> None:
+    click.echo(f"{explanation.tool}, risk {explanation.risk.value!r}, channel {printable(explanation.channel)!r}")
+    rows = [
+        (each.source, each.decision.value if each.decision else "-", each.applied, each.why)
+        for each in explanation.opinions
+    ]
+    widths = [max(len(row[column]) for row in (_HEADINGS, *rows)) for column in range(3)]
+    deciding = (False, *(opinion.decides for opinion in explanation.opinions))
+    for row, decides in zip((_HEADINGS, *rows), deciding, strict=True):
+        cells = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False))
+        # One row is one line, whatever a rule's reason or an argument has in it.
+        why = " ".join(row[3].split())
+        click.echo(printable(f"{'*' if decides else ' '} {cells}  {why}"))
+    verdict = explanation.verdict
+    click.echo(printable(f"Decision: {verdict}, because of {' '.join(verdict.reason.split())}"))

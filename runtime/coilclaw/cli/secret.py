@@ -1,0 +1,119 @@
+"""`coilclaw secret`: keeping secrets, and saying where they come from; their values are never shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any, Final
+
+import click
+
+from coilclaw.cli.composition import load_registry, settings_for
+from coilclaw.cli.terminal import printable
+from coilclaw.config import SecretStore
+from coilclaw.sdk import OperatorError
+
+__all__ = ["secret"]
+
+_MOST_INPUT: Final = 1024 * 1024
+_SHORTEST_HIDDEN: Final = 4
+"""Shorter values are not taken out of results: that would garble ordinary text."""
+
+
+@click.group()
+def secret() -> None:
+    """Keep secrets for tools. They are looked for in the environment, then in secrets.toml in the home folder.
+
+    \b
+    Example:
+      coilclaw secret set GITHUB_TOKEN
+      coilclaw secret list
+    """
+
+
+def _store(keyring: bool = False) -> SecretStore:
+    return SecretStore(settings_for().home, os.environ, keyring=keyring)
+
+
+@secret.command("list", epilog="Example: coilclaw secret list --json")
+@click.option("--keyring", is_flag=True, help="Look into the system's keyring too.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+def list_secrets(keyring: bool, as_json: bool) -> None:
+    """The names that are kept or needed, where each value comes from, and which tools use it."""
+    store = _store(keyring)
+    users: dict[str, list[str]] = {name: [] for name in store.names()}
+    needed: set[str] = set()
+    for tool in load_registry(settings_for()).tools.values():
+        needed.update(tool.secrets)
+        for name in (*tool.secrets, *tool.optional_secrets):
+            users.setdefault(name, []).append(tool.id)
+    rows: list[dict[str, Any]] = [
+        {"name": name, "source": store.source(name), "required": name in needed, "tools": sorted(users[name])}
+        for name in sorted(users)
+    ]
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    if not rows:
+        click.echo("No secrets are kept, and no tool needs one.", err=True)
+        return
+    width = max(len(printable(row["name"])) for row in rows)
+    for row in rows:
+        source = row["source"] or ("missing" if row["required"] else "not set")
+        click.echo(printable(f"{row['name']:<{width}}  {source:<12}  {', '.join(row['tools'])}".rstrip()))
+
+
+@secret.command("set", epilog="Example: coilclaw secret set GITHUB_TOKEN < token.txt")
+@click.argument("name")
+@click.argument("rest", nargs=-1, type=click.UNPROCESSED, metavar="")
+@click.option("--keyring", is_flag=True, help="Keep it in the system's keyring instead of the file.")
+def set_secret(name: str, rest: tuple[str, ...], keyring: bool) -> None:
+    """Keep a value under NAME. It is asked for without showing it, or read from standard input."""
+    if rest:
+        raise click.UsageError(
+            "A value is not taken from the command line, where other programs can read it. "
+            "Leave it out: it is asked for, or read from standard input."
+        )
+    value = _typed() if sys.stdin.isatty() else _piped()
+    store = _store(keyring)
+    store.set(name, value, in_keyring=keyring)
+    click.echo(f"Kept {name} in {'the keyring' if keyring else store.path}", err=True)
+    if len(value) < _SHORTEST_HIDDEN:
+        click.echo(f"Warning: a value this short is not hidden when a tool returns it ({name}).", err=True)
+    _warn_about_environment(name)
+
+
+def _typed() -> str:
+    value: str = click.prompt("Value", hide_input=True, err=True)
+    return value
+
+
+def _piped() -> str:
+    data = sys.stdin.buffer.read(_MOST_INPUT + 1)
+    if len(data) > _MOST_INPUT:
+        raise OperatorError(f"standard input has more than {_MOST_INPUT} bytes; nothing was changed")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise OperatorError("standard input is not UTF-8 text; nothing was changed") from None
+    # `echo` and editors end the last line; the secret does not.
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+@secret.command("remove", epilog="Example: coilclaw secret remove GITHUB_TOKEN")
+@click.argument("name")
+@click.option("--keyring", is_flag=True, help="Remove it from the system's keyring instead of the file.")
+def remove(name: str, keyring: bool) -> None:
+    """Forget the value kept under NAME."""
+    store = _store(keyring)
+    place = "the keyring" if keyring else str(store.path)
+    if not store.remove(name, in_keyring=keyring):
+        raise OperatorError(f"{name} is not kept in {place}", hint="coilclaw secret list")
+    click.echo(f"Removed {name} from {place}", err=True)
+    _warn_about_environment(name)
+
+
+def _warn_about_environment(name: str) -> None:
+    if os.environ.get(name):
+        click.echo(f"Note: the environment variable {name} is set, and it comes first.", err=True)

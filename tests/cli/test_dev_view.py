@@ -1,0 +1,244 @@
+"""What the live view shows, in how much room, and what it makes of text that means harm."""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console, Group
+from rich.text import Text
+
+from coilclaw.bridge import build_registry
+from coilclaw.cli.dev.events import (
+    Called,
+    Event,
+    Failed,
+    HeldBack,
+    Note,
+    Problem,
+    Ready,
+    Reloaded,
+    Removed,
+    RunFinished,
+    RunOutput,
+    RunStarted,
+    one_line,
+)
+from coilclaw.cli.dev.news import CallNews, ToolNews
+from coilclaw.cli.dev.script import Script, Unreadable
+from coilclaw.cli.dev.telling import JsonLines, PlainLines
+from coilclaw.cli.dev.view import Picture, view
+from coilclaw.policy import Autonomy, Policy
+from coilclaw.receipts import Draft, ReceiptLog, now
+from coilclaw.sdk import Diagnostic, Quarantined, Tool, ToolContext, define_tool
+
+BAD = "\x1b[2J\x1b]0;owned\x07\r\n\u202e[red]\x9b31m\ud800"
+WORKSPACE = Path("/w")
+
+
+@define_tool(id="notes.say", risk="write")
+def say(ctx: ToolContext) -> int:
+    """Says something."""
+    return 1
+
+
+def own(number: int) -> list[Tool]:
+    return [
+        replace(say, id=f"notes.say_{each:04}", file="/w/tools/notes/tools.py", line=each) for each in range(number)
+    ]
+
+
+def picture(tools: list[Tool], *diagnostics: Diagnostic, held: tuple[Quarantined, ...] = ()) -> Picture:
+    registry = build_registry([(tools, diagnostics)], quarantined=held)
+    made = Picture(workspace=WORKSPACE, policy=Policy(Autonomy.SUPERVISED), news=ToolNews(WORKSPACE, registry))
+    made.use(registry)
+    return made
+
+
+def drawn(made: Picture, width: int, height: int) -> list[str]:
+    lines = view(made, width, height)
+    console = Console(file=io.StringIO(), width=width, height=height, color_system=None, force_terminal=True)
+    shown = console.render_lines(Group(*lines), pad=False)
+    return ["".join(segment.text for segment in line) for line in shown]
+
+
+def events(text: str) -> list[Event]:
+    error = {"type": text, "message": text, "line": 1, "excerpt": text, "traceback": text, "hint": text}
+    item = {"tool_id": text, "status": "denied", "approval": text, "when": text, "receipt_ref": text}
+    return [
+        Ready(workspace=text, tools=1, workspace_tools=1, errors=0, quarantined=0, hint=text),
+        Reloaded(file=text, tools=(text,), milliseconds=1.0, generation=1),
+        Failed(file=text, line=1, column=2, message=text, hint=text, excerpt=text),
+        Removed(file=text),
+        HeldBack(file=text, reason=text, command=text),
+        Called(tool=text, status="failed", milliseconds=2.0, code=text, message=text, run_id=text, receipt=text),
+        Problem(message=text, hint=text),
+        Note(text=text),
+        RunStarted(script=text, reason=text, generation=1),
+        RunOutput(stream=1, text=text),
+        RunFinished(
+            script=text,
+            run_id=text,
+            status="failed",
+            engine=text,
+            milliseconds=1.0,
+            value={text: text},
+            error=error,
+            activity=(item,),
+        ),
+    ]
+
+
+def hostile() -> Picture:
+    made = picture(
+        own(2),
+        Diagnostic(file=f"/w/tools/{BAD}.py", line=4, message=BAD, hint=BAD, column=3, excerpt=BAD),
+        held=(Quarantined(name=f"tools/{BAD}/x.py", path=BAD, content_hash="", reason=BAD),),
+    )
+    for event in events(BAD):
+        made.add(event)
+    return made
+
+
+def test_a_thousand_tools_are_counted_not_listed() -> None:
+    lines = drawn(picture(own(1000)), 100, 24)
+    assert len(lines) == 24
+    assert lines[-1].startswith("Ctrl-C")
+    listed = sum("notes.say_" in line for line in lines)
+    assert 10 < listed < 24
+    assert any(f"… {1000 - listed} more tools" in line for line in lines)
+    assert "write" in lines[3]
+    assert "ask" in lines[3]
+
+
+def test_errors_come_before_everything_else_and_mark_the_place() -> None:
+    problem = Diagnostic(file="/w/tools/notes/tools.py", line=7, message="no", hint="yes", column=5, excerpt="\tx = 1")
+    lines = drawn(picture(own(100), problem), 80, 12)
+    assert lines[1] == "1 error"
+    assert lines[2] == "  tools/notes/tools.py:7  no"
+    assert lines[3] == "    7 |  x = 1"
+    assert lines[4] == "      |     ^"
+    assert lines[5] == "    Fix: yes"
+
+
+def test_a_mark_stays_under_what_it_means_when_the_line_is_wide_or_written_out() -> None:
+    excerpt = "名\x1b = bad"
+    problem = Diagnostic(file="/w/tools/a.py", line=1, message="no", column=excerpt.index("bad") + 1, excerpt=excerpt)
+    lines = drawn(picture([], problem), 80, 12)
+    source, mark = lines[3], lines[4]
+    assert cell_len(source[: source.index("bad")]) == cell_len(mark[: mark.index("^")])
+
+
+@pytest.mark.parametrize(("width", "height"), [(20, 4), (40, 8), (80, 24), (200, 60), (80, 5)])
+def test_the_view_fits_any_terminal(width: int, height: int) -> None:
+    for made in (hostile(), picture(own(300)), picture([])):
+        lines = drawn(made, width, height)
+        assert len(lines) == height
+        assert max(map(cell_len, lines)) <= width
+
+
+def test_nothing_that_is_shown_can_control_the_terminal() -> None:
+    made = hostile()
+    lines = view(made, 300, 100)
+    assert all(isinstance(line, Text) for line in lines)
+    text = "\n".join(line.plain for line in lines)
+    assert text.count("owned") > 15  # It is shown, written out.
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert "[red]" in text  # Not taken for markup.
+    assert len(text.split("\n")) == 100
+
+
+@pytest.mark.parametrize("event", events(BAD), ids=lambda event: event.kind)
+def test_every_event_is_one_harmless_line(event: Event) -> None:
+    for teller in (PlainLines, JsonLines):
+        stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="backslashreplace", newline="")
+        teller(stream).tell(event)
+        told = stream.buffer.getvalue()
+        assert told.endswith(b"\n")
+        assert told.count(b"\n") == 1
+        assert all(byte == 10 or 32 <= byte < 127 for byte in told)
+        assert b"owned" in told
+
+
+def test_a_long_text_is_cut_before_it_is_written_out() -> None:
+    assert len(one_line("\x1b" * 10_000_000)) < 10_000
+
+
+def test_a_run_shows_its_error_its_value_its_calls_and_the_end_of_its_output() -> None:
+    made = picture([])
+    finished: Any = events("text")[-1]
+    made.add(RunStarted(script="s.py", reason="start", generation=1))
+    for number in range(500):
+        made.add(RunOutput(stream=1, text=f"line {number}"))
+    assert "s.py: running" in drawn(made, 80, 40)[1]
+    made.add(replace(finished, value={"a": list(range(100))}, error=None))
+    lines = drawn(made, 80, 80)
+    assert "failed in 1 ms" in lines[1]
+    assert '  "a": [' in lines[3]
+    assert any("denied" in line for line in lines)
+    assert any("| line 499" in line for line in lines)
+    made.add(RunStarted(script="s.py", reason="start", generation=1))
+    assert not any("line 499" in line for line in drawn(made, 80, 80))  # The next run starts clean.
+
+
+# Receipts ------------------------------------------------------------------------------------------------
+
+
+def call(number: int, kind: str, **payload: str) -> Draft:
+    return Draft(kind, "allowed", now(), "run-1", None, f"call-{number}", "notes.say", None, None, None, None, payload)
+
+
+def test_calls_are_told_once_when_they_end(log: ReceiptLog) -> None:
+    log.append(call(1, "tool.call.started"), call(1, "tool.call.succeeded"), call(2, "tool.call.started"))
+    news = CallNews(log)
+    assert [event.object()["status"] for event in news.recent()] == ["succeeded"]
+    assert list(news.new()) == []
+    log.append(call(2, "tool.call.failed", code="timeout", message="too slow"))
+    (told,) = news.new()
+    assert isinstance(told, Called)
+    assert (told.status, told.code, told.message) == ("failed", "timeout", "too slow")
+    assert told.milliseconds is not None  # Its start was seen in the look before.
+    assert list(news.new()) == []
+
+
+def test_more_receipts_than_anyone_reads_are_counted(log: ReceiptLog) -> None:
+    news = CallNews(log)
+    assert list(news.recent()) == []
+    log.append(*(call(number, "tool.call.succeeded") for number in range(2500)))
+    told = news.new()
+    assert isinstance(told[0], Problem)
+    assert told[0].message.startswith("500 receipts")
+    assert len(told) == 2001
+
+
+def test_receipts_that_cannot_be_read_are_a_problem_told_once(log: ReceiptLog) -> None:
+    log.append(call(1, "tool.call.started"), call(1, "tool.call.succeeded"))
+    news = CallNews(log)
+    news.recent()
+    log.append(call(2, "tool.call.started")._replace(timestamp="yesterday"))
+    assert [event.kind for event in news.new()] == ["problem"]
+    assert list(news.new()) == []
+
+
+# The script ----------------------------------------------------------------------------------------------
+
+
+def test_a_script_that_is_no_script_is_refused_without_waiting(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.py"
+    os.mkfifo(pipe)
+    folder = tmp_path / "folder.py"
+    folder.mkdir()
+    binary = tmp_path / "binary.py"
+    binary.write_bytes(b"x = 1\0")
+    large = tmp_path / "large.py"
+    large.write_text("#" * 101)
+    for place, why in [(pipe, "ordinary"), (folder, "directory"), (binary, "binary"), (large, "larger than 100")]:
+        with pytest.raises(Unreadable, match=why):
+            Script(place).read(100)
+    binary.write_text("\ufeffx = 1")
+    assert Script(binary).read(100) == "x = 1"

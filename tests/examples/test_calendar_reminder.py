@@ -1,0 +1,58 @@
+"""The calendar example does what it says, and says only what receipts hold."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from datetime import datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from tests.cli.conftest import Command
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples/calendar_reminder"
+
+
+@pytest.fixture
+def coilclaw(tmp_path: Path, engine: object) -> Command:
+    return Command(tmp_path)
+
+
+@pytest.mark.req("R136")
+def test_the_demo_tells_a_refusal_from_a_reminder(coilclaw: Command) -> None:
+    before = (EXAMPLE / "calendars/personal.ics").read_bytes()
+    done = subprocess.run(
+        [sys.executable, EXAMPLE / "demo.py"], capture_output=True, text=True, env=coilclaw.environment
+    )
+    assert done.returncode == 0, done.stderr
+    refused, approved = done.stdout.partition("\n2. ")[::2]
+    assert "not scheduled: approval_required" in refused
+    assert "The reminder was not made: a person has to approve this call" in refused
+    assert re.search(r"The calendar 'personal' has 'Call the dentist' at \S+T09:00:00\+0\d:00 \(receipt-", approved)
+    assert "'09:00 Call the dentist', '12:30 Walk with Ben'" in approved
+    assert "Valid: " in approved
+    assert "TRIGGER:-PT10M" in approved
+    assert (EXAMPLE / "calendars/personal.ics").read_bytes() == before
+
+
+def test_the_receipt_holds_what_the_calendar_was_told(coilclaw: Command) -> None:
+    (coilclaw.workspace / "calendars").mkdir(parents=True)
+    place = coilclaw.workspace / "calendars/personal.ics"
+    place.write_bytes((EXAMPLE / "calendars/personal.ics").read_bytes())
+    done = coilclaw("run", EXAMPLE / "snippet.py", "--workspace", coilclaw.workspace, "--json", "--yes").json
+    assert [(item["tool_id"], item["status"]) for item in done["activity"]] == [
+        ("time.now", "succeeded"),
+        ("calendar.events.list", "succeeded"),
+        ("calendar.events.create", "succeeded"),
+        ("calendar.events.list", "succeeded"),
+    ]
+    receipt = coilclaw("receipt", "show", done["activity"][2]["receipt_ref"], "--json").json
+    tomorrow = (datetime.now(ZoneInfo("Europe/Paris")) + timedelta(days=1)).date().isoformat()
+    assert receipt["arguments"]["title"] == "Call the dentist"
+    assert receipt["result"]["start"].startswith(f"{tomorrow}T09:00")
+    assert f"UID:{receipt['result']['uid']}".encode() in place.read_bytes()
+    assert b"X-COLOUR:green\r\n" in place.read_bytes()
+    assert coilclaw("receipt", "verify").code == 0
