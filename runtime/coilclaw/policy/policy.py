@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from coilclaw.policy.explanation import Explanation, Opinion, Verdict
-from coilclaw.policy.rules import Rule
+from coilclaw.policy.rules import Rule, names_of
 from coilclaw.sdk import Decision, Forbid, Risk, Tool
 
 __all__ = ["Autonomy", "Policy"]
@@ -77,7 +77,7 @@ class Policy:
                 self._known[key] = known
         if arguments is None or not known.open:
             return known.verdict
-        applying = [(rule.decision, str(rule)) for rule in known.open if rule.unmet(arguments, input) is None]
+        applying = [(rule.decision, str(rule)) for rule in known.open if rule.holds(arguments, input)]
         return _strictest([*known.opinions, *applying]) if applying else known.verdict_if_none_apply
 
     def constrained(self, tool: Tool) -> bool:
@@ -120,7 +120,8 @@ class Policy:
         opinions = [(_BY_AUTONOMY[self.autonomy][risk], self._by_risk(risk))]
         if tool.default_decision is not None:
             opinions.append((tool.default_decision, "the tool's own contract"))
-        concerned = [rule for rule in self.rules if rule.names(tool) and rule.aside(risk, channel) is None]
+        names = names_of(tool)
+        concerned = [rule for rule in self.rules if rule.fits(names) and rule.aside(risk, channel) is None]
         opinions += [(rule.decision, str(rule)) for rule in concerned if not rule.constraints]
         verdict = _strictest(opinions)
         # What is looser than the verdict without it cannot matter, whatever the arguments.

@@ -11,7 +11,7 @@ from typing import Any, Final
 from coilclaw.policy.constraints import Constraint, Problem, read_constraint
 from coilclaw.sdk import Decision, Risk, Tool
 
-__all__ = ["BadRule", "Rule"]
+__all__ = ["BadRule", "Rule", "names_of"]
 
 _PATTERN: Final = re.compile(r"[\w.*?\[\]!-]+", re.ASCII)
 
@@ -38,8 +38,8 @@ class Rule:
     reason: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
     """From a path to what is demanded of it; see `coilclaw.policy.constraints`."""
-    channels: tuple[str, ...] = ()
-    """Where the call comes from; empty means anywhere."""
+    channels: tuple[str, ...] | None = None
+    """Where the call comes from; None means anywhere."""
     number: int = field(default=0, compare=False)
     """Its place among the rules of a policy, from 1; 0 before it is in one."""
     constraints: tuple[Constraint, ...] = field(init=False, repr=False, compare=False)
@@ -50,6 +50,10 @@ class Rule:
         if not _PATTERN.fullmatch(self.tool):
             problems.append(
                 Problem(place=("tool",), message="must be a pattern that a tool's id can fit", given=self.tool)
+            )
+        if self.channels is not None and not all(self.channels or ("",)):
+            problems.append(
+                Problem(place=("channel",), message="must name a channel, or be left out", given=self.channels)
             )
         read = [read_constraint(path, raw) for path, raw in self.arguments.items()]
         for each in read:
@@ -62,19 +66,22 @@ class Rule:
 
     def names(self, tool: Tool) -> bool:
         """A rule may name a tool by any name it has, the short one included."""
-        first, *_, last = tool.id.split(".")
-        return self.fits((tool.id, f"{first}.{last}", *tool.aliases))
+        return self.fits(names_of(tool))
 
     def fits(self, names: Iterable[str]) -> bool:
-        return any(self._names.match(name) for name in names)
+        return any(map(self._names.match, names))
 
     def aside(self, risk: Risk | None, channel: str | None) -> str | None:
         """Why the rule is not about calls of this risk from this channel, or None. What is None is not asked about."""
         if self.risk is not None and risk is not None and self.risk is not risk:
             return f"it is about risk {self.risk.value!r}, not {risk.value!r}"
-        if self.channels and channel is not None and channel not in self.channels:
+        if self.channels is not None and channel is not None and channel not in self.channels:
             return f"it is about channel {' or '.join(map(repr, self.channels))}, not {channel!r}"
         return None
+
+    def holds(self, sent: Mapping[str, Any], meant: Any = None) -> bool:
+        """Whether the arguments meet every demand; see `Constraint.holds`."""
+        return all(constraint.holds(sent, meant) for constraint in self.constraints)
 
     def unmet(self, sent: Mapping[str, Any], meant: Any = None) -> str | None:
         """The first demand that the arguments do not meet, or None when they meet all."""
@@ -91,10 +98,16 @@ class Rule:
             "decision": self.decision.value,
             "risk": self.risk.value if self.risk else None,
             "reason": self.reason,
-            "channels": sorted(set(self.channels)),
+            "channels": sorted(set(self.channels)) if self.channels else None,
             "arguments": {each.path: dict(each.demands) for each in self.constraints},
         }
 
     def __str__(self) -> str:
         number = f" {self.number}" if self.number else ""
         return f"rule{number} {self.tool!r}: {self.decision.value}" + (f" ({self.reason})" if self.reason else "")
+
+
+def names_of(tool: Tool) -> tuple[str, ...]:
+    """All names of a tool: `integration.action` too, whether or not it is the only one with that name."""
+    first, *middle, last = tool.id.split(".")
+    return (tool.id, f"{first}.{last}", *tool.aliases) if middle else (tool.id, *tool.aliases)
