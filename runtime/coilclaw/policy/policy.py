@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -43,6 +44,12 @@ class Policy:
         self.autonomy = autonomy
         self.rules = tuple(rules)
         self._known: dict[tuple[str, Risk, Decision | None, tuple[str, ...]], Verdict] = {}
+
+    @property
+    def digest(self) -> str:
+        """Changes with everything that could change a decision."""
+        text = "\n".join([self.autonomy.value, *sorted(repr(rule) for rule in self.rules)])
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def decide(self, tool: Tool, classified: Risk | Forbid) -> Verdict:
         """The verdict on one call, given what its classification says."""
