@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 
-from coilclaw.bridge import Bridge, Handlers, Registry, Surroundings, build_registry
-from coilclaw.policy import Approver, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.bridge import JOURNAL, Bridge, Handlers, Registry, RunFacts, Surroundings, build_registry
+from coilclaw.policy import APPROVALS, Approver, Autonomy, NobodyToAsk, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import RunReport, Runtime
 from coilclaw.sandbox import Deadline, Limits, Snippet
 from coilclaw.sandbox.wasm import WasmEngine
 from coilclaw.sdk import Tool
 from coilclaw.store import Database
+from coilclaw.trust import MIGRATIONS as TRUST
 
 # A shell starts background jobs with interrupts ignored, and programs inherit that; some tests are about interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -46,7 +47,7 @@ def engine() -> Iterator[WasmEngine]:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    with Database(tmp_path / "home" / "coilclaw.db", MIGRATIONS) as opened:
+    with Database(tmp_path / "home" / "coilclaw.db", (*MIGRATIONS, *TRUST, APPROVALS, JOURNAL)) as opened:
         yield opened
 
 
@@ -85,14 +86,8 @@ class World:
         return build_registry([(tools, ())])
 
     def bridge(self, *tools: Tool, limits: Limits | None = None, seconds: float = 30) -> Bridge:
-        return Bridge(
-            self.surroundings(),
-            self.registry(*tools),
-            run_id="run-test",
-            conversation_id="talk-1",
-            limits=limits or Limits(),
-            deadline=Deadline(seconds),
-        )
+        facts = RunFacts("run-test", "talk-1", limits or Limits(), Deadline(seconds))
+        return Bridge(self.surroundings(), self.registry(*tools), facts)
 
     def run(self, source: str, *tools: Tool, deadline: Deadline | None = None, **limits: Any) -> RunReport:
         return Runtime(self.surroundings()).run(

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from coilclaw.bridge import Bridge, Handlers, Surroundings, build_registry
+from coilclaw.bridge import Bridge, Handlers, RunFacts, Surroundings, build_registry
 from coilclaw.policy import Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import Runtime
@@ -96,14 +96,8 @@ class _EngineSandbox:
 
     def run(self, source: str) -> float:
         snippet, deadline, pins = Snippet(source=source), Deadline(_LIMITS.seconds), Pins()
-        bridge = Bridge(
-            self._measured.surroundings,
-            self._measured.registry,
-            run_id="run-0",
-            conversation_id=None,
-            limits=_LIMITS,
-            deadline=deadline,
-        )
+        facts = RunFacts("run-0", None, _LIMITS, deadline)
+        bridge = Bridge(self._measured.surroundings, self._measured.registry, facts)
         _wait_until_rested(self._engine)
 
         def execute() -> float:

@@ -114,6 +114,6 @@ def test_a_tool_written_by_a_run_is_called_only_after_it_was_trusted(parts: Part
     error = run(parts, sandbox, "call = getattr(tools.theirs, 'answer')\nrepr(call())")
     assert "unknown_tool" in str(error)
     assert "coilclaw tool trust tools/theirs/tools.py" in str(error)
-    parts.ledger.trust("theirs/tools.py", text.encode(), "the test")
+    parts.evidence.ledger.trust("theirs/tools.py", text.encode(), "the test")
     parts.toolbox.refresh()
     assert run(parts, sandbox, "tools.theirs.answer().unwrap()") == 7

@@ -31,7 +31,7 @@ WRITE_CALLS = """
 import os, signal, sys
 from pathlib import Path
 import apsw
-from coilclaw.bridge import Bridge, Handlers, Surroundings, build_registry
+from coilclaw.bridge import Bridge, Handlers, RunFacts, Surroundings, build_registry
 from coilclaw.policy import Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.sandbox import Deadline, Limits
@@ -95,10 +95,8 @@ with Database(home / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database
         log=log, policy=Policy(Autonomy.FULL), approver=NobodyToAsk(), handlers=Handlers(),
         workspace=home, secret=lambda name: None,
     )
-    bridge = Bridge(
-        around, build_registry([([write, read], ())]), run_id=f"run-{os.getpid()}", conversation_id=None,
-        limits=Limits(calls=10**6), deadline=Deadline(60),
-    )
+    facts = RunFacts(f"run-{os.getpid()}", None, Limits(calls=10**6), Deadline(60))
+    bridge = Bridge(around, build_registry([([write, read], ())]), facts)
     print("ready", flush=True)
     for number in range(int(sys.argv[3])):
         bridge.call("test.read", b'{"n": %d}' % number, 1)

@@ -1,10 +1,14 @@
 """The bridge: registry, preflight, stubs, and the one path every call takes."""
 
+from coilclaw.bridge.admission import RunFacts
 from coilclaw.bridge.bridge import Bridge
+from coilclaw.bridge.calls import PriorCall
 from coilclaw.bridge.catalogue import Match, registry_tools, search_tools
 from coilclaw.bridge.handlers import Handlers
+from coilclaw.bridge.journal import JOURNAL, Journal, Recorded, read_journal
 from coilclaw.bridge.live import LiveRegistry, Provision
 from coilclaw.bridge.registry import Registry, build_registry
+from coilclaw.bridge.repetition import Repetition
 from coilclaw.bridge.stubs import (
     Spelling,
     Stubs,
@@ -18,12 +22,18 @@ from coilclaw.bridge.stubs import (
 from coilclaw.bridge.surroundings import Surroundings
 
 __all__ = [
+    "JOURNAL",
     "Bridge",
     "Handlers",
+    "Journal",
     "LiveRegistry",
     "Match",
+    "PriorCall",
     "Provision",
+    "Recorded",
     "Registry",
+    "Repetition",
+    "RunFacts",
     "Spelling",
     "Stubs",
     "Surroundings",
@@ -31,6 +41,7 @@ __all__ = [
     "estimated_tokens",
     "example_calls",
     "first_sentence",
+    "read_journal",
     "registry_stubs",
     "registry_tools",
     "search_tools",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 from coilclaw.bridge.redaction import Redaction
-from coilclaw.receipts import Draft
+from coilclaw.receipts import Draft, Row
 from coilclaw.sdk import Tool, ToolContext
 from coilclaw.trust import GuardedCall
 
-__all__ = ["Admitted", "Call"]
+__all__ = ["Admitted", "Call", "PriorCall"]
 
 
 class Call(NamedTuple):
@@ -21,10 +22,23 @@ class Call(NamedTuple):
     name: str
     line: int
     tool: Tool | None
+    stops: bool
+    """Whether the snippet stands still until the answer is there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriorCall:
+    """What the receipts of an earlier process say about a call of this run."""
+
+    number: int
+    tool: str
+    tool_version: str | None
+    args_hash: str
+    state: Literal["requested", "started", "ended"]
 
 
 class Admitted(NamedTuple):
-    """A call that may run: its `started` receipt is written."""
+    """A call that may run. Once it is started, `draft` is its `started` receipt."""
 
     call: Call
     tool: Tool
@@ -34,4 +48,8 @@ class Admitted(NamedTuple):
     draft: Draft
     durable: bool
     progress: Iterator[int]
+    before: tuple[Draft, ...] = ()
+    """Receipts that come right before `started`."""
+    rows: tuple[Row, ...] = ()
+    """What the start uses up."""
     guarded: GuardedCall | None = None

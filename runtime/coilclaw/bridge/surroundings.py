@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from coilclaw.bridge.handlers import Handlers
-from coilclaw.policy import Approver, Policy
+from coilclaw.policy import ApprovalBook, Approver, Policy
 from coilclaw.receipts import ReceiptLog
 from coilclaw.sdk import Bounds
+from coilclaw.store import Database
 from coilclaw.trust import WriteGuard
 
 __all__ = ["Surroundings"]
@@ -29,6 +30,12 @@ class Surroundings:
     settings: Callable[[str], Mapping[str, str]] = lambda integration: {}
     tool_seconds: float = 30.0
     response_bytes: int = 1024 * 1024
+    database: Database | None = None
+    """Where journals are kept. Without it, runs cannot wait, be resumed or be replayed."""
+    book: ApprovalBook | None = None
+    """Where questions wait for an answer. Without it, a question nobody can be asked at once is a no."""
+    stays: bool = False
+    """Wait in this process for the answers of people elsewhere, instead of ending the run to be resumed."""
     progress: Callable[[str, str], None] = lambda tool, message: None
     guard: WriteGuard | None = None
     """Holds back what calls change under `tools/`; without it nothing there can be loaded as a tool."""

@@ -13,11 +13,11 @@ from typing import Any
 
 import click
 
-from coilclaw.bridge import Handlers, Registry, Surroundings
+from coilclaw.bridge import JOURNAL, Handlers, Registry, Surroundings
 from coilclaw.cli.terminal import printable
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Config, SecretStore, Settings, load_settings
-from coilclaw.policy import Approver, Autonomy, NobodyToAsk, Policy
+from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS as RECEIPTS
 from coilclaw.receipts import ReceiptLog, load_or_create_key
 from coilclaw.runs import Runtime
@@ -47,10 +47,12 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """The receipt log, and what is known about tool files beside it."""
+    """The receipt log, and what is kept beside it: trust in tool files, questions to people, journals of runs."""
 
+    database: Database
     log: ReceiptLog
     ledger: TrustLedger
+    book: ApprovalBook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +60,13 @@ class Parts:
     """What a command that runs tools needs."""
 
     settings: Settings
-    log: ReceiptLog
-    ledger: TrustLedger
+    evidence: Evidence
     toolbox: Toolbox
     runtime: Runtime
+
+    @property
+    def log(self) -> ReceiptLog:
+        return self.evidence.log
 
     @property
     def registry(self) -> Registry:
@@ -110,16 +115,27 @@ def open_evidence(settings: Settings) -> Iterator[Evidence]:
         raise OperatorError(
             f"cannot create the home folder {settings.home}: {error.strerror}", hint="set COILCLAW_HOME to another one"
         ) from None
-    with Database(receipts.path, (*RECEIPTS, *TRUST)) as database:
+    with Database(receipts.path, (*RECEIPTS, *TRUST, APPROVALS, JOURNAL)) as database:
         begun = bool(database.read("SELECT 1 FROM receipt_head"))
         with ReceiptLog(database, load_or_create_key(receipts.key_path, create=not begun)) as log:
             root = settings.config.workspace_dir.resolve() / "tools"
-            yield Evidence(log=log, ledger=TrustLedger(database, log, root))
+            yield Evidence(
+                database=database,
+                log=log,
+                ledger=TrustLedger(database, log, root),
+                book=ApprovalBook(database, log),
+            )
 
 
 @contextmanager
-def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator[Parts]:
-    """Everything but the engine, which only snippets need."""
+def open_parts(
+    settings: Settings, approver: Approver | None = None, *, may_wait: bool = True, stays: bool = False
+) -> Iterator[Parts]:
+    """Everything but the engine, which only snippets need.
+
+    A call that asks when nobody is there ends the run to be resumed; with `stays` it is waited for here, and without
+    `may_wait` it is refused.
+    """
     config = settings.config
     with ExitStack() as stack:
         evidence = stack.enter_context(open_evidence(settings))
@@ -132,6 +148,9 @@ def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator
         stack.callback(handlers.close)
         surroundings = Surroundings(
             log=evidence.log,
+            database=evidence.database,
+            book=evidence.book if may_wait else None,
+            stays=stays,
             policy=policy,
             approver=approver or NobodyToAsk(),
             handlers=handlers,
@@ -146,8 +165,7 @@ def open_parts(settings: Settings, approver: Approver | None = None) -> Iterator
         )
         yield Parts(
             settings=settings,
-            log=evidence.log,
-            ledger=evidence.ledger,
+            evidence=evidence,
             toolbox=toolbox,
             runtime=Runtime(surroundings),
         )

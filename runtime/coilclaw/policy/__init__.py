@@ -1,15 +1,21 @@
 """Policy: rules, autonomy, classification and approval."""
 
 from coilclaw.policy.approval import Answer, ApproveAll, Approver, NobodyToAsk, Question
+from coilclaw.policy.approvals import APPROVALS, Approval, ApprovalBook, Grant
 from coilclaw.policy.classification import classify
 from coilclaw.policy.constraints import Constraint, Problem, read_constraint
+from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval
 from coilclaw.policy.examples import Example, problem_with_example
 from coilclaw.policy.explanation import Explanation, Opinion, Verdict
 from coilclaw.policy.policy import Autonomy, Policy
 from coilclaw.policy.rules import BadRule, Rule
 
 __all__ = [
+    "APPROVALS",
+    "AlreadyDecided",
     "Answer",
+    "Approval",
+    "ApprovalBook",
     "ApproveAll",
     "Approver",
     "Autonomy",
@@ -17,6 +23,8 @@ __all__ = [
     "Constraint",
     "Example",
     "Explanation",
+    "Grant",
+    "NoSuchApproval",
     "NobodyToAsk",
     "Opinion",
     "Policy",

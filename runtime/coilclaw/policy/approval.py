@@ -23,6 +23,7 @@ class Question:
     reason: str
     arguments: str
     line: int | None
+    policy_hash: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

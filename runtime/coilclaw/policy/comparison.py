@@ -18,7 +18,7 @@ Number = int | float
 _TRUE: Final = frozenset({"true", "t", "yes", "y", "on", "1"})
 _FALSE: Final = frozenset({"false", "f", "no", "n", "off", "0"})
 _LONGEST_INTEGER: Final = 400
-_MOST_REMEMBERED: Final = 10_000
+_MOST_REMEMBERED: Final = 40_000
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Mn", "Me", "Cs"})
 _LOOKALIKES: Final = dict(
     zip(

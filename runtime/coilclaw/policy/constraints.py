@@ -7,6 +7,9 @@
 
 A path names an argument, or something inside it; `*` is any element of a list or any value of a
 table. What cannot be looked at (too much of it, nested too deeply) counts as meeting the demand.
+
+Text is compared as text: that `a/../b` and `b` are the same file, or that one text holds two
+addresses, only the tool knows, and it says so in its classification. The `*` of a pattern spans everything.
 """
 
 from __future__ import annotations
@@ -199,14 +202,15 @@ def _check(key: str, wanted: Any, fold: bool) -> Callable[[Found], bool]:
     if key in _LENGTHS:
         return lambda found: not found.within and _has_length(found.value, wanted, most=key == "length_at_most")
     if key == "not_matches":
-        patterns = [_glob(each, fold) for each in ([wanted] if isinstance(wanted, str) else wanted)]
+        listed = [wanted] if isinstance(wanted, str) else wanted
+        patterns = [re.compile(translate(_folded(each, fold))) for each in listed]
         return lambda found: not is_list(found.value) and not _fits(patterns, found.value, fold)
+    forms = _folded(wanted, fold), _folded(plain(wanted), fold)
     if key == "matches":
-        raw, read = _glob(wanted, fold), _glob(plain(wanted), fold)
-        return lambda found: any(raw.match(text) or read.match(plain(text)) for text in _texts(found.value, fold))
-    start, plain_start = (text.casefold() if fold else text for text in (wanted, plain(wanted)))
-    return lambda found: any(
-        text.startswith(start) or plain(text).startswith(plain_start) for text in _texts(found.value, fold)
+        written, read = (re.compile(translate(form)).match for form in forms)
+        return lambda found: _reads(found.value, fold, written, read)
+    return lambda found: _reads(
+        found.value, fold, lambda text: text.startswith(forms[0]), lambda text: text.startswith(forms[1])
     )
 
 
@@ -215,26 +219,29 @@ def _is_present(written: list[Found], wanted: bool) -> bool:
     return bool(written) if wanted else all(each.value is None for each in written)
 
 
-def _texts(value: Any, fold: bool) -> Iterator[str]:
-    """The text that a value is, or that a number would be written as."""
+def _reads(value: Any, fold: bool, written: Callable[[str], Any], read: Callable[[str], Any]) -> bool:
+    """Whether a text meets a demand as it is written, or as it is read."""
+    text = value if isinstance(value, str) else _as_text(value)
+    return text is not None and bool(written(_folded(text, fold)) or read(_folded(plain(text), fold)))
+
+
+def _as_text(value: Any) -> str | None:
+    """What a number or a truth value would be written as."""
     if isinstance(value, bool):
-        yield "true" if value else "false"
-    elif isinstance(value, int | float):
-        if isinstance(value, int) and abs(value) >= _LARGEST_WRITTEN:
-            raise TooMany
-        yield repr(value)
-    elif isinstance(value, str):
-        yield value.casefold() if fold else value
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) >= _LARGEST_WRITTEN:
+        raise TooMany
+    return repr(value) if isinstance(value, int | float) else None
 
 
-def _glob(pattern: str, fold: bool) -> re.Pattern[str]:
-    return re.compile(translate(pattern.casefold() if fold else pattern))
+def _folded(text: str, fold: bool) -> str:
+    return text.casefold() if fold else text
 
 
 def _fits(patterns: list[re.Pattern[str]], value: Any, fold: bool) -> bool:
     if not isinstance(value, str):
         return False
-    text = value.casefold() if fold else value
+    text = _folded(value, fold)
     return any(pattern.match(text) for pattern in patterns)
 
 

@@ -2,7 +2,7 @@
 
 from coilclaw.receipts.canonical import NotCanonical, canonical_json, contents_json, digest
 from coilclaw.receipts.chain import GENESIS, Draft, now
-from coilclaw.receipts.errors import DamagedReceipt, LogUnwritable, NoSuchReceipt
+from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, NoSuchReceipt
 from coilclaw.receipts.log import MIGRATIONS, RELAXED_SECONDS, ReceiptLog, Row
 from coilclaw.receipts.seal import load_or_create_key
 from coilclaw.receipts.verification import Verification, verify_database, verify_export
@@ -11,6 +11,7 @@ __all__ = [
     "GENESIS",
     "MIGRATIONS",
     "RELAXED_SECONDS",
+    "Conflict",
     "DamagedReceipt",
     "Draft",
     "LogUnwritable",

@@ -3,6 +3,9 @@
 EvidenceUnavailable (sdk)
 └── LogUnwritable         nothing more can be appended in this process
 
+CoilClawError (sdk)
+└── Conflict              another process was faster; nothing was written, and the log goes on
+
 OperatorError (sdk)
 ├── NoSuchReceipt         the receipt asked for is not in the log
 └── DamagedReceipt        a stored receipt cannot be read any more
@@ -10,9 +13,9 @@ OperatorError (sdk)
 
 from __future__ import annotations
 
-from coilclaw.sdk import EvidenceUnavailable, OperatorError
+from coilclaw.sdk import CoilClawError, EvidenceUnavailable, OperatorError
 
-__all__ = ["DamagedReceipt", "LogUnwritable", "NoSuchReceipt"]
+__all__ = ["Conflict", "DamagedReceipt", "LogUnwritable", "NoSuchReceipt"]
 
 
 class LogUnwritable(EvidenceUnavailable):
@@ -23,6 +26,12 @@ class LogUnwritable(EvidenceUnavailable):
             f"receipts cannot be written, so no tool runs: {reason}",
             hint="free the disk or fix the permissions, then start again; `coilclaw doctor` checks the log",
         )
+
+
+class Conflict(CoilClawError):
+    """What an append claimed was taken already."""
+
+    code = "conflict"
 
 
 class NoSuchReceipt(OperatorError):

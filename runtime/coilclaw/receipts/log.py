@@ -12,11 +12,11 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.chain import GENESIS, Draft, Link, link
-from coilclaw.receipts.errors import DamagedReceipt, LogUnwritable, NoSuchReceipt
+from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, NoSuchReceipt
 from coilclaw.receipts.record import export_line, receipt_of
 from coilclaw.receipts.seal import seal
 from coilclaw.receipts.verification import HEAD, Verification, checked_head, verify_database
@@ -27,8 +27,18 @@ __all__ = ["MIGRATIONS", "RELAXED_SECONDS", "ReceiptLog", "Row"]
 
 RELAXED_SECONDS: Final = 0.02
 
-Row: TypeAlias = tuple[str, Sequence[str | int | None]]
-"""An SQL statement and its values, written in the same transaction as some receipts."""
+
+class Row(NamedTuple):
+    """An SQL statement and its values, executed in the same transaction as some receipts are written.
+
+    With `claims`, it must change something: if it does not, neither it nor the receipts are written, and
+    the caller gets a `Conflict`. Claims are executed before everything else of their append.
+    """
+
+    statement: str
+    values: Sequence[str | int | bytes | None]
+    claims: bool = False
+
 
 MIGRATIONS: Final = (
     Migration(
@@ -56,7 +66,7 @@ MIGRATIONS: Final = (
 class _Entry:
     """What one caller appends, and the lock it sleeps on until that is on disk."""
 
-    __slots__ = ("committed", "contents", "drafts", "first_seq", "leads", "rows", "woken")
+    __slots__ = ("committed", "contents", "drafts", "first_seq", "leads", "refused", "rows", "woken")
 
     def __init__(self, drafts: Sequence[Draft], contents: Mapping[str, bytes] | None, rows: Sequence[Row] = ()) -> None:
         self.drafts = drafts
@@ -64,6 +74,7 @@ class _Entry:
         self.rows = rows
         self.first_seq = 0
         self.committed = False
+        self.refused = False
         self.leads = False
         self.woken: threading.Lock | None = None
 
@@ -90,18 +101,23 @@ class ReceiptLog:
     ) -> list[str]:
         """Append and wait until everything is on disk; returns the receipts' ids.
 
-        `rows` are statements of other tables that hold if and only if these receipts do.
+        `rows` are statements of other tables that hold if and only if these receipts do. Raises `Conflict`
+        when one of them claims something that is no longer to be had.
         """
         entry = _Entry(drafts, contents, rows)
         self._commit(entry)
+        if entry.refused:
+            raise Conflict("something else was decided or begun meanwhile")
         return [f"receipt-{self._log_id}-{entry.first_seq + number}" for number in range(len(drafts))]
 
-    def append_relaxed(self, *drafts: Draft, contents: Mapping[str, bytes] | None = None) -> None:
+    def append_relaxed(
+        self, *drafts: Draft, contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
+    ) -> None:
         """Append without waiting. Not for anything that precedes a side effect."""
         moment = time.monotonic()
         with self._lock:
             self._refuse_if_unusable()
-            self._queue.append(_Entry(drafts, contents))
+            self._queue.append(_Entry(drafts, contents, rows))
             if not self._flush_due:
                 self._flush_due = True
                 self._oldest = moment
@@ -183,6 +199,9 @@ class ReceiptLog:
                 rows: list[Link] = []
                 contents: list[tuple[str, bytes]] = []
                 for entry in batch:
+                    if entry.rows and not _executed(connection, entry.rows):
+                        entry.refused = True
+                        continue
                     entry.first_seq = seq + 1
                     for draft in entry.drafts:
                         seq += 1
@@ -191,8 +210,6 @@ class ReceiptLog:
                         rows.append(item)
                     if entry.contents:
                         contents.extend(entry.contents.items())
-                    for statement, values in entry.rows:
-                        connection.execute(statement, values)
                 if contents:
                     connection.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?)", contents)
                 if rows:
@@ -254,6 +271,18 @@ class ReceiptLog:
             "SELECT body, receipt_hash FROM receipts WHERE seq >= ? AND run_id = ? ORDER BY seq", (first, run_id)
         )
         return [receipt_of(body, receipt_hash) for body, receipt_hash in rows]
+
+    def proven(self, run_id: str, first_seq: int) -> list[Receipt]:
+        """The receipts of one run, each compared with its hash; raises DamagedReceipt for one that was changed."""
+        self._flush_if_usable()
+        rows = self._database.read(
+            "SELECT seq, CAST(body AS BLOB), receipt_hash FROM receipts WHERE seq >= ? AND run_id = ? ORDER BY seq",
+            (first_seq, run_id),
+        )
+        for seq, body, receipt_hash in rows:
+            if digest(body) != receipt_hash:
+                raise DamagedReceipt(f"receipt {seq} was changed", hint="`coilclaw receipt verify` says more")
+        return [receipt_of(body, receipt_hash) for _, body, receipt_hash in rows]
 
     def latest(self, limit: int, run_id: str | None = None) -> list[Receipt]:
         """The last `limit` receipts, oldest first."""
@@ -324,6 +353,24 @@ class ReceiptLog:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _executed(connection: Any, rows: Sequence[Row]) -> bool:
+    """Execute the rows of one append, or none of them if a claim finds nothing to change."""
+    claims = [row for row in rows if row.claims]
+    if claims:
+        connection.execute("SAVEPOINT claim")
+        for row in claims:
+            connection.execute(row.statement, row.values)
+            if connection.changes() == 0:
+                connection.execute("ROLLBACK TO claim")
+                connection.execute("RELEASE claim")
+                return False
+        connection.execute("RELEASE claim")
+    for row in rows:
+        if not row.claims:
+            connection.execute(row.statement, row.values)
+    return True
 
 
 def _acquire_whatever_happens(lock: threading.Lock) -> KeyboardInterrupt | None:

@@ -9,6 +9,7 @@ from coilclaw.sandbox import (
     Cancelled,
     Completed,
     Crashed,
+    Diverged,
     Failed,
     Outcome,
     OutOfMemory,
@@ -34,6 +35,8 @@ class RunReport:
     duration_ms: float
     first_receipt: str
     unmet: frozenset[str] = frozenset()
+    unknown: str | None = None
+    """The call whose outcome nobody knows, if the run waits for a decision about it."""
 
     @property
     def status(self) -> RunStatus:
@@ -53,7 +56,7 @@ def error_of(outcome: Outcome) -> SnippetError | None:
     match outcome:
         case Completed() | Suspended():
             return None
-        case Failed(error=error) | Rejected(error=error):
+        case Failed(error=error) | Rejected(error=error) | Diverged(error=error):
             return error
         case TimedOut(seconds=seconds):
             return SnippetError(

@@ -1,5 +1,6 @@
 """The engine protocol, its limits and its outcomes. The engines are in the packages below."""
 
+from coilclaw.sandbox.clock import RunClock
 from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
 from coilclaw.sandbox.engine import Engine, Host, Pins, Snippet
 from coilclaw.sandbox.errors import EngineUnavailable
@@ -8,6 +9,7 @@ from coilclaw.sandbox.outcomes import (
     Cancelled,
     Completed,
     Crashed,
+    Diverged,
     Failed,
     Outcome,
     OutOfMemory,
@@ -27,6 +29,7 @@ __all__ = [
     "Completed",
     "Crashed",
     "Deadline",
+    "Diverged",
     "Engine",
     "EngineUnavailable",
     "ExpendableThreads",
@@ -38,6 +41,7 @@ __all__ = [
     "OutputExceeded",
     "Pins",
     "Rejected",
+    "RunClock",
     "RunEnded",
     "Snippet",
     "SnippetError",

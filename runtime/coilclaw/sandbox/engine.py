@@ -37,6 +37,8 @@ class Pins:
     seed: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     wall_clock: Callable[[], int] = time.time_ns
     monotonic_clock: Callable[[], int] = time.monotonic_ns
+    asleep: Callable[[int], int] = int
+    """Told how many nanoseconds a snippet sleeps; says how many of them somebody has to wait."""
 
     def entropy(self) -> Callable[[int], bytes]:
         """A stream of random bytes that depends on the seed alone."""

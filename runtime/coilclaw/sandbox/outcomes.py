@@ -11,6 +11,7 @@ __all__ = [
     "Cancelled",
     "Completed",
     "Crashed",
+    "Diverged",
     "Failed",
     "OutOfMemory",
     "Outcome",
@@ -96,6 +97,14 @@ class Suspended(_Ended):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Diverged(_Ended):
+    """A run that was repeated did something else than before; nothing was executed for it."""
+
+    status: ClassVar[RunStatus] = "diverged"
+    error: SnippetError
+
+
+@dataclass(frozen=True, kw_only=True)
 class Cancelled(_Ended):
     """Someone ended the run."""
 
@@ -112,7 +121,7 @@ class Crashed(_Ended):
 
 
 Outcome: TypeAlias = (
-    Completed | Failed | Rejected | TimedOut | OutOfMemory | OutputExceeded | Suspended | Cancelled | Crashed
+    Completed | Failed | Rejected | TimedOut | OutOfMemory | OutputExceeded | Suspended | Diverged | Cancelled | Crashed
 )
 
 

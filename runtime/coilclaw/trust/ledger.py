@@ -62,29 +62,29 @@ class TrustLedger:
 
     def note_written(self, call_id: str, data: bytes) -> None:
         """A file is about to get this content on behalf of a call. On disk before this returns."""
-        self._log.append(rows=[(_WRITTEN, (digest(data), call_id))])
+        self._log.append(rows=[Row(_WRITTEN, (digest(data), call_id))])
 
     def begun(self, call_id: str, tree: Tree) -> tuple[list[Row], dict[str, bytes]]:
         """What goes to disk with the receipt that a call starts."""
         text = json.dumps(tree, sort_keys=True).encode()
         tree_hash = digest(text)
-        return [(_GUARDED, (call_id, this_process(), self._root, tree_hash))], {tree_hash: text}
+        return [Row(_GUARDED, (call_id, this_process(), self._root, tree_hash))], {tree_hash: text}
 
     def ended(self, call_id: str, before: Tree, after: Tree, origin: Draft | None) -> tuple[list[Draft], list[Row]]:
         """Attribute what changed to the call; the drafts and rows go to disk together."""
         known = set(before.values())
         drafts: list[Draft] = []
-        rows: list[Row] = [(_RELEASED, (call_id,))]
+        rows = [Row(_RELEASED, (call_id,))]
         for name, content in sorted(after.items()):
             if before.get(name) == content or content in known or self._state(content) == "accepted":
                 continue  # A copy of what was there, or of what a person stands behind, is no new code.
-            rows.append((_WRITTEN, (content, call_id)))
+            rows.append(Row(_WRITTEN, (content, call_id)))
             drafts.append(_event("tool.module.written", "pending", name, content, origin, call_id))
         return drafts, rows
 
     def released(self, call_id: str) -> list[Row]:
         """For a call that never got to run its handler."""
-        return [(_RELEASED, (call_id,))]
+        return [Row(_RELEASED, (call_id,))]
 
     def recover(self, read: Callable[[], Tree]) -> None:
         """Attribute what calls of processes that died have left behind."""
@@ -121,7 +121,7 @@ class TrustLedger:
             content = digest(data)
             if known.get(f"{self._root}/{name}") != content:
                 drafts.append(_event("tool.module.loaded", "allowed", name, content, None, None))
-                rows += [(_ACCEPTED, (content,)), (_IN_FORCE, (f"{self._root}/{name}", content))]
+                rows += [Row(_ACCEPTED, (content,)), Row(_IN_FORCE, (f"{self._root}/{name}", content))]
                 contents[content] = data
         if drafts:
             self._log.append(*drafts, rows=rows, contents=contents)
@@ -132,7 +132,7 @@ class TrustLedger:
         """A person stands behind this content; returns the id of the receipt."""
         content = digest(data)
         draft = _event("tool.module.trusted", "allowed", name, content, None, None, decided_by=decided_by)
-        return self._log.append(draft, rows=[(_TRUSTED, (content,))], contents={content: data})[0]
+        return self._log.append(draft, rows=[Row(_TRUSTED, (content,))], contents={content: data})[0]
 
     def in_force(self, name: str) -> bytes | None:
         """The content that was loaded last under this name, to compare with."""

@@ -32,6 +32,7 @@ RunStatus: TypeAlias = Literal[
     "out_of_memory",
     "output_exceeded",
     "suspended",
+    "diverged",
     "cancelled",
     "crashed",
 ]

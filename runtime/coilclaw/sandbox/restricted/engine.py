@@ -136,7 +136,7 @@ class Conversation:
             case ["broken"]:
                 raise _broken(content)
             case ["sleep", int(nanoseconds)]:
-                self._sleep(nanoseconds / 1e9)
+                self._sleep(self.pins.asleep(nanoseconds) / 1e9)
                 return b"null"
         raise ChildEnded({"protocol": "a request that does not exist"})
 

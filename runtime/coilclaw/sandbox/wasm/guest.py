@@ -48,6 +48,7 @@ class Guest:
         self.deadline: Deadline | None = None
         self.wall_clock: Callable[[], int] = _zero
         self.monotonic_clock: Callable[[], int] = _zero
+        self.asleep: Callable[[int], int] = int
         self.entropy: Callable[[int], bytes] = bytes
         instance = linker.instantiate(self._store, compiled.code)
         run = instance.get_func(self._store, "run")
@@ -63,6 +64,7 @@ class Guest:
         self.deadline = deadline
         self.wall_clock = pins.wall_clock
         self.monotonic_clock = pins.monotonic_clock
+        self.asleep = pins.asleep
         self.entropy = pins.entropy()
         return self._enter(request)
 
@@ -186,7 +188,7 @@ def _write(guest: Guest, args: Any, results: Any) -> None:
 
 
 def _sleep(guest: Guest, args: Any, results: Any) -> None:
-    left = args[0].of.u64 / 1e9
+    left = guest.asleep(args[0].of.u64) / 1e9
     pause = threading.Event()
     while left > 0 and guest.deadline is not None:
         guest.deadline.end_if_over()

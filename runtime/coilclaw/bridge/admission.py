@@ -1,0 +1,270 @@
+"""From what a snippet sent to leave to run: everything that is decided before a handler is called."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from coilclaw.bridge.answers import Refusal
+from coilclaw.bridge.arguments import bind, validate
+from coilclaw.bridge.asking import Asking, Denied, Leave
+from coilclaw.bridge.calls import Admitted, Call, PriorCall
+from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
+from coilclaw.bridge.registry import Registry
+from coilclaw.bridge.surroundings import Surroundings
+from coilclaw.bridge.trail import following, refused
+from coilclaw.policy import Question, classify
+from coilclaw.receipts import Draft, Row, digest, now
+from coilclaw.sandbox import Abandoned, Deadline, Diverged, Failed, Limits, RunEnded, SnippetError
+from coilclaw.sdk import Decision, Forbid, OperatorError, Risk, Tool, ToolContext
+
+__all__ = ["Admission", "Divergence", "Identity", "OutcomeUnknown", "RunFacts"]
+
+_LONGEST_NAME: Final = 200
+_UNKNOWN_OUTCOME: Final = Refusal(
+    code="unknown_outcome",
+    message="the process ended while the tool ran; a person decided that this counts as failed",
+    hint="look at what the tool did before you call it again",
+)
+
+
+class Divergence(RunEnded):
+    """A run that is repeated does something else than it did: it ends before anything else is executed."""
+
+    def __init__(self, number: int, expected: str, found: str) -> None:
+        message = f"call {number} was {expected} and is {found} now"
+        error = SnippetError(type="Diverged", message=message, hint="start it again as a new run")
+        super().__init__(Diverged(error=error))
+
+
+class OutcomeUnknown(Exception):
+    """A call was under way when its process ended, and nobody has said what to do about it."""
+
+    def __init__(self, call: Call) -> None:
+        super().__init__(call.id)
+        self.call = call
+
+
+class RunFacts(NamedTuple):
+    """What the bridge of one run knows about the run."""
+
+    run_id: str
+    conversation_id: str | None
+    limits: Limits
+    deadline: Deadline
+    prior: Mapping[int, PriorCall] = {}
+    unknown: str | None = None
+    """What a person said about a call that was under way when its process ended: `retry` or `failed`."""
+
+
+class Identity(NamedTuple):
+    """Which call this is, as receipts, approvals and the journal name it."""
+
+    call: Call
+    arguments: bytes
+    kept: bytes
+    args_hash: str
+    secrets: dict[str, str]
+    missing: Refusal | None
+    redaction: Redaction
+    problem: Refusal | None
+
+
+Context = Callable[[Call, Tool, dict[str, str]], ToolContext]
+Ended = Callable[[Call, Refusal], Sequence[Row]]
+
+
+class Admission:
+    """Admits the calls of one run. Whatever it refuses has its receipts when `Refusal` is raised."""
+
+    def __init__(
+        self, surroundings: Surroundings, registry: Registry, run: RunFacts, context: Context, ended: Ended
+    ) -> None:
+        self._around = surroundings
+        self._registry = registry
+        self._run = run
+        self._prior = dict(run.prior)
+        self._context = context
+        self._ended = ended
+        self.asking = Asking(surroundings, run.deadline)
+        self.unmet: set[str] = set()
+
+    def identify(self, name: str, sent: bytes, line: int, number: int, *, stops: bool) -> Identity:
+        """Resolve the name and make the arguments canonical. Nothing is written yet."""
+        shown = name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
+        tool = self._registry.resolve(name)
+        call_id = f"call-{self._run.run_id.removeprefix('run-')}-{number}"
+        call = Call(number, call_id, tool.id if tool else shown, line, tool, stops)
+        secrets, missing = self._secrets(tool) if tool else ({}, None)
+        redaction = Redaction(secrets) if secrets else NOTHING_SECRET
+        arguments, problem = b"", None
+        try:
+            arguments = bind(tool, sent)
+        except Refusal as refusal:
+            problem = refusal
+        kept = redaction.json(arguments)
+        if tool is None and problem is None:
+            hint = self._registry.suggestion(name)
+            problem = Refusal(code="unknown_tool", message=f"tools.{shown} does not exist", hint=hint, denied=True)
+        return Identity(call, arguments, kept, digest(kept), secrets, missing, redaction, problem)
+
+    def admit(self, name: str, sent: bytes, line: int, number: int, *, stops: bool) -> Admitted:
+        """Everything that comes before the handler. Raises `Refusal`, `Waiting`, `Divergence` or `OutcomeUnknown`."""
+        identity = self.identify(name, sent, line, number, stops=stops)
+        call, tool = identity.call, identity.call.tool
+        if number > self._run.limits.calls:
+            self._exceed(call)
+        input, problem = None, identity.problem
+        if tool is not None and problem is None:
+            try:
+                input = validate(tool, identity.arguments)
+            except Refusal as refusal:
+                problem = refusal
+        requested = self._requested(identity)
+        prior = self._prior.get(number)
+        if prior is not None:
+            self._compare(prior, identity)
+        else:
+            # From here on the attempt is in the log, whatever the tool's own code does when it is asked about it.
+            self._around.log.append_relaxed(requested, contents={identity.args_hash: identity.kept})
+        if tool is None or problem is not None:
+            raise self.refuse(call, requested, problem or _UNKNOWN_OUTCOME)
+        if identity.missing:
+            self.unmet.add("missing_secret")
+            raise self.refuse(call, requested, identity.missing)
+        context = self._context(call, tool, identity.secrets)
+        asked = Admitted(call, tool, input, context, identity.redaction, requested, True, itertools.count())
+        if prior is not None and prior.state == "started":
+            return self._again(asked)
+        return self.decide(asked, identity.kept)
+
+    def decide(self, asked: Admitted, arguments: bytes) -> Admitted:
+        """Classify, ask policy, and perhaps a person."""
+        tool, requested = asked.tool, asked.draft
+        classified = self._classify(asked)
+        verdict = self._around.policy.decide(tool, classified)
+        risk = tool.risk if isinstance(classified, Forbid) else classified
+        requested = requested._replace(risk=risk.value) if risk is not tool.risk else requested
+        reason = asked.redaction.text(verdict.reason)
+        if verdict.decision is Decision.DENY:
+            hint = "ask the operator to change the policy, or do without this call"
+            raise self.refuse(asked.call, requested, Refusal(code="denied", message=reason, hint=hint, denied=True))
+        if verdict.decision is Decision.ALLOW:
+            started = following(requested, "tool.call.started", "allowed", now(), {})
+            return asked._replace(draft=started, durable=risk is not Risk.READ)
+        self._around.log.flush()  # The question is on disk before it is put.
+        leave = self._leave(asked, risk, reason, arguments, requested)
+        started = following(requested, "tool.call.started", "allowed", now(), leave.facts)
+        return asked._replace(draft=started, before=leave.drafts, rows=leave.rows)
+
+    def refuse(
+        self, call: Call, requested: Draft, refusal: Refusal, decided: Mapping[str, str] | None = None
+    ) -> Refusal:
+        """The refusal, written down."""
+        rows = self._ended(call, refusal)
+        self._around.log.append_relaxed(refused(requested, refusal, decided), rows=rows)
+        return refusal
+
+    def _leave(self, asked: Admitted, risk: Risk, reason: str, arguments: bytes, requested: Draft) -> Leave:
+        call, tool = asked.call, asked.tool
+        # Should it be decided again, then without being requested again.
+        self._prior[call.number] = PriorCall(
+            number=call.number,
+            tool=call.name,
+            tool_version=tool.version,
+            args_hash=str(requested.args_hash),
+            state="requested",
+        )
+        question = Question(
+            run_id=self._run.run_id,
+            call_id=call.id,
+            number=call.number,
+            tool=tool.id,
+            tool_version=tool.version,
+            risk=risk,
+            reason=reason,
+            arguments=arguments.decode(),
+            line=call.line or None,
+            policy_hash=self._around.policy.digest,
+        )
+        try:
+            return self.asking.leave(question, requested)
+        except Denied as denied:
+            if denied.refusal.code == "approval_required":
+                self.unmet.add("approval_required")
+            if denied.decided is not None:
+                raise self.refuse(call, requested, denied.refusal, denied.decided) from None
+            # Its receipt was written when the person decided.
+            self._around.log.append_relaxed(rows=self._ended(call, denied.refusal))
+            raise denied.refusal from None
+
+    def _compare(self, prior: PriorCall, identity: Identity) -> None:
+        """A call that was asked for before must be the same; if its tool has changed since, it is asked about anew."""
+        if prior.tool != identity.call.name:
+            raise Divergence(prior.number, f"of {prior.tool}", f"of {identity.call.name}")
+        if prior.args_hash != identity.args_hash:
+            raise Divergence(prior.number, f"with arguments {prior.args_hash[:12]}", identity.args_hash[:12])
+
+    def _again(self, asked: Admitted) -> Admitted:
+        """A call that was under way when its process ended: what it did is unknown."""
+        requested = asked.draft
+        if asked.tool.idempotent or asked.tool.risk is Risk.READ or self._run.unknown == "retry":
+            decided = {"decision": "retry", "decided_by": "operator" if self._run.unknown else "contract"}
+            started = following(requested, "tool.call.started", "allowed", now(), decided)
+            return asked._replace(draft=started)
+        if self._run.unknown == "failed":
+            raise self.refuse(asked.call, requested, _UNKNOWN_OUTCOME, {"decision": "failed", "decided_by": "operator"})
+        raise OutcomeUnknown(asked.call)
+
+    def _classify(self, asked: Admitted) -> Risk | Forbid:
+        tool, deadline = asked.tool, self._run.deadline
+        if tool.classify is None:
+            return tool.risk
+        timeout = min(self._around.tool_seconds, deadline.remaining)
+        try:
+            opinion: Risk | Forbid = self._around.handlers.run(
+                f"{tool.version} classify", lambda: classify(tool, asked.input, asked.context), timeout, deadline
+            )
+        except Abandoned:
+            return Forbid(reason="the tool did not classify this call in time")
+        return opinion
+
+    def _exceed(self, call: Call) -> None:
+        """One call too many ends the run: a loop that ignores its errors would go on for ever."""
+        message = f"more than {self._run.limits.calls} calls in one run"
+        refusal = Refusal(code="too_many_calls", message=message, denied=True)
+        requested = self._requested(Identity(call, b"{}", b"{}", digest(b"{}"), {}, None, NOTHING_SECRET, None))
+        self._around.log.append_relaxed(requested._replace(risk=None), refused(requested, refusal))
+        error = SnippetError(type="TooManyCalls", message=message, line=call.line or None, hint="raise [limits] calls")
+        raise RunEnded(Failed(error=error))
+
+    def _secrets(self, tool: Tool) -> tuple[dict[str, str], Refusal | None]:
+        """The values a tool declares, or why it cannot have them."""
+        found: dict[str, str] = {}
+        try:
+            for name in (*tool.secrets, *tool.optional_secrets):
+                if value := self._around.secret(name):
+                    found[name] = value
+                elif name in tool.secrets:
+                    hint = f"a person sets it: coilclaw secret set {name}"
+                    return found, Refusal(code="missing_secret", message=f"{name} is not set", hint=hint)
+        except OperatorError as error:  # The file went bad while the run was under way.
+            return found, Refusal(code="missing_secret", message=error.message, hint=error.hint)
+        return found, None
+
+    def _requested(self, identity: Identity) -> Draft:
+        call = identity.call
+        return Draft(
+            type="tool.call.requested",
+            status="pending",
+            timestamp=now(),
+            run_id=self._run.run_id,
+            conversation_id=self._run.conversation_id,
+            tool_call_id=call.id,
+            tool=call.name.encode("utf-8", "replace").decode(),
+            tool_version=call.tool.version if call.tool else None,
+            risk=call.tool.risk.value if call.tool else None,
+            args_hash=identity.args_hash,
+            payload={"line": call.line, "number": call.number},
+        )

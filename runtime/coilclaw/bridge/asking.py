@@ -1,0 +1,116 @@
+"""Asking a person about a call: now, or later."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from coilclaw.bridge.answers import Refusal
+from coilclaw.bridge.surroundings import Surroundings
+from coilclaw.bridge.trail import bounded, following
+from coilclaw.policy import Answer, Approval, Question
+from coilclaw.receipts import Draft, Row, now
+from coilclaw.sandbox import POLL_SECONDS, Deadline, RunEnded
+
+__all__ = ["Asking", "Denied", "Leave", "Waiting"]
+
+_logger = logging.getLogger(__name__)
+
+
+class Leave(NamedTuple):
+    """A yes: receipts that come before the start, what the start uses up, and what it says of it."""
+
+    drafts: tuple[Draft, ...] = ()
+    rows: tuple[Row, ...] = ()
+    facts: Mapping[str, str] = MappingProxyType({})
+
+
+class Denied(Exception):
+    """A no, or nobody there. `drafts` tells whether receipts of it are still to be written."""
+
+    def __init__(self, refusal: Refusal, decided: dict[str, str] | None) -> None:
+        super().__init__(refusal.code)
+        self.refusal = refusal
+        self.decided = decided
+
+
+class Waiting(Exception):
+    """The question is written down and nobody has answered it."""
+
+    def __init__(self, approval: Approval) -> None:
+        super().__init__(approval.id)
+        self.approval = approval
+
+
+class Asking:
+    """Puts the questions of one run."""
+
+    def __init__(self, surroundings: Surroundings, deadline: Deadline) -> None:
+        self._around = surroundings
+        self._deadline = deadline
+
+    def leave(self, question: Question, requested: Draft) -> Leave:
+        """What allows this call. Raises `Denied`, or `Waiting` once the question is on disk."""
+        book, args_hash = self._around.book, str(requested.args_hash)
+        known: Approval | None = None
+        if book is not None:
+            if grant := book.usable(question.tool, question.arguments):
+                facts = {"decision": "window", "grant": grant.id, "decided_by": bounded(grant.granted_by)}
+                return Leave((following(requested, "tool.call.approved", "allowed", now(), facts),), (book.use(grant),))
+            known = book.of_call(question.run_id, question.number)
+            if known is not None and not known.is_for(question, args_hash):
+                known = None  # Something has changed since: it is asked again.
+            if known is not None and known.status == "granted":
+                return Leave((), (book.consume(known),), {"approval": known.id})
+            if known is not None and known.status == "denied":
+                raise Denied(_said_no(str(known.decided_by)), None)
+            if known is not None and known.status != "pending":
+                known = None
+        answer = self._put(question)
+        decided = {"decision": answer.decision, "decided_by": bounded(answer.decided_by)}
+        if answer.decision == "allow-once":
+            rows = (book.answered_here(known, answer.decided_by),) if book is not None and known is not None else ()
+            return Leave((following(requested, "tool.call.approved", "allowed", now(), decided),), rows)
+        if answer.decision == "deny":
+            raise Denied(_said_no(answer.decided_by), decided)
+        if book is None:
+            raise Denied(
+                Refusal(
+                    code="approval_required",
+                    message=f"a person has to approve this call ({question.reason}) and nobody could be asked",
+                    hint="run it on a terminal, or with --yes to approve everything in advance",
+                    denied=True,
+                ),
+                decided,
+            )
+        raise Waiting(known or book.ask(question, args_hash, requested))
+
+    def is_decided(self, waiting: Waiting) -> bool:
+        """Whether someone has answered meanwhile."""
+        book = self._around.book
+        return book is None or book.get(waiting.approval.id).status != "pending"
+
+    def stay(self, waiting: Waiting) -> None:
+        """Wait here for the answer of someone elsewhere; the run's time stands still."""
+        pause = threading.Event()
+        with self._deadline.paused():
+            while not self.is_decided(waiting):
+                self._deadline.end_if_over()
+                pause.wait(POLL_SECONDS / 2)
+
+    def _put(self, question: Question) -> Answer:
+        try:
+            with self._deadline.paused():
+                return self._around.approver.decide(question)
+        except RunEnded:
+            raise
+        except BaseException as error:
+            _logger.warning("asking about %s failed: %s", question.tool, type(error).__name__)
+            return Answer(decision="unanswered", decided_by="nobody")
+
+
+def _said_no(decided_by: str) -> Refusal:
+    return Refusal(code="approval_denied", message=f"{decided_by} said no", denied=True)
