@@ -129,7 +129,8 @@ def test_what_is_permitted_is_compared_exactly() -> None:
 def test_case_matters_unless_it_is_to_be_ignored() -> None:
     assert not constraint("x", {"equals": "Evil"}).holds({"x": "eVIL"})
     for raw in ({"equals": "Evil"}, {"one_of": ["a", "EVIL"]}, {"matches": "EV*l"}, {"starts_with": "eV"}):
-        assert constraint("x", {**raw, "ignore_case": True}).holds({"x": "eVIL"})
+        for spelled in ("eVIL", "𝐄𝐕𝐈𝐋", "ＥＶＩＬ", "ЕVІL"):
+            assert constraint("x", {**raw, "ignore_case": True}).holds({"x": spelled}), spelled
     header = constraint("headers.Authorization", {"present": True, "ignore_case": True})
     assert header.holds({"headers": {"AUTHORIZATION": "x"}})
     assert header.holds({"Headers": {"authorization": "x"}})

@@ -98,11 +98,11 @@ class Journal:
         """The snippet goes on with these answers, or with none after a time."""
         return self._delivery([list(numbers), self.clock.arrive(at_least)], durable=False)
 
-    def _delivery(self, body: list[object], *, durable: bool) -> Row:
+    def _delivery(self, body: Sequence[object], *, durable: bool) -> Row:
         self._position += 1
         return self._row("delivery", self._position, body, durable)
 
-    def _row(self, kind: str, key: int, body: list[object], durable: bool) -> Row:
+    def _row(self, kind: str, key: int, body: Sequence[object], durable: bool) -> Row:
         values = (self._run_id, kind, key, json.dumps(body, separators=(",", ":")), self._run_id, self._fence)
         return Row(_ENTER, values, claims=durable)
 

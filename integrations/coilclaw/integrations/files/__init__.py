@@ -23,28 +23,28 @@ __all__ = ["delete", "list_files", "read", "search", "write"]
 _MOST_ENTRIES = 1000
 
 
-class Entry(BaseModel):
+class Entry(BaseModel, defer_build=True):
     path: str
     kind: Literal["file", "folder", "link", "other"]
     size: int
 
 
-class Listing(BaseModel):
+class Listing(BaseModel, defer_build=True):
     entries: list[Entry]
     truncated: bool
 
 
-class Text(BaseModel):
+class Text(BaseModel, defer_build=True):
     path: str
     text: str
     size: int
 
 
-class Deleted(BaseModel):
+class Deleted(BaseModel, defer_build=True):
     path: str
 
 
-class Written(BaseModel):
+class Written(BaseModel, defer_build=True):
     path: str
     size: int
     created: bool
