@@ -29,6 +29,10 @@ $(DEV): pyproject.toml | $(READY)
 	@echo "Installing the development tools" >&2
 	@$(BIN)/python -c 'import tomllib; print("\n".join(tomllib.load(open("pyproject.toml","rb"))["dependency-groups"]["dev"]))' > $(VENV)/dev.txt
 	@$(PIP) install -r $(VENV)/dev.txt
+	@if command -v npm >/dev/null; then \
+	  mkdir -p $(VENV)/mcp-servers && cp tests/workspace_tools/mcp/package*.json $(VENV)/mcp-servers/ && \
+	  (cd $(VENV)/mcp-servers && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error); \
+	else echo "no npm: tests with npm's MCP servers are skipped" >&2; fi
 	@touch $@
 
 setup: $(READY) ## Install into .venv

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from pydantic_core import from_json
+
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.arguments import bind, validate
 from coilclaw.bridge.asking import Asking, Denied, Leave
@@ -137,13 +139,15 @@ class Admission:
         asked = Admitted(call, tool, input, context, identity.redaction, requested, True, itertools.count())
         if prior is not None and prior.state == "started":
             return self._again(asked)
-        return self.decide(asked, identity.kept)
+        return self.decide(asked, identity)
 
-    def decide(self, asked: Admitted, arguments: bytes) -> Admitted:
+    def decide(self, asked: Admitted, identity: Identity) -> Admitted:
         """Classify, ask policy, and perhaps a person."""
-        tool, requested = asked.tool, asked.draft
+        tool, requested, policy = asked.tool, asked.draft, self._around.policy
         classified = self._classify(asked)
-        verdict = self._around.policy.decide(tool, classified)
+        # Rules look at what was sent, before secrets are taken out of it.
+        given = from_json(identity.arguments) if policy.constrained(tool) else None
+        verdict = policy.decide(tool, classified, given, self._around.channel, input=asked.input)
         risk = tool.risk if isinstance(classified, Forbid) else classified
         requested = requested._replace(risk=risk.value) if risk is not tool.risk else requested
         reason = asked.redaction.text(verdict.reason)
@@ -154,7 +158,7 @@ class Admission:
             started = following(requested, "tool.call.started", "allowed", now(), {})
             return asked._replace(draft=started, durable=risk is not Risk.READ)
         self._around.log.flush()  # The question is on disk before it is put.
-        leave = self._leave(asked, risk, reason, arguments, requested)
+        leave = self._leave(asked, risk, reason, identity.kept, requested)
         started = following(requested, "tool.call.started", "allowed", now(), leave.facts)
         return asked._replace(draft=started, before=leave.drafts, rows=leave.rows)
 

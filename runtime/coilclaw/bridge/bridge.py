@@ -103,7 +103,7 @@ class Bridge:
         first, self._untouched = self._untouched, False
         if not first or len(calls) > self._run.limits.source_bytes:
             return b"[]"  # A snippet that runs already could otherwise keep the host busy with this.
-        return check_calls(calls, self._registry, self._around.policy)
+        return check_calls(calls, self._registry, self._around.policy, self._around.channel)
 
     def call(self, tool: str, input: bytes, line: int) -> bytes:
         """One call from beginning to end."""

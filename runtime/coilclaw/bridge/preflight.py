@@ -77,8 +77,9 @@ def _denial(tool: Tool, policy: Policy, channel: str) -> str | None:
 
 def _mistake(call: dict[str, Any], tool: Tool) -> str | None:
     named: list[str] = call["named"]
+    takes_more = tool.input.model_config.get("extra") == "allow"
     for name in named:
-        if name not in tool.parameters:
+        if name not in tool.parameters and not takes_more:
             return f"it has no argument {name!r}"
     positional: int | None = call["positional"]
     if positional is None or (call["object"] and not named):

@@ -28,6 +28,8 @@ class Surroundings:
     secret: Callable[[str], str | None]
     bounds: Bounds = field(default_factory=Bounds)
     settings: Callable[[str], Mapping[str, str]] = lambda integration: {}
+    channel: str = "cli"
+    """Where the run comes from, for rules about that."""
     tool_seconds: float = 30.0
     response_bytes: int = 1024 * 1024
     database: Database | None = None

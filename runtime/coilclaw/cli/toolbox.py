@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from coilclaw.bridge import LiveRegistry, Provision, Registry, registry_tools
 from coilclaw.config import Settings
 from coilclaw.policy import Policy
 from coilclaw.trust import TrustLedger
-from coilclaw.workspace_tools import Change, Loaded, Watch, Workspace, load_installed
+from coilclaw.workspace_tools import Change, Loaded, Watch, Workspace, load_installed, plugins
+
+if TYPE_CHECKING:
+    from coilclaw.workspace_tools.mcp_servers import McpServers
 
 __all__ = ["Toolbox"]
 
 
 class Toolbox:
-    """Installed integrations first, then the workspace: an id that stands in both means the installed tool.
+    """Installed integrations first, then plugins, MCP servers and the workspace: the first to have an id keeps it.
 
     With `record`, what is loaded leaves receipts, and so it counts as a person's own from then on.
     """
@@ -26,8 +31,12 @@ class Toolbox:
         admit = ledger.reason_against if ledger is not None else _nothing_against
         self.workspace = Workspace(settings.config.workspace_dir, admit=admit)
         installed = load_installed()
+        search_path = os.environ.get("PATH", os.defpath)
+        added = plugins.load_plugins(settings.home / "plugins", path=search_path)
+        self._servers = _servers(settings, lambda: self.live.rebuild())
         self.live = LiveRegistry(
-            [lambda: _offer(installed), self._own], own=lambda lookup: registry_tools(lookup, policy=policy)
+            [lambda: _offer(installed), lambda: _offer(added), self._served, self._own],
+            own=lambda lookup: registry_tools(lookup, policy=policy),
         )
 
     def refresh(self, *, force: bool = False) -> Change:
@@ -59,7 +68,10 @@ class Toolbox:
         return Watch(self.workspace.sources.root, look)
 
     def close(self) -> None:
-        """Nothing is held yet that has to be let go."""
+        """End the programs that were started for tools."""
+        plugins.stop_programs()
+        if self._servers is not None:
+            self._servers.close()
 
     def __enter__(self) -> Toolbox:
         return self
@@ -69,9 +81,20 @@ class Toolbox:
     ) -> None:
         self.close()
 
+    def _served(self) -> Provision:
+        return Provision() if self._servers is None else _offer(self._servers.load())
+
     def _own(self) -> Provision:
         workspace = self.workspace
         return Provision(tools=workspace.tools, diagnostics=workspace.diagnostics, quarantined=workspace.quarantined)
+
+
+def _servers(settings: Settings, changed: Callable[[], object]) -> McpServers | None:
+    if not settings.config.integrations.mcp:
+        return None
+    from coilclaw.cli.mcp import open_servers
+
+    return open_servers(settings, changed)
 
 
 def _offer(loaded: Loaded) -> Provision:

@@ -126,6 +126,8 @@ def _explained(error: ValidationError, sources: Mapping[str, str]) -> Iterator[s
             yield f"{where}: {problem['input']!r:.60} is not allowed; use {allowed}{reason}"
         elif problem["type"] == "missing":
             yield f"{where}: this key is required"
+        elif problem["type"] == "policy_rule":
+            yield f"{where} (rule {int(problem['loc'][2]) + 1}): {problem['msg']}"
         else:
             yield f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]}, not {problem['input']!r:.60}"
 

@@ -1,0 +1,462 @@
+"""Servers as they come, go, break and change."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.workspace_tools.mcp.conftest import HERE, World, offered
+
+from coilclaw.sandbox import Abandoned
+from coilclaw.sdk import Risk
+from coilclaw.workspace_tools.mcp_servers import McpServers, ServerSpec
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pid: int) -> bool:
+    """A killed process disappears when it is reaped, which is somebody else's work."""
+    for _ in range(500):
+        if not is_alive(pid):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_a_servers_tools_are_called_like_any_other(world: World) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    tool = world.tools(world.strange(offered("echo", schema)))["odd.echo"]
+    assert tool.description == "The tool echo."
+    assert tool.parameters == ("n",)
+    assert tool.input_schema == schema
+    assert tool.file == "[integrations.mcp.odd]"
+    assert world.call(tool, {"n": 1}) == '{"n": 1}'
+
+
+@pytest.mark.parametrize(
+    ("hints", "risk", "idempotent"),
+    [
+        ({}, Risk.WRITE, False),
+        ({"readOnlyHint": True}, Risk.READ, False),
+        ({"readOnlyHint": False}, Risk.WRITE, False),
+        ({"destructiveHint": True}, Risk.DESTRUCTIVE, False),
+        ({"destructiveHint": False, "idempotentHint": True}, Risk.WRITE, True),
+        ({"readOnlyHint": True, "destructiveHint": True}, Risk.DESTRUCTIVE, False),
+        ({"openWorldHint": False}, Risk.WRITE, False),
+    ],
+    ids=["none", "read", "not read", "destructive", "idempotent", "both", "world"],
+)
+def test_hints_choose_the_risk(world: World, hints: dict[str, bool], risk: Risk, idempotent: bool) -> None:
+    tool = world.tools(world.strange(offered("echo", annotations=hints)))["odd.echo"]
+    assert (tool.risk, tool.idempotent) == (risk, idempotent)
+
+
+def test_results_are_values(world: World) -> None:
+    tools = world.tools(world.strange("structured", "error", "rpc_error", "nonsense", "deep", "input", "echo"))
+    assert world.call(tools["odd.structured"], {"value": {"deep": [1]}}) == {"deep": [1]}
+    assert world.failure(tools["odd.error"]).message == "it went wrong"
+    assert world.failure(tools["odd.rpc_error"]).message == "no such thing"
+    assert world.failure(tools["odd.nonsense"]).code == "mcp_answer"
+    assert world.call(tools["odd.deep"]) == "after it"
+    assert world.failure(tools["odd.input"]).code in ("mcp_input_required", "mcp_answer")
+    assert world.call(tools["odd.echo"]) == "{}"
+
+
+def test_a_server_that_was_seen_before_is_started_by_the_first_call(world: World) -> None:
+    spec = world.strange("echo")
+    world.tools(spec)
+    world.opened.pop().close()
+    assert len(world.starts()) == 1
+    servers = world.open(spec)
+    (tool,) = servers.load().tools
+    assert len(world.starts()) == 1
+    assert [each.state for each in servers.states()] == ["known"]
+    assert world.call(tool) == "{}"
+    assert len(world.starts()) == 2
+    assert [each.state for each in servers.states()] == ["running"]
+    assert not world.changed.is_set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"format": 1}',
+        '{"format": 1, "tools": [{"name": 1}]}',
+        '{"format": 9, "tools": []}',
+        "[" * 100_000,
+    ],
+    ids=["empty", "cut", "list", "none", "wrong", "other", "deep"],
+)
+def test_a_spoilt_memory_is_ignored(world: World, text: str) -> None:
+    spec = world.strange("echo")
+    world.tools(spec)
+    world.opened.pop().close()
+    (file,) = world.cache.glob("*.json")
+    file.write_text(text)
+    assert list(world.tools(spec)) == ["odd.echo"]
+    assert json.loads(file.read_text())["tools"][0]["name"] == "echo"
+
+
+def test_another_command_is_another_memory_and_secrets_are_not_in_it(world: World) -> None:
+    spec = world.strange("echo")
+    world.tools(spec)
+    other = ServerSpec(name="odd", command=(*(spec.command or ()), "more"), env=spec.env)
+    assert other.key != spec.key
+    assert all(b"hunter2" not in file.read_bytes() for file in world.cache.rglob("*.json"))
+    assert "hunter2" not in repr(spec)
+    assert (world.cache.stat().st_mode & 0o077) == 0
+
+
+def test_a_change_between_two_starts_is_noticed(world: World) -> None:
+    spec = world.strange("echo")
+    world.tools(spec)
+    world.opened.pop().close()
+    world.strange(offered("echo"), offered("crash"))
+    servers = world.open(spec)
+    loaded = servers.load()
+    assert [tool.id for tool in loaded.tools] == ["odd.echo"]
+    assert world.call(loaded.tools[0]) == "{}"
+    assert world.changed.wait(10)
+    assert [tool.id for tool in servers.load().tools] == ["odd.crash", "odd.echo"]
+
+
+def test_a_change_while_it_runs_is_noticed(world: World) -> None:
+    servers = world.open(world.strange("change"))
+    (tool,) = servers.load().tools
+    assert world.call(tool) == "changed"
+    assert world.changed.wait(10)
+    assert [each.id for each in servers.load().tools] == ["odd.added", "odd.change"]
+    assert len(world.starts()) == 1
+
+
+def test_whoever_is_told_of_a_change_may_load_at_once(world: World) -> None:
+    done = threading.Event()
+    seen: list[str] = []
+
+    def rebuild() -> None:
+        seen.extend(tool.id for tool in servers.load().tools)
+        done.set()
+
+    servers = world.open(world.strange("change"), on_change=rebuild)
+    (tool,) = servers.load().tools
+    world.call(tool)
+    assert done.wait(10)
+    assert seen == ["odd.added", "odd.change"]
+
+
+def test_a_tool_that_is_not_what_it_was_is_not_called(world: World) -> None:
+    spec = world.strange(offered("echo", annotations={"readOnlyHint": True}))
+    before = world.tools(spec)["odd.echo"]
+    world.opened.pop().close()
+    old = world.tools(spec)["odd.echo"]
+    world.strange(offered("echo"))  # It says no more that it only reads.
+    assert world.failure(old).code == "tool_changed"
+    assert world.calls() == []
+    assert world.changed.wait(10)
+    new = world.opened[-1].load().tools[0]
+    assert old.version == before.version != new.version
+    assert world.call(new) == "{}"
+
+
+def test_a_server_that_breaks_is_started_again_for_the_next_call(world: World) -> None:
+    tools = world.tools(world.strange("crash", "echo"))
+    error = world.failure(tools["odd.crash"])
+    assert error.code == "mcp_broken"
+    assert "what it did is unknown" in error.message
+    assert world.calls() == ["crash"]  # It may have done something: not again without being asked.
+    assert world.call(tools["odd.echo"]) == "{}"
+    assert len(world.starts()) == 2
+
+
+def test_a_call_that_only_reads_is_tried_twice(world: World) -> None:
+    reads = {"annotations": {"readOnlyHint": True}}
+    tools = world.tools(world.strange(offered("crash_once", **reads), offered("read_crash", **reads)))
+    assert world.call(tools["odd.crash_once"]) == "second try"
+    assert world.failure(tools["odd.read_crash"]).code == "mcp_broken"
+    assert world.calls() == ["crash_once", "crash_once", "read_crash", "read_crash"]
+
+
+def test_a_server_that_always_breaks_is_left_alone_for_a_while(world: World) -> None:
+    tool = world.tools(world.strange("crash"))["odd.crash"]
+    codes = [world.failure(tool).code for _ in range(8)]
+    assert codes[0] == "mcp_broken"
+    assert codes[-1] == "mcp_unreachable"
+    assert len(world.starts()) < 8
+    assert "tried again in" in world.failure(tool).message
+
+
+def test_a_call_that_is_not_answered_ends_and_is_called_off(world: World) -> None:
+    tools = world.tools(world.strange("hang", "echo", seconds=1))
+    error = world.failure(tools["odd.hang"])
+    assert error.code == "timeout"
+    assert "seconds" in str(error.hint)
+    assert world.call(tools["odd.echo"]) == "{}"  # By now it has read what was sent before.
+    assert (world.folder / "odd/cancelled").exists()
+    assert len(world.starts()) == 1
+
+
+def test_a_call_that_is_given_up_is_called_off(world: World) -> None:
+    tools = world.tools(world.strange("hang", "echo"))
+    with pytest.raises(Abandoned):
+        world.call(tools["odd.hang"], seconds=0.3)
+    assert world.call(tools["odd.echo"]) == "{}"
+    assert (world.folder / "odd/cancelled").exists()
+
+
+def test_a_server_that_never_answers_is_replaced(world: World) -> None:
+    tools = world.tools(world.strange("hang", "echo", seconds=0.6))
+    assert [world.failure(tools["odd.hang"]).code for _ in range(2)] == ["timeout", "timeout"]
+    assert world.call(tools["odd.echo"]) == "{}"
+    assert len(world.starts()) == 2
+
+
+def test_calls_run_beside_each_other(world: World) -> None:
+    tools = world.tools(world.strange("hang", "echo"))
+
+    def hang() -> None:
+        with pytest.raises(Abandoned):
+            world.call(tools["odd.hang"], seconds=1)
+
+    hung = threading.Thread(target=hang)
+    hung.start()
+    while "hang" not in world.calls():
+        time.sleep(0.01)
+    assert world.call(tools["odd.echo"]) == "{}"
+    hung.join()
+
+
+def test_calls_under_way_when_a_server_breaks_all_end_and_it_is_started_once(world: World) -> None:
+    reads = {"annotations": {"readOnlyHint": True}}
+    tools = world.tools(world.strange(offered("hang", **reads), "crash", offered("echo", **reads)))
+    codes: list[str] = []
+    hung = [threading.Thread(target=lambda: codes.append(world.failure(tools["odd.hang"]).code)) for _ in range(3)]
+    for thread in hung:
+        thread.start()
+    while world.calls().count("hang") < 3:
+        time.sleep(0.01)
+    assert world.failure(tools["odd.crash"]).code == "mcp_broken"
+    while world.calls().count("hang") < 6:
+        time.sleep(0.01)
+    assert len(world.starts()) == 2
+    world.opened[0].close()
+    for thread in hung:
+        thread.join(20)
+    assert len(codes) == 3
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [("dies", "it said: no configuration"), ("silent", "did not answer within"), ("babble", "no messages")],
+)
+def test_a_server_that_cannot_be_used_is_told_and_the_others_work(world: World, mode: str, said: str) -> None:
+    bad = world.strange("echo", mode=mode, seconds=1, name="bad")
+    loaded = world.load(bad, world.strange("echo"))
+    assert [tool.id for tool in loaded.tools] == ["odd.echo"]
+    (problem,) = loaded.diagnostics
+    assert problem.file == "[integrations.mcp.bad]"
+    assert said in problem.message
+    assert "hunter2" not in str(problem)
+    assert problem.hint
+
+
+def test_a_server_that_knows_only_the_older_protocol_is_asked_again_in_its_way(world: World) -> None:
+    tools = world.tools(world.strange("echo", "crash", mode="old"))
+    assert world.call(tools["odd.echo"]) == "{}"
+    assert len(world.starts()) == 2
+    world.failure(tools["odd.crash"])
+    assert world.call(tools["odd.echo"]) == "{}"
+    assert len(world.starts()) == 3  # From then on it is known.
+
+
+def test_a_server_that_failed_is_not_tried_at_every_load(world: World) -> None:
+    servers = world.open(world.strange("echo", mode="dies"))
+    for _ in range(3):
+        assert servers.load().diagnostics
+    assert len(world.starts()) == 2  # Once for each form of the protocol.
+    assert [each.state for each in servers.states()] == ["failed"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [(("no-such-program",), "on PATH"), (("/no/such/program",), "no program"), (("./server",), "whole path")],
+)
+def test_a_command_that_does_not_exist_is_told(world: World, command: tuple[str, ...], said: str) -> None:
+    (problem,) = world.load(ServerSpec(name="x", command=command)).diagnostics
+    assert said in problem.message
+
+
+@pytest.mark.parametrize("name", ["files", "---", ""])
+def test_a_name_that_is_taken_or_unusable_is_told(world: World, name: str) -> None:
+    loaded = world.load(ServerSpec(name=name, command=("true",)))
+    assert loaded.tools == []
+    assert loaded.diagnostics[0].hint == "give the server another name"
+
+
+def test_two_servers_with_one_name_are_told(world: World) -> None:
+    loaded = world.load(world.strange("echo", name="a-b"), world.strange("echo", name="a_b"))
+    assert [tool.id for tool in loaded.tools] == ["a_b.echo"]
+    assert len(loaded.diagnostics) == 1
+
+
+def test_without_the_package_a_person_is_told_what_to_install(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'mcp' else real(name, *rest)\n"
+        "from coilclaw.workspace_tools.mcp_servers import McpServers, ServerSpec\n"
+        "servers = McpServers([ServerSpec(name='x', command=('true',))], Path(sys.argv[1]), print)\n"
+        "print(*servers.load().diagnostics)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=True)
+    assert "pip install 'coilclaw[mcp]'" in done.stdout
+
+
+def test_loading_what_is_remembered_is_cheap(world: World) -> None:
+    spec = world.strange("echo")
+    world.tools(spec)
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from coilclaw.workspace_tools.mcp_servers import McpServers, ServerSpec\n"
+        "spec = ServerSpec(name='odd', command=tuple(sys.argv[2:]), env={'API_TOKEN': ''})\n"
+        "servers = McpServers([spec], Path(sys.argv[1]), print)\n"
+        "assert len(servers.load().tools) == 1\n"
+        "assert not {'mcp', 'asyncio', 'jsonschema', 'anyio'} & set(sys.modules), sys.modules.keys()\n"
+        "servers.close()"
+    )
+    subprocess.run([sys.executable, "-c", code, world.cache, *(spec.command or ())], check=True)
+
+
+def test_closing_ends_servers_and_their_children(world: World) -> None:
+    tools = world.tools(world.strange("spawn"))
+    pids = json.loads(world.call(tools["odd.spawn"]))
+    assert all(is_alive(pid) for pid in pids)
+    world.opened[0].close()
+    assert all(gone(pid) for pid in pids)
+    assert world.failure(tools["odd.spawn"]).code == "mcp_unreachable"
+
+
+def test_a_server_that_does_not_want_to_end_is_ended(world: World) -> None:
+    world.tools(world.strange("echo", mode="stubborn"))
+    world.opened[0].close()
+    assert all(gone(pid) for pid in world.starts())
+
+
+def test_a_server_ends_when_we_are_killed(world: World) -> None:
+    spec = world.strange("echo", mode="stubborn")
+    code = (
+        "import os, sys; from pathlib import Path\n"
+        "from coilclaw.workspace_tools.mcp_servers import McpServers, ServerSpec\n"
+        "servers = McpServers([ServerSpec(name='odd', command=tuple(sys.argv[2:]))], Path(sys.argv[1]), print,\n"
+        "                     environment=os.environ)\n"
+        "assert servers.load().tools\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, world.cache, *(spec.command or ())])
+    assert done.returncode == -signal.SIGKILL
+    assert all(gone(pid) for pid in world.starts())
+
+
+def test_closing_while_a_server_is_starting_waits_for_nobody(world: World) -> None:
+    servers = world.open(world.strange("echo", mode="silent", seconds=60))
+    loading = threading.Thread(target=servers.load)
+    loading.start()
+    while not world.starts():
+        time.sleep(0.01)
+    servers.close()
+    loading.join(20)
+    assert not loading.is_alive()
+    assert all(gone(pid) for pid in world.starts())
+
+
+def test_nothing_starts_without_servers(tmp_path: Path) -> None:
+    before = threading.active_count()
+    servers = McpServers([], tmp_path / "cache", print)
+    assert servers.load().tools == []
+    servers.close()
+    assert threading.active_count() == before
+    assert not (tmp_path / "cache").exists()
+
+
+class HttpServer:
+    """The modern server on loopback."""
+
+    def __init__(self, *more: str) -> None:
+        import socket
+
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._more = more
+        self.start()
+
+    def start(self) -> None:
+        import socket
+
+        self.process = subprocess.Popen(
+            [sys.executable, HERE / "modern_server.py", "http", str(self.port), *self._more],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+
+    @property
+    def spec(self) -> ServerSpec:
+        return ServerSpec(name="far", url=f"http://127.0.0.1:{self.port}/mcp", seconds=20)
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.mark.parametrize("how", ["events", "json"])
+def test_a_server_at_an_address_is_used_the_same_way(world: World, how: str) -> None:
+    server = HttpServer(how)
+    try:
+        tools = world.tools(server.spec)
+        assert tools["far.add"].risk is Risk.READ
+        assert tools["far.grow"].risk is Risk.DESTRUCTIVE
+        assert world.call(tools["far.add"], {"a": 2, "b": 3}) == {"total": 5}
+        assert world.failure(tools["far.question"]).code == "mcp_error"
+        assert world.failure(tools["far.huge"], {"size": 20_000_000}).code == "mcp_broken"
+        world.call(tools["far.grow"])
+        assert world.changed.wait(20)
+        assert "far.grown" in [tool.id for tool in world.opened[-1].load().tools]
+        server.stop()
+        assert world.failure(tools["far.add"], {"a": 2, "b": 3}).code == "mcp_unreachable"
+        server.start()
+        assert world.call(tools["far.add"], {"a": 2, "b": 3}) == {"total": 5}
+    finally:
+        server.stop()
+
+
+def test_an_address_where_nobody_listens_is_told(world: World) -> None:
+    (problem,) = world.load(ServerSpec(name="far", url="http://127.0.0.1:9/mcp", seconds=5)).diagnostics
+    assert "the server cannot be used" in problem.message
+
+
+def test_a_modern_server_on_pipes_tells_of_changes(world: World) -> None:
+    spec = ServerSpec(name="new", command=(sys.executable, str(HERE / "modern_server.py"), "stdio"))
+    tools: dict[str, Any] = world.tools(spec)
+    assert world.call(tools["new.add"], {"a": 1, "b": 1}) == {"total": 2}
+    assert world.call(tools["new.grow"])
+    assert world.changed.wait(20)
+    assert "new.grown" in [tool.id for tool in world.opened[-1].load().tools]

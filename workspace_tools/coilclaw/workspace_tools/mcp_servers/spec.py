@@ -1,0 +1,48 @@
+"""Which server, and how it is reached."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+__all__ = ["ServerSpec", "Unreachable"]
+
+_SECRET: Final = re.compile(r"token|secret|passw|credential|auth|key", re.IGNORECASE)
+_SHORTEST_SECRET: Final = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerSpec:
+    """One server: a command to start, or a URL. `seconds` bounds starting it, and each call."""
+
+    name: str
+    command: tuple[str, ...] | None = None
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    url: str | None = None
+    seconds: float = 30.0
+
+    @property
+    def key(self) -> str:
+        """Names what is remembered about the server. The values in `env` are left out: some are secrets."""
+        facts = [self.name, list(self.command or ()), sorted(self.env), self.url]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:24]
+
+    @property
+    def place(self) -> str:
+        """Where a person finds it."""
+        return f"[integrations.mcp.{self.name}]"
+
+    def without_secrets(self, text: str) -> str:
+        """The text without values of `env` that look like secrets by their name."""
+        for name, value in self.env.items():
+            if len(value) >= _SHORTEST_SECRET and _SECRET.search(name):
+                text = text.replace(value, f"[secret {name}]")
+        return text
+
+
+class Unreachable(Exception):
+    """The server could not be started, or did not speak the protocol in time. The message says which."""

@@ -1,0 +1,227 @@
+"""Talking to a server that is a program of ours: one JSON message on each line.
+
+The `mcp` package has a transport for this too. Ours passes on less of the environment, bounds the length of a
+line, keeps what the server says on standard error in a file, and leaves no process behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+__all__ = ["Complaints", "program_problem", "stdio_transport"]
+
+MOST_LINE_BYTES: Final = 8 * 1024 * 1024
+_MOST_STRAY_LINES: Final = 1_000
+_MOST_LOG_BYTES: Final = 256 * 1024
+_KEPT_BYTES: Final = 600
+_GRACE_SECONDS: Final = 0.5
+_LAST_WORDS_SECONDS: Final = 0.2
+
+# Death of the thread that started it ends the server, even when we are killed ourselves. The signal is asked for
+# by a program of its own, because running Python between fork and exec is not safe beside other threads.
+_LAUNCHER: Final = """\
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
+if os.getppid() != int(sys.argv[1]):
+    os._exit(1)
+try:
+    os.execvp(sys.argv[2], sys.argv[2:])
+except OSError as error:
+    print(f"{sys.argv[2]}: {error.strerror}", file=sys.stderr)
+    os._exit(127)
+"""
+
+
+def program_problem(command: tuple[str, ...], environment: Mapping[str, str]) -> str | None:
+    """Why a command cannot be started, as far as that can be seen without starting it."""
+    program = command[0]
+    if "/" in program and not Path(program).is_absolute():
+        return f"{program!r} is relative, but a server is started in a folder of its own; write the whole path"
+    if shutil.which(program, path=environment.get("PATH", os.defpath)) is None:
+        return f"there is no program {program!r}" + ("" if "/" in program else " on PATH")
+    return None
+
+
+class Complaints:
+    """A server's standard error: the beginning in a file, the end at hand for messages."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._written = 0
+        self._tail = b""
+
+    def begin(self) -> None:
+        self._written, self._tail = 0, b""
+        with contextlib.suppress(OSError):
+            self._file.replace(self._file.with_suffix(".log.old"))
+
+    def add(self, data: bytes) -> None:
+        self._tail = (self._tail + data)[-4 * _KEPT_BYTES :]
+        kept = data[: _MOST_LOG_BYTES - self._written]
+        self._written += len(kept)
+        if kept:
+            with contextlib.suppress(OSError):
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+                with os.fdopen(os.open(self._file, flags, 0o600), "ab") as file:
+                    file.write(kept)
+
+    @property
+    def last_words(self) -> str:
+        return self._tail.decode("utf-8", "replace").strip()[-_KEPT_BYTES:]
+
+
+@asynccontextmanager
+async def stdio_transport(
+    command: tuple[str, ...],
+    environment: Mapping[str, str],
+    folder: Path,
+    complaints: Complaints,
+    ended: Callable[[str], None],
+) -> AsyncIterator[Any]:
+    """Start a server and give the two streams that an MCP session speaks through.
+
+    `ended` is called with a reason when nothing more will come from it.
+    """
+    import anyio
+    from mcp.shared.message import SessionMessage
+
+    complaints.begin()
+    launcher = (sys.executable, "-I", "-S", "-c", _LAUNCHER, str(os.getpid())) if sys.platform == "linux" else ()
+    process = await asyncio.create_subprocess_exec(
+        *launcher,
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=dict(environment),
+        cwd=folder,
+        start_new_session=True,
+        limit=MOST_LINE_BYTES,
+    )
+    assert process.stdin is not None
+    to_session, from_server = anyio.create_memory_object_stream[Any](0)
+    to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def read() -> None:
+        reason = "it ended"
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async with to_session:
+                try:
+                    reason = await _read_messages(process, to_session.send)
+                finally:
+                    ended(reason)  # Before the stream closes and calls under way ask what happened.
+
+    async def write() -> None:
+        assert process.stdin is not None
+        with contextlib.suppress(OSError, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            async with from_session:
+                async for message in from_session:
+                    text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    process.stdin.write(text.encode() + b"\n")
+                    await process.stdin.drain()
+
+    silent = anyio.Event()
+
+    async def listen() -> None:
+        try:
+            await _listen_to_complaints(process, complaints)
+        finally:
+            silent.set()
+
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(read)
+            tasks.start_soon(write)
+            tasks.start_soon(listen)
+            try:
+                yield from_server, to_server
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await _stop(process)
+                    with anyio.move_on_after(_LAST_WORDS_SECONDS):
+                        await silent.wait()
+                tasks.cancel_scope.cancel()
+    finally:
+        # Whatever interrupted the orderly way.
+        _kill(process, signal.SIGKILL)
+        for stream in (to_session, from_server, to_server, from_session):
+            stream.close()
+        _close_pipes(process)
+
+
+async def _read_messages(process: asyncio.subprocess.Process, deliver: Callable[[Any], Any]) -> str:
+    """Pass on every message; the reason why there are no more."""
+    from mcp.shared.message import SessionMessage
+    from mcp.types import jsonrpc_message_adapter
+
+    assert process.stdout is not None
+    stray = 0
+    while True:
+        try:
+            line = await process.stdout.readline()
+        except ValueError:
+            _kill(process, signal.SIGKILL)
+            return f"it sent a message of more than {MOST_LINE_BYTES} bytes"
+        if not line:
+            return "it ended"
+        try:
+            message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        except ValueError:
+            # Some programs greet people on standard output before they speak the protocol.
+            stray += 1
+            if stray > _MOST_STRAY_LINES:
+                _kill(process, signal.SIGKILL)
+                return "it writes lines that are no messages"
+            continue
+        await deliver(message)
+
+
+async def _listen_to_complaints(process: asyncio.subprocess.Process, complaints: Complaints) -> None:
+    assert process.stderr is not None
+    while data := await process.stderr.read(65536):
+        complaints.add(data)
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """Close its input, then ask, then insist."""
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    for insistence in (signal.SIGTERM, signal.SIGKILL):
+        if await _ended(process):
+            break
+        _kill(process, insistence)
+    # Those of its children that are left; and then it is waited for, so that nothing is left of it either.
+    _kill(process, signal.SIGKILL)
+    await _ended(process)
+
+
+async def _ended(process: asyncio.subprocess.Process) -> bool:
+    """Whether it ended within the grace. Not `wait`: that also waits for whoever inherited the pipes."""
+    ends = asyncio.get_running_loop().time() + _GRACE_SECONDS
+    while process.returncode is None and asyncio.get_running_loop().time() < ends:
+        await asyncio.sleep(0.005)
+    return process.returncode is not None
+
+
+def _kill(process: asyncio.subprocess.Process, how: signal.Signals) -> None:
+    """The whole group: a server's own children end with it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, how)
+
+
+def _close_pipes(process: asyncio.subprocess.Process) -> None:
+    # A child that left the group may hold the pipes; asyncio would then keep its end open, and complain about it.
+    transport = getattr(process, "_transport", None)
+    if transport is not None:
+        with contextlib.suppress(OSError):
+            transport.close()

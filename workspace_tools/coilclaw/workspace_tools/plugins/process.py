@@ -1,0 +1,255 @@
+"""Running a plugin's program for one call: JSON in, JSON out, and nothing left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+from coilclaw.sdk import ToolContext, ToolFailure
+
+__all__ = ["Program", "stop_programs"]
+
+_MOST_OUTPUT_BYTES: Final = 4 * 1024 * 1024
+_KEPT_ERROR_BYTES: Final = 2_000
+_POLL_SECONDS: Final = 0.02
+_EXIT_POLL_SECONDS: Final = 0.001
+_OURS: Final = frozenset(
+    ("abandoned", "approval_denied", "approval_required", "denied", "evidence_unavailable", "invalid_input",
+     "invalid_output", "missing_secret", "too_many_calls", "unknown_tool")
+)  # fmt: skip
+"""Codes that say what the runtime decided. A program that uses one says something else."""
+
+_lock = threading.Lock()
+_running: set[int] = set()
+
+
+def stop_programs() -> None:
+    """End every program that still runs. For the end of a process that gives up calls which are under way."""
+    with _lock:
+        for group in _running:
+            _kill(group)
+
+
+def _kill(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A command of a plugin, started once for each call."""
+
+    tool_id: str
+    command: tuple[str, ...]
+    folder: Path
+    path: str
+    seconds: float
+
+    def run(self, input: Mapping[str, Any], ctx: ToolContext) -> Any:
+        """The value of the program's answer; `ToolFailure` for everything else."""
+        request = {
+            "tool": self.tool_id.split(".", 1)[1],
+            "input": input,
+            "context": {
+                "run_id": ctx.run_id,
+                "call_id": ctx.call_id,
+                "idempotency_key": ctx.idempotency_key,
+                "workspace": str(ctx.workspace),
+            },
+        }
+        process = self._started(ctx)
+        try:
+            exchange = _Exchange(process, json.dumps(request).encode())
+            self._wait(exchange, ctx)
+        finally:
+            # Also when it ended by itself: children it left behind are in its group.
+            with _lock:
+                _running.discard(process.pid)
+                _kill(process.pid)
+            process.wait()
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                _close(pipe)
+        return self._value(exchange, process.returncode)
+
+    def _started(self, ctx: ToolContext) -> subprocess.Popen[bytes]:
+        program = self.command[0]
+        own = self.folder / program
+        command = [str(own) if own.is_file() else program, *self.command[1:]]
+        # Without the second, a Python program would change its own folder, and with it the tool's version.
+        environment = {"PATH": self.path, "PYTHONDONTWRITEBYTECODE": "1", **ctx.secrets}
+        try:
+            with _lock:
+                process = subprocess.Popen(  # noqa: S603
+                    command,
+                    cwd=self.folder,
+                    env=environment,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    close_fds=True,
+                    start_new_session=True,
+                )
+                _running.add(process.pid)
+        except (OSError, ValueError) as error:
+            raise ToolFailure(
+                f"{self.tool_id} could not be started: {getattr(error, 'strerror', None) or error}",
+                code="plugin_not_started",
+                hint="the operator has to look at the plugin's command",
+            ) from None
+        return process
+
+    def _wait(self, exchange: _Exchange, ctx: ToolContext) -> None:
+        remaining = ctx.remaining_seconds
+        seconds = self.seconds if remaining is None else min(self.seconds, remaining)
+        ends = time.monotonic() + seconds
+        while not exchange.over:
+            exchange.step(_POLL_SECONDS)
+            if exchange.too_much:
+                raise ToolFailure(f"{self.tool_id} wrote more than {_MOST_OUTPUT_BYTES} bytes", code="output_too_large")
+            if ctx.cancelled:
+                raise ToolFailure(f"{self.tool_id} was stopped because its run ended", code="cancelled")
+            if time.monotonic() >= ends:
+                raise ToolFailure(
+                    f"{self.tool_id} did not finish within {seconds:g} s and was stopped; what it did is unknown"
+                    + exchange.complaint,
+                    code="timeout",
+                    hint="its manifest may allow more with timeout = …" if seconds == self.seconds else None,
+                )
+
+    def _value(self, exchange: _Exchange, status: int) -> Any:
+        answer: Any = None
+        with contextlib.suppress(ValueError, RecursionError):
+            answer = json.loads(exchange.output, parse_constant=_no_constant)
+        if isinstance(answer, dict) and answer.get("ok") is False:
+            raise self._failure(answer)
+        if status != 0:
+            ended = f"signal {-status}" if status < 0 else f"exit status {status}"
+            raise ToolFailure(f"{self.tool_id} ended with {ended}{exchange.complaint}", code="plugin_failed")
+        if not isinstance(answer, dict) or answer.get("ok") is not True or set(answer) - {"ok", "value"}:
+            raise ToolFailure(
+                f"{self.tool_id} did not answer with one JSON object{exchange.complaint}",
+                code="plugin_answer",
+                hint='a plugin writes {"ok": true, "value": …} or {"ok": false, "code": …, "message": …}',
+            )
+        return answer.get("value")
+
+    def _failure(self, answer: Mapping[str, Any]) -> ToolFailure:
+        code = str(answer.get("code") or "tool_failed")[:60]
+        if not code.replace("_", "a").isalnum() or not code.isascii():
+            code = "tool_failed"
+        message = str(answer.get("message") or f"{self.tool_id} failed without saying why")[:2_000]
+        hint = answer.get("hint")
+        return ToolFailure(
+            message, code=f"plugin_{code}" if code in _OURS else code, hint=str(hint)[:500] if hint else None
+        )
+
+
+class _Exchange:
+    """The three pipes of a running program, moved along without ever blocking on one of them."""
+
+    def __init__(self, process: subprocess.Popen[bytes], request: bytes) -> None:
+        self._process = process
+        self._left = memoryview(request)
+        self._output = bytearray()
+        self._error = bytearray()
+        self._selector = selectors.DefaultSelector()
+        for pipe, event in (
+            (process.stdin, selectors.EVENT_WRITE),
+            (process.stdout, selectors.EVENT_READ),
+            (process.stderr, selectors.EVENT_READ),
+        ):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+            self._selector.register(pipe, event)
+        self._ended = False
+
+    @property
+    def over(self) -> bool:
+        """The program is gone and what it wrote has been read. Children that hold its pipes are not waited for."""
+        if self._ended:
+            self._selector.close()
+        return self._ended
+
+    @property
+    def too_much(self) -> bool:
+        return len(self._output) > _MOST_OUTPUT_BYTES
+
+    @property
+    def output(self) -> bytes:
+        return bytes(self._output)
+
+    @property
+    def complaint(self) -> str:
+        """The end of what the program wrote to standard error."""
+        text = self._error.decode("utf-8", "replace").strip()
+        return f"; it said: {text[-_KEPT_ERROR_BYTES:]}" if text else ""
+
+    def step(self, seconds: float) -> None:
+        gone = _has_ended(self._process)
+        ready = self._selector.select(0 if gone else seconds) if self._selector.get_map() else []
+        moved = False
+        for key, _ in ready:
+            moved = self._move(key.fileobj) or moved
+        if not gone and not self._selector.get_map():
+            time.sleep(_EXIT_POLL_SECONDS)
+        # What was in the pipes when it ended is read; what its children add later is not.
+        self._ended = gone and (not moved or self.too_much)
+
+    def _move(self, pipe: Any) -> bool:
+        if pipe is self._process.stdin and self._process.stdin is not None:
+            self._feed(self._process.stdin)
+            return False
+        try:
+            data = pipe.read(65536)
+        except OSError:
+            data = b""
+        if data is None:
+            return False
+        if not data:
+            self._selector.unregister(pipe)
+            return False
+        if pipe is self._process.stdout:
+            self._output += data
+        else:
+            self._error = (self._error + data)[-4 * _KEPT_ERROR_BYTES :]
+        return True
+
+    def _feed(self, pipe: IO[bytes]) -> None:
+        try:
+            self._left = self._left[os.write(pipe.fileno(), self._left[:65536]) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._left = self._left[:0]  # It does not want its input, which is its own affair.
+        if not self._left:
+            self._selector.unregister(pipe)
+            _close(pipe)
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Without reaping it where that is possible: until then nobody else can get its number, and its group with it."""
+    if sys.platform == "linux":
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    return process.poll() is not None
+
+
+def _close(pipe: IO[bytes] | None) -> None:
+    if pipe is not None:
+        with contextlib.suppress(OSError):
+            pipe.close()
+
+
+def _no_constant(text: str) -> None:
+    raise ValueError(f"{text} is not JSON")

@@ -1,0 +1,423 @@
+"""JSON Schemas that somebody else wrote: examined when a tool is made, enforced when it is called.
+
+The author of a schema may be careless or hostile, and so may be whoever sends the data. So size and
+depth are bounded, references stay inside the document, and checking has a budget of steps. A
+`pattern` is enforced only if it cannot backtrack for long; the other side checks its input again anyway.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+from coilclaw.sdk import ToolDefinitionError
+from coilclaw.workspace_tools.names import shown_text
+
+__all__ = ["Rules"]
+
+_MOST_BYTES: Final = 64 * 1024
+_MOST_DEPTH: Final = 48
+_MOST_REFERENCES: Final = 500
+_MOST_STEPS: Final = 50_000
+_MOST_DATA_DEPTH: Final = 100
+_MOST_SHOWN_NODES: Final = 4_000
+_LONGEST_NAME: Final = 128
+_LONGEST_WORDS: Final = 1_000
+_LONGEST_PATTERN: Final = 200
+_LONGEST_MATCHED_TEXT: Final = 1_000
+_MOST_UNIQUE_ITEMS: Final = 300
+_TYPES: Final = frozenset(("string", "integer", "number", "boolean", "null", "array", "object"))
+
+_NAMED: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_SINGLE: Final = (
+    "items", "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "not",
+    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
+)  # fmt: skip
+_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+_IDENTITY: Final = ("$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
+_REFUSED: Final = ("$dynamicRef", "$recursiveRef", "extends", "disallow", "dependencies")
+
+
+class Rules:
+    """One schema that was found usable. Raises `ToolDefinitionError` when it is made from another."""
+
+    def __init__(self, schema: object, *, field: str = "schema") -> None:
+        self._field = field
+        self._validator: Any = None
+        self._lock = threading.Lock()
+        if not isinstance(schema, dict):
+            raise self._error("a JSON Schema is an object")
+        try:
+            text = json.dumps(schema, allow_nan=False)
+        except (ValueError, TypeError, RecursionError):
+            raise self._error("the schema is not JSON, or is nested too deeply") from None
+        if len(text) > _MOST_BYTES:
+            raise self._error(f"the schema is larger than {_MOST_BYTES} bytes")
+        self.given: dict[str, Any] = json.loads(text)  # Nobody else holds this copy.
+        self._places: dict[str, dict[str, Any]] = {}
+        self._examine(self.given, "#", 0)
+        self._circular = self._references()
+
+    def _error(self, problem: str, *, hint: str | None = None) -> ToolDefinitionError:
+        return ToolDefinitionError(problem, field=self._field, hint=hint)
+
+    # Examining -----------------------------------------------------------------------------------------
+
+    def _examine(self, schema: object, place: str, depth: int) -> None:
+        """Look at every place where a schema stands, and remember it."""
+        if isinstance(schema, bool):
+            return
+        if not isinstance(schema, dict):
+            raise self._error(f"{place} is not a schema")
+        if depth > _MOST_DEPTH:
+            raise self._error(f"the schema is nested more than {_MOST_DEPTH} deep")
+        self._places[place] = schema
+        for keyword in _REFUSED:
+            if keyword in schema:
+                raise self._error(f"{place}/{keyword} is not supported", hint="use $ref and $defs")
+        self._examine_words(schema, place)
+        for keyword in _NAMED:
+            if keyword not in schema:
+                continue
+            if not isinstance(schema[keyword], dict):
+                raise self._error(f"{place}/{keyword} is not an object")
+            for name, member in schema[keyword].items():
+                if len(name) > _LONGEST_NAME or not name.isprintable():
+                    raise self._error(f"{place}/{keyword} has a name that cannot be shown: {name[:40]!r}")
+                self._examine(member, f"{place}/{keyword}/{_escaped(name)}", depth + 1)
+        for keyword in _LISTS:
+            if isinstance(schema.get(keyword), list):
+                for index, member in enumerate(schema[keyword]):
+                    self._examine(member, f"{place}/{keyword}/{index}", depth + 1)
+            elif keyword in schema and keyword not in _SINGLE:
+                raise self._error(f"{place}/{keyword} is not a list")
+        for keyword in _SINGLE:
+            if keyword in schema and not isinstance(schema[keyword], list):
+                self._examine(schema[keyword], f"{place}/{keyword}", depth + 1)
+
+    def _examine_words(self, schema: Mapping[str, Any], place: str) -> None:
+        kinds = schema.get("type", [])
+        kinds = kinds if isinstance(kinds, list) else [kinds]
+        if not all(isinstance(kind, str) and kind in _TYPES for kind in kinds):
+            raise self._error(f"{place}/type is not a JSON type: {str(schema['type'])[:40]!r}")
+        for keyword in ("enum", "required"):
+            if not isinstance(schema.get(keyword, []), list):
+                raise self._error(f"{place}/{keyword} is not a list")
+        if not all(isinstance(name, str) and len(name) <= _LONGEST_NAME for name in schema.get("required", [])):
+            raise self._error(f"{place}/required is not a list of names")
+        for keyword in ("$ref", "title", "pattern"):
+            if not isinstance(schema.get(keyword, ""), str):
+                raise self._error(f"{place}/{keyword} is not text")
+
+    def _references(self) -> frozenset[str]:
+        """The places whose reference leads back to themselves; every reference must name a schema in this document."""
+        targets: dict[str, str] = {}
+        for place, schema in self._places.items():
+            if "$ref" in schema:
+                target = unquote(schema["$ref"].rstrip("/")) or "#"
+                if not target.startswith("#"):
+                    raise self._error(
+                        f"{place} refers to another document: {schema['$ref'][:80]!r}", hint="put it under $defs"
+                    )
+                if target not in self._places:
+                    if isinstance(self._found(target), bool):
+                        continue
+                    raise self._error(f"{place} refers to {schema['$ref'][:80]!r}, which is not a schema here")
+                targets[place] = target
+        if len(targets) > _MOST_REFERENCES:
+            raise self._error(f"the schema has more than {_MOST_REFERENCES} references")
+        ends = list(dict.fromkeys(targets.values()))
+        reached = {end: _bits(ends, {to for place, to in targets.items() if _is_within(place, end)}) for end in ends}
+        for number, middle in enumerate(ends):
+            for end in ends:
+                if reached[end] >> number & 1:
+                    reached[end] |= reached[middle]
+        return frozenset(
+            place
+            for place, target in targets.items()
+            if _is_within(place, target)
+            or any(reached[target] >> number & 1 and _is_within(place, end) for number, end in enumerate(ends))
+        )
+
+    def _found(self, target: str) -> object:
+        at: Any = self.given
+        for part in target.split("/")[1:]:
+            at = at.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(at, dict) else None
+        return at
+
+    def surface(self) -> tuple[list[str], list[str], bool]:
+        """The names at the top in order, those that are required, and whether other names may be passed too.
+
+        A name that is not listed is a mistake, unless the schema says in so many words that it is not, or says
+        what it takes in ways that a list of names cannot tell.
+        """
+        names: dict[str, None] = {}
+        required: dict[str, None] = {}
+        opened = False
+        following, seen = ["#"], {"#"}
+        while following:
+            place = following.pop(0)
+            schema = self._places.get(place, {})
+            names.update(dict.fromkeys(schema.get("properties", {})))
+            required.update(dict.fromkeys(schema.get("required", [])))
+            opened |= schema.get("additionalProperties", False) is not False or bool(schema.get("patternProperties"))
+            opened |= any(keyword in schema for keyword in ("anyOf", "oneOf", "if", "dependentSchemas"))
+            nearby = [f"{place}/allOf/{index}" for index in range(len(schema.get("allOf", [])))]
+            if "$ref" in schema:
+                nearby.append(unquote(schema["$ref"].rstrip("/")) or "#")
+            following.extend(each for each in nearby if each not in seen)
+            seen.update(nearby)
+        return [name for name in {**names, **required} if name], [name for name in required if name], opened
+
+    # Showing -------------------------------------------------------------------------------------------
+
+    def shown(self) -> dict[str, Any]:
+        """The schema for readers: as given, but a reference that leads back to itself is shown as anything."""
+        copy = self._shown(self.given, "#")
+        assert isinstance(copy, dict)
+        properties = copy.get("properties")
+        if isinstance(properties, dict):
+            # Readers of the top level look inside; `true` and `false` have no inside.
+            copy["properties"] = {name: {} if shape is True else _plain(shape) for name, shape in properties.items()}
+        return copy
+
+    def _shown(self, value: Any, place: str) -> Any:
+        if isinstance(value, dict):
+            if place in self._circular:
+                return {}
+            words = ("description", "title") if place in self._places else ()
+            return {
+                name: _seen(member) if name in words else self._shown(member, f"{place}/{_escaped(name)}")
+                for name, member in value.items()
+            }
+        if isinstance(value, list):
+            return [self._shown(member, f"{place}/{index}") for index, member in enumerate(value)]
+        return value
+
+    def inlined(self) -> dict[str, Any]:
+        """The shown schema without references, for readers that resolve none."""
+        left = _MOST_SHOWN_NODES
+
+        def copied(place: str, value: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left < 0 or place in self._circular:
+                return {}
+            if isinstance(value, dict):
+                if "$ref" in value and place in self._places:
+                    target = unquote(value["$ref"].rstrip("/")) or "#"
+                    return copied(target, self._places.get(target, {}))
+                words = ("description", "title") if place in self._places else ()
+                return {
+                    name: _seen(member) if name in words else copied(f"{place}/{_escaped(name)}", member)
+                    for name, member in value.items()
+                    if name not in ("$defs", "definitions") or place not in self._places
+                }
+            if isinstance(value, list):
+                return [copied(f"{place}/{index}", member) for index, member in enumerate(value)]
+            return value
+
+        whole: dict[str, Any] = copied("#", self.given)
+        return whole
+
+    # Enforcing -----------------------------------------------------------------------------------------
+
+    def problems(self, data: Any) -> list[str]:
+        """What is wrong with the data, at most five things; empty when it fits."""
+        validator = self._compiled()
+        _work.left, _work.depth = _MOST_STEPS, 0
+        found: list[str] = []
+        try:
+            for error in validator.iter_errors(data):
+                found.append(_explained(error))
+                if len(found) == 5:
+                    break
+        except _TooMuch as reason:
+            found.append(str(reason))
+        except RecursionError:
+            found.append("nested too deeply to be checked")
+        return found
+
+    def check(self) -> None:
+        """Find out now whether the schema follows its own rules, which is otherwise seen at the first call."""
+        self._compiled()
+
+    def _compiled(self) -> Any:
+        with self._lock:
+            if self._validator is None:
+                self._validator = self._compile()
+            return self._validator
+
+    def _compile(self) -> Any:
+        from jsonschema import Draft202012Validator, SchemaError  # type: ignore[import-untyped]
+        from jsonschema.validators import extend, validator_for  # type: ignore[import-untyped]
+        from referencing import Registry
+
+        schema = _enforceable(self.given)
+        named = schema.get("$schema")
+        kind = validator_for(schema, default=Draft202012Validator) if isinstance(named, str) else Draft202012Validator
+        try:
+            kind.check_schema(schema)
+        except SchemaError as error:
+            place = "/".join(["#", *map(str, error.absolute_path)])
+            raise self._error(f"{place} is not valid JSON Schema: {error.message[:200]}") from None
+        except RecursionError:
+            raise self._error("the schema is nested too deeply") from None
+        counted = {keyword: _counted(check) for keyword, check in kind.VALIDATORS.items()}
+        counted["uniqueItems"] = _unique_items(counted["uniqueItems"])
+        for keyword in ("patternProperties", "additionalProperties", "unevaluatedProperties"):
+            if keyword in counted:
+                counted[keyword] = _short_names_only(counted[keyword])
+        counted["pattern"] = _short_text_only(counted["pattern"])
+        # An empty registry: nothing is ever fetched.
+        return extend(kind, counted)(schema, registry=Registry())
+
+
+class _TooMuch(Exception):
+    """Checking would take too long, or go too deep."""
+
+
+class _Work(threading.local):
+    left = 0
+    depth = 0
+
+
+_work = _Work()
+_Check = Callable[[Any, Any, Any, Any], Any]
+
+
+def _counted(check: _Check) -> _Check:
+    def run(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        # A keyword with a list or an object walks through it: an enum of thousands is thousands of comparisons.
+        _spend(1 + len(value) // 4 if isinstance(value, (list, dict)) else 1)
+        _work.depth += 1
+        try:
+            if _work.depth > _MOST_DATA_DEPTH:
+                raise _TooMuch("nested too deeply to be checked")
+            yield from check(validator, value, instance, schema) or ()
+        finally:
+            _work.depth -= 1
+
+    return run
+
+
+def _spend(steps: int) -> None:
+    _work.left -= steps
+    if _work.left < 0:
+        raise _TooMuch("too large to be checked against the tool's schema")
+
+
+def _unique_items(check: _Check) -> _Check:
+    def run(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        # Comparing each with each: a long list is left to whoever receives it.
+        if isinstance(instance, list) and len(instance) <= _MOST_UNIQUE_ITEMS:
+            _spend(len(instance) ** 2 // 4)
+            yield from check(validator, value, instance, schema)
+
+    return run
+
+
+def _short_names_only(check: _Check) -> _Check:
+    def run(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        patterns = schema.get("patternProperties")
+        if patterns and isinstance(instance, dict):
+            if any(len(name) > _LONGEST_NAME for name in instance):
+                raise _TooMuch("a name in it is too long")
+            _spend(len(instance) * len(patterns))
+        yield from check(validator, value, instance, schema)
+
+    return run
+
+
+def _short_text_only(check: _Check) -> _Check:
+    def run(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        if isinstance(instance, str) and len(instance) <= _LONGEST_MATCHED_TEXT:
+            yield from check(validator, value, instance, schema)
+
+    return run
+
+
+def _enforceable(schema: Any) -> Any:
+    """A copy without names that move references, and without patterns that could run for ever."""
+    if isinstance(schema, list):
+        return [_enforceable(member) for member in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copy: dict[str, Any] = {}
+    patterns = schema.get("patternProperties", {})
+    open_names = not all(_is_quick(pattern) for pattern in patterns)
+    for keyword, value in schema.items():
+        if keyword in _IDENTITY and isinstance(value, (str, bool)):
+            continue
+        if keyword == "pattern" and isinstance(value, str) and not _is_quick(value):
+            continue
+        if open_names and keyword in ("patternProperties", "additionalProperties", "unevaluatedProperties"):
+            continue
+        if keyword in ("enum", "const", "default", "examples"):
+            copy[keyword] = value
+        elif keyword in _NAMED and isinstance(value, dict):
+            copy[keyword] = {name: _enforceable(member) for name, member in value.items()}
+        else:
+            copy[keyword] = _enforceable(value)
+    return copy
+
+
+def _is_quick(pattern: str) -> bool:
+    """True if matching a short text is quick: one unbounded repetition at most, and no repeated groups."""
+    if len(pattern) > _LONGEST_PATTERN or re.search(r"\\[0-9]|\(\?P=", pattern):
+        return False
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    bare = re.sub(r"\[\^?\]?[^\]]*\]", "x", re.sub(r"\\.", "x", pattern))
+    if re.search(r"\)[*+?{]", bare):
+        return False
+    bounds = [int(high or low) for low, high in re.findall(r"\{(\d+)(?:,(\d+))?\}", bare)]
+    return len(re.findall(r"[*+]|\{\d*,\}", bare)) <= 1 and sum(bounds) <= 1_000 and len(bounds) <= 8
+
+
+def _explained(error: Any) -> str:
+    """What a person can act on. The data itself is left out: it may be long, or secret."""
+    place = ".".join(str(part) for part in error.absolute_path)[:200]
+    value = json.dumps(error.validator_value, default=str)
+    value = value if len(value) <= 120 else value[:120] + "…"
+    if error.validator == "required":
+        missing = next((name for name in error.validator_value if name not in error.instance), "a name")
+        text = f"{missing!r} is missing"
+    elif error.validator in ("additionalProperties", "unevaluatedProperties"):
+        text = "has a name that is not allowed"
+    elif error.validator in ("anyOf", "oneOf"):
+        text = "fits none, or more than one, of the alternatives"
+    elif error.validator is None:
+        text = "nothing is allowed here"
+    else:
+        text = f"must have {error.validator} {value}"
+    return f"{place}: {text}" if place else text
+
+
+def _plain(shape: object) -> object:
+    return {"not": {}} if shape is False else shape
+
+
+def _seen(words: Any) -> Any:
+    """A schema's words are read by models and people; what cannot be seen is no part of them."""
+    if not isinstance(words, str) or (words.isprintable() and len(words) <= _LONGEST_WORDS):
+        return words
+    return shown_text(words, _LONGEST_WORDS)
+
+
+def _is_within(place: str, other: str) -> bool:
+    return place == other or place.startswith(other + "/")
+
+
+def _bits(ends: list[str], chosen: set[str]) -> int:
+    return sum(1 << number for number, end in enumerate(ends) if end in chosen)
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
