@@ -208,7 +208,8 @@ def test_the_shell_dies_with_the_process_that_started_it(workspace: Path) -> Non
         "run(ToolContext(workspace=Path(sys.argv[1]), bounds=Bounds(autonomy='full', shell_seconds=300)),"
         "'{ echo started; setsid sleep 300; } > pipe')"
     )
-    caller = subprocess.Popen([sys.executable, "-c", program, str(workspace)])
+    environment = os.environ | {"TMPDIR": str(workspace.parent)}  # What it leaves there goes with the test.
+    caller = subprocess.Popen([sys.executable, "-c", program, str(workspace)], env=environment)
     with (workspace / "pipe").open() as pipe:
         assert pipe.readline() == "started\n"
         caller.send_signal(signal.SIGKILL)
