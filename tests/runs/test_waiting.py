@@ -86,7 +86,7 @@ def waiting(world: World, database: Database) -> Waiting:
     return Waiting(world, database)
 
 
-@pytest.mark.req("R32", "R33", "R139")
+@pytest.mark.req("R32", "R33", "R129", "R139")
 def test_a_write_waits_is_approved_elsewhere_and_leaves_the_whole_trail(waiting: Waiting) -> None:
     report = waiting.run("tools.ledger.add(line='one').unwrap()")
     assert report.status == "suspended"
@@ -253,6 +253,7 @@ def test_a_direct_call_waits_too(waiting: Waiting) -> None:
     assert waiting.lines() == ["1 direct"]
 
 
+@pytest.mark.req("R34")
 def test_a_window_lets_calls_of_a_kind_through_and_closes(waiting: Waiting) -> None:
     waiting.book.grant("ledger.*", {"line": "ok"}, uses=2, seconds=60, granted_by="me")
     report = waiting.run("[tools.ledger.add(line='ok').unwrap() for _ in range(2)]")
