@@ -117,7 +117,9 @@ class Admission:
         call, tool = identity.call, identity.call.tool
         if number > self._run.limits.calls:
             self._exceed(call)
-        input, problem = None, identity.problem
+        # First of all: what an author wrote to validate or classify a call is not run either.
+        stopped = self.stopped()
+        input, problem = None, stopped or identity.problem
         if tool is not None and problem is None:
             try:
                 input = validate(tool, identity.arguments)
@@ -127,6 +129,8 @@ class Admission:
         prior = self._prior.get(number)
         if prior is not None:
             self._compare(prior, identity)
+            if stopped is not None and prior.state == "started":
+                raise OutcomeUnknown(call)  # It may have run: "not called" would be a lie. The run waits on.
         else:
             # From here on the attempt is in the log, whatever the tool's own code does when it is asked about it.
             self._around.log.append_relaxed(requested, contents={identity.args_hash: identity.kept})
@@ -161,6 +165,14 @@ class Admission:
         leave = self._leave(asked, risk, reason, identity.kept, requested)
         started = following(requested, "tool.call.started", "allowed", now(), leave.facts)
         return asked._replace(draft=started, before=leave.drafts, rows=leave.rows)
+
+    def stopped(self) -> Refusal | None:
+        """The refusal every call gets while the operator has stopped everything."""
+        reason = self._around.stop() if self._around.stop is not None else None
+        if reason is None:
+            return None
+        hint = "do without tools; a person ends this with `coilclaw estop --clear`"
+        return Refusal(code="stopped", message=reason, hint=hint, denied=True)
 
     def refuse(
         self, call: Call, requested: Draft, refusal: Refusal, decided: Mapping[str, str] | None = None

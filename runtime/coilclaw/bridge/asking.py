@@ -11,7 +11,7 @@ from typing import NamedTuple
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.surroundings import Surroundings
 from coilclaw.bridge.trail import bounded, following
-from coilclaw.policy import Answer, Approval, Question
+from coilclaw.policy import AlreadyDecided, Answer, Approval, Question
 from coilclaw.receipts import Draft, Row, now
 from coilclaw.sandbox import POLL_SECONDS, Deadline, RunEnded
 
@@ -40,9 +40,10 @@ class Denied(Exception):
 class Waiting(Exception):
     """The question is written down and nobody has answered it."""
 
-    def __init__(self, approval: Approval) -> None:
+    def __init__(self, approval: Approval, question: Question) -> None:
         super().__init__(approval.id)
         self.approval = approval
+        self.question = question
 
 
 class Asking:
@@ -57,9 +58,6 @@ class Asking:
         book, args_hash = self._around.book, str(requested.args_hash)
         known: Approval | None = None
         if book is not None:
-            if grant := book.usable(question.tool, question.arguments):
-                facts = {"decision": "window", "grant": grant.id, "decided_by": bounded(grant.granted_by)}
-                return Leave((following(requested, "tool.call.approved", "allowed", now(), facts),), (book.use(grant),))
             known = book.of_call(question.run_id, question.number)
             if known is not None and not known.is_for(question, args_hash):
                 known = None  # Something has changed since: it is asked again.
@@ -69,12 +67,19 @@ class Asking:
                 raise Denied(_said_no(str(known.decided_by)), None)
             if known is not None and known.status != "pending":
                 known = None
+            # After the answer to this very call, which would otherwise be left over while a window is used up.
+            if grant := book.usable(question.tool, question.arguments):
+                facts = {"decision": "window", "grant": grant.id, "decided_by": bounded(grant.granted_by)}
+                rows = [book.use(grant)] + ([book.answered_here(known, grant.granted_by)] if known else [])
+                return Leave((following(requested, "tool.call.approved", "allowed", now(), facts),), tuple(rows))
         answer = self._put(question)
         decided = {"decision": answer.decision, "decided_by": bounded(answer.decided_by)}
         if answer.decision == "allow-once":
-            rows = (book.answered_here(known, answer.decided_by),) if book is not None and known is not None else ()
-            return Leave((following(requested, "tool.call.approved", "allowed", now(), decided),), rows)
+            here = (book.answered_here(known, answer.decided_by),) if book is not None and known is not None else ()
+            return Leave((following(requested, "tool.call.approved", "allowed", now(), decided),), here)
         if answer.decision == "deny":
+            if book is not None and known is not None:
+                return self._deny(known, question, requested, answer)
             raise Denied(_said_no(answer.decided_by), decided)
         if book is None:
             raise Denied(
@@ -86,18 +91,32 @@ class Asking:
                 ),
                 decided,
             )
-        raise Waiting(known or book.ask(question, args_hash, requested))
+        raise Waiting(known or book.ask(question, args_hash, requested), question)
+
+    def _deny(self, known: Approval, question: Question, requested: Draft, answer: Answer) -> Leave:
+        """A no to a question that was written down closes it, unless someone else was first: then that holds."""
+        assert self._around.book is not None
+        try:
+            self._around.book.decide(known.id, granted=False, decided_by=bounded(answer.decided_by))
+        except AlreadyDecided:
+            return self.leave(question, requested)
+        raise Denied(_said_no(answer.decided_by), None)
 
     def is_decided(self, waiting: Waiting) -> bool:
-        """Whether someone has answered meanwhile."""
-        book = self._around.book
-        return book is None or book.get(waiting.approval.id).status != "pending"
+        """Whether someone has answered meanwhile, or opened a window for calls like this one."""
+        book, question = self._around.book, waiting.question
+        if book is None or book.get(waiting.approval.id).status != "pending":
+            return True
+        return book.usable(question.tool, question.arguments) is not None
 
     def stay(self, waiting: Waiting) -> None:
-        """Wait here for the answer of someone elsewhere; the run's time stands still."""
+        """Wait here for the answer of someone elsewhere; the run's time stands still.
+
+        Ends without one when nobody wants to stay any longer.
+        """
         pause = threading.Event()
         with self._deadline.paused():
-            while not self.is_decided(waiting):
+            while self._around.stays and not self.is_decided(waiting):
                 self._deadline.end_if_over()
                 pause.wait(POLL_SECONDS / 2)
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from pydantic_core import to_json
@@ -41,6 +44,8 @@ _MOST_ATTEMPTS: Final = 3
 _MOST_UNDELIVERED_BYTES: Final = 16 * 1024 * 1024
 _MOST_DELIVERED_BYTES: Final = 8 * 1024 * 1024
 _LONGEST_WRITE_SECONDS: Final = 5.0
+_STOP_GRACE_SECONDS: Final = 0.15
+"""How long handlers that look at `ctx.cancelled` have to end what they began, once everything is stopped."""
 _TOO_LATE: Final = Refusal(code="abandoned", message="the run had ended; the tool was not called")
 _TOO_MANY_ANSWERS: Final = Refusal(
     code="output_too_large",
@@ -83,6 +88,10 @@ class Bridge:
         self._writing = 0
         self._undelivered = 0
         self._untouched = True
+        self._watched = False
+        self._closed = threading.Event()
+        self.stopped: str | None = None
+        """Why the run was cancelled, if calls of it were under way when the operator stopped everything."""
         self.unknown: Call | None = None
         """The call whose outcome nobody knows, if the run waits for a person to decide about it."""
 
@@ -193,8 +202,34 @@ class Bridge:
             abandoned, self._under_way = list(self._under_way.values()), {}
             # What is being written just now comes before the end of the run.
             self._answered.wait_for(lambda: self._writing == 0, timeout=_LONGEST_WRITE_SECONDS)
+        self._closed.set()
         if abandoned:
-            self._around.log.append(*(refused(admitted.draft, _ABANDONED) for admitted in abandoned))
+            self._around.log.append(*(refused(admitted.draft, self._given_up()) for admitted in abandoned))
+
+    # The emergency stop ------------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        """While calls are under way, look whether everything is stopped; if it is, cancel them and the run."""
+        while not self._closed.wait(POLL_SECONDS):
+            under_way = [admitted.tool.id for admitted in list(self._under_way.values())]
+            stopped = self.admission.stopped() if under_way else None
+            if stopped is not None:
+                break
+        else:
+            return
+        self.stopped = stopped.message  # From here on `ctx.cancelled` is true.
+        ends = time.monotonic() + _STOP_GRACE_SECONDS
+        while self._under_way and time.monotonic() < ends:
+            self._closed.wait(_STOP_GRACE_SECONDS / 15)
+        self._deadline.cancel()
+        with suppress(OSError):  # Nobody may be reading any longer.
+            for tool in dict.fromkeys(under_way):
+                self._around.progress(tool, stopped.message)
+
+    def _given_up(self) -> Refusal:
+        if self.stopped is None:
+            return _ABANDONED
+        return Refusal(code="stopped", message=f"{self.stopped}; what the tool did is unknown")
 
     # Waiting for people ------------------------------------------------------------------------------
 
@@ -237,6 +272,13 @@ class Bridge:
     def _start(self, admitted: Admitted) -> Admitted:
         """Enter the call among those under way and write its `started`; too late once the run is over."""
         number = admitted.call.number
+        if admitted.before or admitted.rows:  # It waited for a person, perhaps for long.
+            stopped = self.admission.stopped()
+            if stopped is not None:
+                raise self.admission.refuse(admitted.call, admitted.draft, stopped)
+        if self._around.stop is not None and not self._watched:
+            self._watched = True
+            threading.Thread(target=self._watch, name="coilclaw-stop", daemon=True).start()
         with self._answered:
             late = self._over or self._deadline.over
             if not late:
@@ -290,7 +332,7 @@ class Bridge:
             bounds=self._around.bounds,
             settings=self._around.settings(tool.integration),
             time_left=lambda: self._deadline.remaining,
-            is_cancelled=lambda: self._over or self._deadline.over,
+            is_cancelled=lambda: self._over or self.stopped is not None or self._deadline.over,
             report_progress=lambda message: self._progress(call, tool, message, Redaction(secrets)),
             note_written=lambda data: self._note_written(call, data),
         )
@@ -362,6 +404,12 @@ class Bridge:
 
     def _handle(self, admitted: Admitted) -> bytes:
         tool, context = admitted.tool, admitted.context
+        # Calls beside the snippet wait for their turn, and all others for the disk: much may have happened since.
+        stopped = self.admission.stopped()
+        if stopped is not None:
+            raise stopped
+        if self._deadline.cancelled:
+            raise replace(_TOO_LATE)
         seconds = tool.timeout_seconds or self._around.tool_seconds
         timeout = min(seconds, self._deadline.remaining)
         try:
@@ -380,6 +428,8 @@ class Bridge:
                     tool.version, job if guarded is None else lambda: guarded.run(job), timeout, self._deadline
                 )
         except Abandoned:
+            if self.stopped is not None:
+                raise self._given_up() from None
             raise Refusal(
                 code="timeout",
                 message=f"{tool.id} did not finish within {timeout:g} s; what it did is unknown",

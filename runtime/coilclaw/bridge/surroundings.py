@@ -38,6 +38,8 @@ class Surroundings:
     """Where questions wait for an answer. Without it, a question nobody can be asked at once is a no."""
     stays: bool = False
     """Wait in this process for the answers of people elsewhere, instead of ending the run to be resumed."""
+    stop: Callable[[], str | None] | None = None
+    """Says why no tool may be called, as long as the operator has stopped everything; looked at with every call."""
     progress: Callable[[str, str], None] = lambda tool, message: None
     guard: WriteGuard | None = None
     """Holds back what calls change under `tools/`; without it nothing there can be loaded as a tool."""

@@ -10,25 +10,26 @@ import threading
 
 import click
 
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.disclosure import shortened, visible
 from coilclaw.policy import Answer, ApproveAll, Approver, NobodyToAsk, Question
 from coilclaw.sandbox import POLL_SECONDS, Deadline
 
-__all__ = ["approver_for"]
+__all__ = ["approver_for", "this_person"]
 
 _LONGEST_ARGUMENTS = 2000
 
 
-def approver_for(yes: bool, deadline: Deadline) -> Approver:
-    """Who answers: everything in advance, the terminal, or nobody."""
+def approver_for(yes: bool, deadline: Deadline, *, may_wait: bool = False) -> Approver:
+    """Who answers: everything in advance, the terminal, or nobody. Only a run that may wait can be left for later."""
     if yes:
-        return ApproveAll(decided_by=f"{_user()} (--yes)")
+        return ApproveAll(decided_by=f"{this_person()} (--yes)")
     if sys.stdin.isatty() and sys.stderr.isatty():
-        return _Terminal(deadline)
+        return _Terminal(deadline, may_wait)
     return NobodyToAsk()
 
 
-def _user() -> str:
+def this_person() -> str:
+    """The name under which a decision is recorded."""
     try:
         return getpass.getuser().encode("utf-8", "replace").decode()
     except (OSError, KeyError):
@@ -36,10 +37,11 @@ def _user() -> str:
 
 
 class _Terminal:
-    """One question at a time. Anything but a yes is a no."""
+    """One question at a time. Anything but a yes is a no, or a wish to decide later."""
 
-    def __init__(self, deadline: Deadline) -> None:
+    def __init__(self, deadline: Deadline, may_wait: bool) -> None:
         self._deadline = deadline
+        self._may_wait = may_wait
         self._one_at_a_time = threading.Lock()
 
     def decide(self, question: Question) -> Answer:
@@ -48,17 +50,21 @@ class _Terminal:
             # Whatever the snippet printed before must not colour or hide the question.
             click.echo("\x1b[0m\x1b(B", nl=False, err=True)
             click.secho(f"\nApproval needed{line}", err=True, bold=True)
-            click.echo(f"  Tool:   {question.tool}", err=True)
+            click.echo(f"  Tool:   {visible(question.tool)}", err=True)
             click.echo(f"  Risk:   {question.risk.value} ({question.risk.level})", err=True)
-            click.echo(f"  Reason: {printable(question.reason)}", err=True)
-            click.echo(f"  Args:   {_shortened(question.arguments)}", err=True)
+            click.echo(f"  Reason: {shortened(question.reason, _LONGEST_ARGUMENTS)}", err=True)
+            click.echo(f"  Args:   {shortened(question.arguments, _LONGEST_ARGUMENTS)}", err=True)
+            if self._may_wait:
+                click.secho("  l: decide later, and let the run wait", err=True, dim=True)
             _forget_what_was_typed()
             click.echo("Approve? [y/N] ", nl=False, err=True)
             answer = self._read_line().strip().lower()
         if self._deadline.cancelled:
             return Answer(decision="unanswered", decided_by="nobody")
+        if self._may_wait and answer in ("l", "later"):
+            return Answer(decision="unanswered", decided_by=this_person())
         granted = answer in ("y", "yes")
-        return Answer(decision="allow-once" if granted else "deny", decided_by=_user())
+        return Answer(decision="allow-once" if granted else "deny", decided_by=this_person())
 
     def _read_line(self) -> str:
         """One line from the terminal, given up when the run is cancelled.
@@ -76,14 +82,6 @@ class _Terminal:
                 if not chunk or b"\n" in data or b"\r" in data:
                     break
         return data.decode(errors="replace")
-
-
-def _shortened(arguments: str) -> str:
-    """Arguments without control characters, and not so long that the question scrolls away."""
-    shown = printable(arguments).replace("\n", "\\n").replace("\t", "\\t")
-    if len(shown) <= _LONGEST_ARGUMENTS:
-        return shown
-    return f"{shown[:_LONGEST_ARGUMENTS]}… ({len(arguments)} characters)"
 
 
 def _forget_what_was_typed() -> None:

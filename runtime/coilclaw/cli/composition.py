@@ -17,7 +17,7 @@ from coilclaw.bridge import JOURNAL, Handlers, Registry, Surroundings
 from coilclaw.cli.terminal import printable
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Config, SecretStore, Settings, load_settings
-from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, NobodyToAsk, Policy
+from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, EmergencyStop, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS as RECEIPTS
 from coilclaw.receipts import ReceiptLog, load_or_create_key
 from coilclaw.runs import Runtime
@@ -144,6 +144,10 @@ def open_parts(
         toolbox.refresh()
         secrets = make_secrets(settings)
         secrets.check()
+        stop = EmergencyStop.of_home(settings.home)
+        if stopped := stop():
+            notice = f"Warning: {stopped}. Every call is refused until `coilclaw estop --clear`."
+            click.secho(printable(notice), err=True, fg="yellow")
         handlers = Handlers()
         stack.callback(handlers.close)
         surroundings = Surroundings(
@@ -160,6 +164,7 @@ def open_parts(
             settings=lambda integration: (config.integrations.model_extra or {}).get(integration, {}),
             tool_seconds=config.limits.tool_seconds,
             response_bytes=config.limits.response_bytes,
+            stop=stop,
             guard=WriteGuard(evidence.ledger, evidence.log, toolbox.workspace.sources.digests),
             progress=lambda tool, message: click.echo(printable(f"{tool}: {message}"), err=True),
         )

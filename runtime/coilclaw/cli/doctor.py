@@ -14,6 +14,7 @@ import click
 
 from coilclaw.cli.composition import load_registry, open_log, settings_for
 from coilclaw.config import Settings
+from coilclaw.policy import EmergencyStop
 from coilclaw.sdk import CoilClawError
 
 __all__ = ["doctor"]
@@ -56,6 +57,8 @@ def _examine() -> Iterator[Finding]:
         return
     source = str(settings.path) if settings.path.exists() else "defaults (no config.toml)"
     yield Finding(check="config", state="ok", detail=source)
+    if stopped := EmergencyStop.of_home(settings.home)():
+        yield Finding(check="estop", state="warning", detail=stopped, hint="`coilclaw estop --clear` ends it")
     yield from _layers(settings)
     yield _workspace(settings)
     yield from _tools(settings)

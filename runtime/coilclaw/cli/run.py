@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import gc
-import json
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
-from coilclaw.cli.approval import approver_for
-from coilclaw.cli.composition import make_engine, open_parts, run_limits, settings_for, show_diagnostics
-from coilclaw.cli.terminal import json_value, pass_through, printable
-from coilclaw.evidence import activity_of
-from coilclaw.runs import RunReport
+from coilclaw.cli.composition import make_engine, run_limits, settings_for, show_diagnostics
+from coilclaw.cli.run_report import Display, run_end, show_end, workspace_option
+from coilclaw.cli.terminal import json_value, printable
+from coilclaw.cli.waiting import open_waiting
 from coilclaw.sandbox import Deadline, Snippet
-from coilclaw.sdk import RelevantToolActivity
 
 __all__ = ["run"]
 
 _RESERVED = {"tools", "Ok", "Err", "Result", "ToolCallError"}
-_COLOURS = {"succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan"}
 
 
 @click.command(epilog="Example: coilclaw run report.py --input 'site=\"example.org\"' --timeout 30")
@@ -33,6 +29,7 @@ _COLOURS = {"succeeded": "green", "failed": "red", "denied": "yellow", "pending"
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Wall time of the run.")
 @click.option("--memory", type=click.IntRange(64, 4096), metavar="MIB", help="Memory of the sandbox.")
 @click.option("--yes", is_flag=True, help="Approve every call that asks. What policy denies stays denied.")
+@click.option("--wait", is_flag=True, help="Ask nobody here; stay until the decision is made elsewhere.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def run(
     file: str,
@@ -42,33 +39,31 @@ def run(
     timeout: float | None,
     memory: int | None,
     yes: bool,
+    wait: bool,
     as_json: bool,
 ) -> None:
     """Run the Python snippet in FILE (or '-' for standard input) in the sandbox.
 
     The snippet's output and value go to stdout, everything else to stderr. Exit codes: 0 completed;
     1 any other end; 2 wrong usage; 3 approval needed; 4 credentials needed; 130 interrupted.
+
+    A call that asks when nobody is there suspends the run: it goes on, hours later if need be, with `coilclaw resume`.
     """
     snippet = Snippet(source=_source(file), name=_name(file), inputs=_inputs(inputs))
     settings = settings_for(workspace, sandbox__engine=engine, limits__seconds=timeout, limits__memory_mib=memory)
     limits = run_limits(settings.config)
     deadline = Deadline(limits.seconds)
     sandbox = make_engine(settings)  # First: what it starts gets ready while the rest is loaded.
-    with open_parts(settings, approver_for(yes, deadline)) as parts:
+    with open_waiting(settings, deadline, yes=yes, wait=wait, options=workspace_option(workspace)) as parts:
         show_diagnostics(parts.registry)
         # Nothing that was loaded so far is garbage; looking through it again would interrupt the run.
         gc.freeze()
         deadline.restart()  # Compiling the sandbox is not the run's time.
-        display = _Display(deadline, sys.stdout, quiet=as_json)
+        display = Display(deadline, sys.stdout, quiet=as_json)
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
             report = parts.runtime.run(snippet, sandbox, parts.registry, limits, deadline=deadline, show=display)
-        receipts = parts.log.of_run(report.run_id, since=report.first_receipt) if report.first_receipt else []
-        activity = activity_of(report.run_id, receipts)
-    if as_json:
-        click.echo(json.dumps(_object(report, activity)))
-    else:
-        _print(report, activity)
-    sys.exit(_exit_code(report))
+        end = run_end(parts, report, workspace=workspace)
+    show_end(end, as_json=as_json)
 
 
 def _source(file: str) -> str:
@@ -106,84 +101,3 @@ def _inputs(given: tuple[str, ...]) -> dict[str, Any]:
                 param_hint="--input",
             ) from None
     return values
-
-
-class _Display:
-    """Shows what a snippet prints, as it comes; a reader that goes away ends the run."""
-
-    def __init__(self, deadline: Deadline, stdout: TextIO, *, quiet: bool) -> None:
-        self._deadline = deadline
-        self._stdout = stdout
-        self._quiet = quiet
-
-    def __call__(self, stream: int, text: str) -> None:
-        try:
-            if stream != 1:
-                click.echo(pass_through(text, err=True), nl=False, err=True, color=True)
-            elif not self._quiet:
-                click.echo(pass_through(text, err=False, stream=self._stdout), nl=False, file=self._stdout, color=True)
-        except OSError:
-            self._deadline.cancel()
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _object(report: RunReport, activity: RelevantToolActivity) -> dict[str, Any]:
-    error = report.error
-    return {
-        "run_id": report.run_id,
-        "status": report.status,
-        "engine": report.engine,
-        "value": report.value,
-        "stdout": report.stdout,
-        "error": None
-        if error is None
-        else {
-            "type": error.type,
-            "message": error.message,
-            "line": error.line,
-            "traceback": error.traceback,
-            "hint": error.hint,
-        },
-        "activity": [item.model_dump() for item in activity.items],
-        "duration_ms": report.duration_ms,
-    }
-
-
-def _print(report: RunReport, activity: RelevantToolActivity) -> None:
-    if report.stdout and not report.stdout.endswith("\n"):
-        click.echo()
-    if report.value is not None:
-        click.echo(printable(_encodable(json.dumps(report.value, indent=2, ensure_ascii=False))))
-    error = report.error
-    if error is not None:
-        if error.traceback and report.status == "failed":
-            click.echo(printable(_encodable(error.traceback)).rstrip(), err=True)
-        else:
-            where = f" (line {error.line})" if error.line else ""
-            click.secho(printable(_encodable(f"{error.type}: {error.message}{where}")), err=True, fg="red")
-        if error.hint:
-            click.echo(f"Hint: {printable(_encodable(error.hint))}", err=True)
-    for item in activity.items:
-        approval = f"  ({printable(item.approval)})" if item.approval else ""
-        mark = click.style(f"{item.status:<9}", fg=_COLOURS[item.status])
-        click.echo(f"  {mark} {printable(item.tool_id):<28} {item.receipt_ref}{approval}", err=True)
-    calls = "1 call" if len(activity.items) == 1 else f"{len(activity.items)} calls"
-    colour = "green" if report.status == "completed" else "red"
-    status = click.style(report.status, fg=colour)
-    click.echo(f"{status} in {report.duration_ms:.0f} ms, {calls}, {report.run_id}", err=True)
-
-
-def _exit_code(report: RunReport) -> int:
-    match report.status:
-        case "completed":
-            return 0
-        case "suspended":
-            return 3
-        case "cancelled":
-            return 130
-    if "approval_required" in report.unmet:
-        return 3
-    return 4 if "missing_secret" in report.unmet else 1

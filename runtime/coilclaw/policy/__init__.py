@@ -5,6 +5,7 @@ from coilclaw.policy.approvals import APPROVALS, Approval, ApprovalBook, Grant
 from coilclaw.policy.classification import classify
 from coilclaw.policy.constraints import Constraint, Problem, read_constraint
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval
+from coilclaw.policy.estop import EmergencyStop, Stop
 from coilclaw.policy.examples import Example, problem_with_example
 from coilclaw.policy.explanation import Explanation, Opinion, Verdict
 from coilclaw.policy.policy import Autonomy, Policy
@@ -21,6 +22,7 @@ __all__ = [
     "Autonomy",
     "BadRule",
     "Constraint",
+    "EmergencyStop",
     "Example",
     "Explanation",
     "Grant",
@@ -31,6 +33,7 @@ __all__ = [
     "Problem",
     "Question",
     "Rule",
+    "Stop",
     "Verdict",
     "classify",
     "problem_with_example",

@@ -130,6 +130,9 @@ class Runtime:
         if not known.is_waiting:
             state = "is under way in another process" if known.status == "running" else f"is {known.status}"
             raise NotResumable(f"{run_id} {state}", hint="only a run that waits can be resumed")
+        stopped = self._around.stop() if self._around.stop is not None else None
+        if stopped is not None:
+            raise NotResumable(f"{run_id} waits on: {stopped}", hint="`coilclaw estop --clear` ends the stop")
         header, limits = known.header, known.header.run_limits()
         job = self._job(known, engines, limits)
         receipt = Draft(
@@ -348,6 +351,8 @@ class Runtime:
             }
             if isinstance(outcome, Completed):
                 facts["value_hash"] = digest(to_json(outcome.value))
+            if bridge.stopped is not None:
+                facts["stopped"] = bridge.stopped
             if isinstance(outcome, Diverged):
                 facts["difference"] = outcome.error.message[:500]
             rows: list[Row] = []

@@ -21,7 +21,7 @@ from coilclaw.sdk.addresses import Address, canonical_host, read_address
 from coilclaw.sdk.errors import ToolFailure
 from coilclaw.sdk.hosts import Reach
 
-__all__ = ["ENDS", "AsyncCheckedBackend", "CheckedBackend", "Directory", "Resolver", "look_up"]
+__all__ = ["ENDS", "Directory", "Resolver", "async_checked_backend", "checked_backend", "look_up"]
 
 Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
 """The addresses of a name, as text."""
@@ -132,7 +132,7 @@ class _AsyncStream(httpcore.AsyncNetworkStream):
         return self._inner.get_extra_info(info)
 
 
-class CheckedBackend(httpcore.NetworkBackend):
+class _Checked(httpcore.NetworkBackend):
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._inner = httpcore.SyncBackend()
@@ -159,7 +159,7 @@ class CheckedBackend(httpcore.NetworkBackend):
         raise failure
 
 
-class AsyncCheckedBackend(httpcore.AsyncNetworkBackend):
+class _AsyncChecked(httpcore.AsyncNetworkBackend):
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._inner: Any = httpcore.AnyIOBackend()
@@ -189,3 +189,13 @@ class AsyncCheckedBackend(httpcore.AsyncNetworkBackend):
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure
+
+
+def checked_backend(directory: Directory) -> Any:
+    """What makes the connections of a plain client."""
+    return _Checked(directory)
+
+
+def async_checked_backend(directory: Directory) -> Any:
+    """The same for an async one."""
+    return _AsyncChecked(directory)

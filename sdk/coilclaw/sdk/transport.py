@@ -19,7 +19,7 @@ import httpx
 from coilclaw.sdk.bodies import ACCEPTED_ENCODINGS, Unpacking
 from coilclaw.sdk.errors import ToolFailure
 from coilclaw.sdk.hosts import Destination, Reach
-from coilclaw.sdk.network import ENDS, AsyncCheckedBackend, CheckedBackend, Directory, Resolver, look_up
+from coilclaw.sdk.network import ENDS, Directory, Resolver, async_checked_backend, checked_backend, look_up
 
 __all__ = ["async_client", "sync_client"]
 
@@ -186,7 +186,7 @@ class _Transport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         place, admitted, ends = self._gate.admit(request)
         if place.scheme not in self._pools:
-            backend = CheckedBackend(self._gate.directory)
+            backend = checked_backend(self._gate.directory)
             self._pools[place.scheme] = self._gate.pool(httpcore.ConnectionPool, place.scheme, backend)
         ENDS.set(ends)
         with _explained(place):
@@ -211,7 +211,7 @@ class _AsyncTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         place, admitted, ends = self._gate.admit(request)
         if place.scheme not in self._pools:
-            backend = AsyncCheckedBackend(self._gate.directory)
+            backend = async_checked_backend(self._gate.directory)
             self._pools[place.scheme] = self._gate.pool(httpcore.AsyncConnectionPool, place.scheme, backend)
         ENDS.set(ends)
         with _explained(place):

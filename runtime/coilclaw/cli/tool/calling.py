@@ -11,9 +11,10 @@ from typing import Any, BinaryIO, Final
 import click
 
 from coilclaw.bridge import Registry, tool_schemas
-from coilclaw.cli.approval import approver_for
-from coilclaw.cli.composition import open_parts, run_limits, settings_for, show_diagnostics
+from coilclaw.cli.composition import run_limits, settings_for, show_diagnostics
+from coilclaw.cli.run_report import exit_code, run_end, tell_waiting, workspace_option
 from coilclaw.cli.terminal import json_value, printable, show_error
+from coilclaw.cli.waiting import open_waiting
 from coilclaw.sandbox import Deadline
 
 __all__ = ["run_tool"]
@@ -28,11 +29,15 @@ _EXIT_CODES: Final = {"approval_required": 3, "missing_secret": 4, "unknown_tool
 @click.option("--json", "arguments", metavar="ARGS", help="The arguments as a JSON object, or @FILE, or - for stdin.")
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools are used.")
 @click.option("--yes", is_flag=True, help="Approve the call if it asks.")
-def run_tool(name: str, pairs: tuple[str, ...], arguments: str | None, workspace: str | None, yes: bool) -> None:
+@click.option("--wait", is_flag=True, help="Ask nobody here; stay until the decision is made elsewhere.")
+def run_tool(
+    name: str, pairs: tuple[str, ...], arguments: str | None, workspace: str | None, yes: bool, wait: bool
+) -> None:
     """Call one tool by NAME, an id or an alias: the same checks, the same receipts, no snippet.
 
     Arguments are given as KEY=VALUE, or together as JSON. A VALUE is text where the tool takes text, and JSON
     otherwise (limit=3, recursive=true). What the tool returns is printed as JSON.
+    A call that asks when nobody is there waits, and exits with 3: `coilclaw resume` goes on with it.
     """
     given = _from_json(arguments)
     texts = _pairs(pairs)
@@ -41,15 +46,19 @@ def run_tool(name: str, pairs: tuple[str, ...], arguments: str | None, workspace
     settings = settings_for(workspace)
     limits = run_limits(settings.config)
     deadline = Deadline(limits.seconds)
-    with open_parts(settings, approver_for(yes, deadline)) as parts:
+    with open_waiting(settings, deadline, yes=yes, wait=wait, options=workspace_option(workspace)) as parts:
         show_diagnostics(parts.registry)
         name = name.removeprefix("tools.")
         given |= {key: _value(name, key, text, parts.registry) for key, text in texts.items()}
         with redirect_stdout(sys.stderr):  # What the tool prints is not its value.
             result, report = parts.runtime.call(name, given, parts.registry, limits, deadline=deadline)
+        end = run_end(parts, report, workspace=workspace) if report.status == "suspended" else None
     if result.ok:
         click.echo(json.dumps(result.value, indent=2))
         return
+    if end is not None:
+        tell_waiting(end)
+        sys.exit(exit_code(report))
     assert result.error is not None
     show_error(f"{result.error.code}: {result.error.message}", result.error.hint)
     if report.status == "cancelled":

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Generator
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from coilclaw.sandbox.guest.values import arguments_json
+from coilclaw.sandbox.guest.variables import frames_json
 from coilclaw.sdk.result import Err, Ok
 
 __all__ = ["Completions", "Host", "PendingCall", "Tools"]
@@ -27,10 +28,13 @@ class Host(Protocol):
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
-def _result(answer: str) -> Ok[Any] | Err:
+def _result(answer: str) -> Ok[Any] | Err | None:
+    """None when the run, which is only repeated, is to stop here. No answer of a tool has the field `stop`."""
     fields, _ = _scan(answer, 0)
     if fields["ok"]:
         return Ok(fields["value"])
+    if "stop" in fields:
+        return None
     return Err(fields["code"], fields["message"], fields.get("hint"))
 
 
@@ -42,7 +46,10 @@ class Completions:
         self.pending: dict[int, PendingCall] = {}
 
     def begin(self, tool: str, input: str, line: int) -> PendingCall:
-        call = PendingCall(self, tool, self.host.begin(tool, input, line))
+        number = self.host.begin(tool, input, line)
+        if not number:
+            self.stop()
+        call = PendingCall(self, tool, number)
         self.pending[call.number] = call
         return call
 
@@ -51,8 +58,14 @@ class Completions:
         nanoseconds = -1 if seconds is None else int(seconds * 1e9)
         for number, answer in json.loads(self.host.wait(nanoseconds)):
             call = self.pending.pop(number, None)
-            if call is not None:
-                call.finish(_result(answer))
+            result = _result(answer)
+            if call is not None and result is not None:
+                call.finish(result)
+
+    def stop(self) -> NoReturn:
+        """Tell the host where the snippet stands; it ends the run, and does not answer."""
+        self.host.call("", frames_json(sys._getframe(1), SNIPPET_FLAG), 0)
+        raise SystemExit("the run was stopped")
 
 
 class PendingCall:
@@ -116,7 +129,10 @@ class Tools:
         line = _snippet_line()
         if path.endswith(".start"):
             return self._completions.begin(path.removesuffix(".start"), input, line)
-        return _result(self._completions.host.call(path, input, line))
+        result = _result(self._completions.host.call(path, input, line))
+        if result is None:
+            self._completions.stop()
+        return result
 
     def __repr__(self) -> str:
         return f"<tools.{self._path}>" if self._path else "<tools>"
