@@ -55,7 +55,7 @@ def test_what_is_not_a_calendar_is_refused_and_left_alone(files: Files, name: st
 
 BROKEN = [
     "DTSTART:yesterday",
-    "DTSTART:20261350T000000",
+    "DTSTART:20261131T000000",
     "DTSTART:00000101T000000Z",
     "DTSTART;TZID=Mars/Olympus:20261120T090000",
     "DTSTART;TZID=../../../etc/passwd:20261120T090000",
@@ -68,7 +68,6 @@ BROKEN = [
     "DTSTART:20261120T090000Z\nRRULE:FREQ=DAILY;COUNT=99999999999999999999",
     "DTSTART:20261120T090000Z\nRRULE:FREQ=YEARLY;RSCALE=CHINESE",
     "DTSTART:20261120T090000Z\nDURATION:P99999999999999D",
-    "DTSTART:20261120T090000Z\nDURATION:P",
     "DTSTART:20261120T090000Z\nEXDATE:" + ",".join(["20261120T090000Z"] * 6000),
     "DTSTART:20261120T090000Z\nRDATE:" + "9" * 70_000,
 ]
@@ -81,7 +80,7 @@ def test_an_event_that_cannot_be_read_is_named_and_the_others_are_listed(files: 
     listed = files.listed("2026-11-01", "2026-11-30")
     assert [event.title for event in listed.events] == ["Good"]
     assert listed.truncated
-    assert "line 4" in listed.problems[0]
+    assert "line 4" in listed.problems[0] or "'Bad'" in listed.problems[0]
 
 
 DENSE = [
@@ -106,12 +105,38 @@ def test_billions_of_occurrences_cost_a_bounded_number_of_steps(files: Files, ru
     assert listed.truncated or not listed.events
 
 
-def test_a_file_full_of_dense_series_shares_one_budget(files: Files) -> None:
-    """Each may take 20 000 steps; without a common limit, ten thousand of them would take an hour."""
-    event = "DTSTART:19700101T000000Z\nRRULE:FREQ=SECONDLY;COUNT=999999999\nEND:VEVENT\n"
-    files.put(wrapped("".join(f"BEGIN:VEVENT\nUID:{n}\nSUMMARY:{n}\n{event}" for n in range(10_000))))
+REFUSED = [
+    ["RRULE:FREQ=HOURLY"],
+    ["RRULE:FREQ=SECONDLY;COUNT=1000000000"],
+    ["RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30;COUNT=1"],
+    ["RRULE:FREQ=DAILY;INTERVAL=7;BYDAY=TU"],
+    ["RRULE:FREQ=DAILY;INTERVAL=-1"],
+    ["RRULE:FREQ=DAILY;COUNT=2;UNTIL=20300101T000000Z"],
+    ["RRULE:FREQ=MONTHLY;BYSETPOS=" + ",".join(map(str, range(100, 400))) + ";BYDAY=MO"],
+    ["RRULE:FREQ=YEARLY;BYYEARDAY=" + ",".join(map(str, range(367, 5000)))],
+    ["RRULE:FREQ=MONTHLY;BYDAY=-1WE,MO"],  # The library would find no day at all.
+    ["RRULE:FREQ=YEARLY;BYWEEKNO=20"],  # The library would find seven days of the week.
+    ["RRULE:FREQ=DAILY"] * 4,
+    ["EXDATE:" + ",".join(["20261120T090000Z"] * 1000)] * 200,
+]
+
+
+@pytest.mark.parametrize("lines", REFUSED, ids=range(len(REFUSED)))
+def test_what_is_not_followed_is_named_instead(files: Files, lines: list[str]) -> None:
+    files.event("DTSTART:19700101T000000Z", *lines)
     listed = files.listed("2026-11-01", "2026-11-30")
-    assert (listed.events, listed.truncated, len(listed.problems)) == ([], True, 20)
+    assert (listed.events, listed.truncated, len(listed.problems)) == ([], True, 1)
+
+
+@pytest.mark.parametrize("rule", ["FREQ=DAILY", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"], ids=["days", "never"])
+def test_a_file_full_of_series_ends_with_the_time_of_the_call(files: Files, rule: str) -> None:
+    """Each takes a tenth of a second or more; without a common limit, four thousand of them would take minutes."""
+    event = f"DTSTART:19700101T000000Z\nRRULE:{rule}\nEND:VEVENT\n"
+    files.put(wrapped("".join(f"BEGIN:VEVENT\nUID:{n}\nSUMMARY:{n}\n{event}" for n in range(4000))))
+    ctx = ToolContext(workspace=files.workspace, time_left=lambda: 1.0)
+    listed = list_events(ctx, start="2026-11-01", end="2026-11-30", time_zone="UTC")
+    assert listed.truncated
+    assert "in time" in listed.problems[0] or "too many series" in listed.problems[0]
 
 
 def test_a_zone_that_changes_every_second_is_refused(files: Files) -> None:
@@ -124,19 +149,17 @@ def test_a_zone_that_changes_every_second_is_refused(files: Files) -> None:
     )
     listed = files.listed("2026-11-01", "2026-11-30")
     assert listed.events == []
-    assert "changes too often" in listed.problems[0]
+    assert "not known or not understood" in listed.problems[0]
 
 
-def test_thousands_of_zones_share_one_budget(files: Files) -> None:
-    part = (
-        "BEGIN:STANDARD\nDTSTART:16010101T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nRRULE:FREQ=DAILY\nEND:STANDARD"
-    )
+def test_a_file_may_define_fifty_zones_and_no_more(files: Files) -> None:
+    part = "BEGIN:STANDARD\nDTSTART:16010101T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nRRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU\nEND:STANDARD"
     zones = "".join(f"BEGIN:VTIMEZONE\nTZID:Z{n}\n{part}\nEND:VTIMEZONE\n" for n in range(800))
     events = "".join(f"BEGIN:VEVENT\nUID:{n}\nDTSTART;TZID=Z{n}:20261120T090000\nEND:VEVENT\n" for n in range(800))
     files.put(wrapped(zones + events))
     listed = files.listed("2026-11-01", "2026-11-30", limit=500)
-    assert 0 < len(listed.events) < 200
-    assert "changes too often" in listed.problems[0]
+    assert len(listed.events) == 50
+    assert "not known or not understood" in listed.problems[0]
 
 
 def test_a_series_changed_from_thousands_of_points_on_is_refused(files: Files) -> None:
@@ -145,7 +168,7 @@ def test_a_series_changed_from_thousands_of_points_on_is_refused(files: Files) -
     files.put(wrapped(series + change * 3000))
     listed = files.listed("2026-11-01", "2026-11-30")
     assert (listed.events, listed.truncated) == ([], True)
-    assert "more than 20 times" in listed.problems[0]
+    assert "changed too many times" in listed.problems[0]
 
 
 def test_a_file_cannot_redefine_a_zone_for_another_one(files: Files) -> None:
@@ -162,7 +185,7 @@ def test_a_file_cannot_redefine_a_zone_for_another_one(files: Files) -> None:
 def test_a_long_text_is_cut_when_it_is_listed(files: Files) -> None:
     files.event("DTSTART:20261120T090000Z", "DESCRIPTION:" + "long " * 5000, "LOCATION:" + "y" * 70_000)
     [event] = files.listed("2026-11-20", "2026-11-20").events
-    assert (len(event.description), event.location) == (501, "")
+    assert (len(event.description), event.location) == (501, "y" * 300 + "…")
 
 
 def test_listing_stops_when_nobody_waits(files: Files) -> None:

@@ -40,7 +40,7 @@ class Trial:
 def try_examples(settings: Settings, names: Sequence[str], *, writes: bool, yes: bool) -> Iterator[Trial]:
     """Every example of the tools meant: those named, or all of the workspace."""
     asking = _Asking(yes)
-    with open_parts(settings, asking if writes else NobodyToAsk()) as parts:
+    with open_parts(settings, asking if writes else NobodyToAsk(), may_wait=False) as parts:
         for tool in _meant(parts.registry, names, settings.config.workspace_dir):
             for example in tool.examples:
                 began = time.perf_counter()

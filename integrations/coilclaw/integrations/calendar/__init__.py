@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from coilclaw.integrations.calendar.storage import FOLDER, Stored, forbidden, locked, names, open_folder, read, replace
+from coilclaw.integrations.calendar.storage import FOLDER, forbidden, locked, names, open_folder, read, replace
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure, define_tool
 
 if TYPE_CHECKING:
-    from coilclaw.integrations.calendar.content import Component, Document
-    from coilclaw.integrations.calendar.events import Occurrence
+    from coilclaw.integrations.calendar.document import Component
+    from coilclaw.integrations.calendar.events import Reader
 
 __all__ = ["create_event", "delete_event", "list_events"]
 
@@ -101,8 +101,8 @@ def list_events(
     Without a start it begins today, without an end it covers seven days; a date as end includes that
     day. `problems` names events that could not be read, and `truncated` says that there are more.
     """
-    from coilclaw.integrations.calendar.content import Document
-    from coilclaw.integrations.calendar.events import Window
+    from coilclaw.integrations.calendar.document import Document
+    from coilclaw.integrations.calendar.events import Reader
     from coilclaw.integrations.calendar.times import chosen_zone, window
 
     zone = chosen_zone(ctx, time_zone)
@@ -111,23 +111,18 @@ def list_events(
         stored = None if folder is None else read(folder, calendar)
         if stored is None:
             raise _missing(calendar, [] if folder is None else names(folder))
-    document = Document(stored.data, f"{FOLDER}/{calendar}.ics")
-    found = Window(begin, finish, zone).events(document, ctx.raise_if_cancelled)
+    found = Reader(Document(stored.data, f"{FOLDER}/{calendar}.ics")).between(begin, finish, ctx)
     wanted = query.strip().casefold()
     chosen = [
         each
         for each in found.occurrences
-        if wanted in f"{each.entry.title}\n{each.entry.location}\n{each.entry.description}".casefold()
+        if wanted in "\n".join(_text(each.event, name) for name in ("SUMMARY", "LOCATION", "DESCRIPTION")).casefold()
     ]
-    try:
-        events = [_event(each) for each in chosen[:limit]]
-    except ValueError as error:  # A zone of the file, asked about one year too many.
-        raise document.failure(f"cannot be shown: {error}") from None
     return Events(
         calendar=calendar,
         start=begin.isoformat(),
         end=finish.isoformat(),
-        events=events,
+        events=[_event(each.event, each.repeats) for each in chosen[:limit]],
         truncated=len(chosen) > limit or found.incomplete,
         problems=found.problems,
     )
@@ -164,41 +159,43 @@ def create_event(
     Times are ISO 8601 and mean the time zone given (by default the operator's). Without end or
     duration_minutes an event takes an hour. With all_day, start and end are dates, and end is the last day.
     """
-    from coilclaw.integrations.calendar.content import Document
+    from coilclaw.integrations.calendar.document import Document
+    from coilclaw.integrations.calendar.events import Reader
     from coilclaw.integrations.calendar.times import chosen_zone, clock_times, whole_days
-    from coilclaw.integrations.calendar.writing import EMPTY, NewEvent, added, checked_rule, checked_text, with_uid
+    from coilclaw.integrations.calendar.writing import checked_rule, checked_text, defined_zone, new_event
 
     zone = chosen_zone(ctx, time_zone)
-    begin: date | datetime
-    finish: date | datetime
+    begin: date
+    finish: date
     if all_day:
         begin, finish = whole_days(start, end, duration_minutes)
     else:
         begin, finish = clock_times(start, end, duration_minutes, zone)
-    event = NewEvent(
-        uid=hashlib.sha256(f"{ctx.idempotency_key}\0{calendar}".encode()).hexdigest()[:40] + "@coilclaw",
-        title=checked_text("title", title) or "Untitled",
-        start=begin,
-        end=finish,
-        location=checked_text("location", location),
-        description=checked_text("description", description, lines=True),
-        reminder_minutes=reminder_minutes,
-        rule=checked_rule(rrule, begin) if rrule else None,
-    )
+    uid = hashlib.sha256(f"{ctx.idempotency_key}\0{calendar}".encode()).hexdigest()[:40] + "@coilclaw"
+    texts = {
+        "SUMMARY": checked_text("title", title) or "Untitled",
+        "LOCATION": checked_text("location", location),
+        "DESCRIPTION": checked_text("description", description, lines=True),
+    }
+    rule = checked_rule(rrule, begin) if rrule else None
     with open_folder(ctx, create=True) as folder:
         assert folder is not None
         with locked(ctx, folder):
             stored = read(folder, calendar)
-            document = Document(_content(stored) or EMPTY, f"{FOLDER}/{calendar}.ics")
+            reader = Reader(document := Document(stored.data if stored else b"", f"{FOLDER}/{calendar}.ics"))
             # The UID comes from the call: a second try of the same call finds what the first one wrote.
-            there = with_uid(document, event.uid)
-            if there:
-                return _already_there(calendar, document, there[0])
-            replace(ctx, folder, calendar, added(document, event), stored)
+            if there := reader.with_uid(uid):
+                return _already_there(calendar, reader, there[0])
+            named = isinstance(begin, datetime) and begin.tzinfo is zone and not reader.defines(zone.key)
+            data = document.with_components(
+                defined_zone(zone, begin.year) if named else b"",
+                new_event(uid, begin, finish, texts, reminder_minutes, rule),
+            )
+            replace(ctx, folder, calendar, data, stored)
     return Created(
         calendar=calendar,
-        uid=event.uid,
-        title=event.title,
+        uid=uid,
+        title=texts["SUMMARY"],
         start=begin.isoformat(),
         end=_shown_end(finish, all_day),
         all_day=all_day,
@@ -218,8 +215,8 @@ def delete_event(
     ctx: ToolContext, uid: Annotated[str, Field(min_length=1, max_length=1000)], calendar: CalendarName = "personal"
 ) -> Deleted:
     """Delete an event by its uid (calendar.events.list shows it); a series is deleted as a whole."""
-    from coilclaw.integrations.calendar.content import Document
-    from coilclaw.integrations.calendar.writing import with_uid, without
+    from coilclaw.integrations.calendar.document import Document
+    from coilclaw.integrations.calendar.events import Reader
 
     with open_folder(ctx) as folder:
         if folder is None:
@@ -229,41 +226,15 @@ def delete_event(
             if stored is None:
                 raise _missing(calendar, names(folder))
             document = Document(stored.data, f"{FOLDER}/{calendar}.ics")
-            found = with_uid(document, uid)
+            found = Reader(document).with_uid(uid)
             if not found:
                 raise ToolFailure(
                     f"{calendar!r} has no event with the uid {uid!r}",
                     code="not_found",
                     hint="tools.calendar.events.list() shows the events and their uids",
                 )
-            title = found[0].text("SUMMARY")
-            replace(ctx, folder, calendar, without(document, found), stored)
-    return Deleted(calendar=calendar, uid=uid, title=_bounded(title, 300), removed=len(found))
-
-
-def _already_there(calendar: str, document: Document, component: Component) -> Created:
-    """What the file says, which may differ from the call: a person may have changed it since."""
-    from coilclaw.integrations.calendar.events import ended, read_entry
-    from coilclaw.integrations.calendar.zones import Zones, zone_name
-
-    try:
-        entry = read_entry(component, Zones(document))
-    except (ValueError, OverflowError) as error:
-        raise document.failure(f"has the event, but not in a form that can be read: {error}") from None
-    return Created(
-        calendar=calendar,
-        uid=entry.uid,
-        title=_bounded(entry.title, 300),
-        start=entry.start.isoformat(),
-        end=_shown_end(ended(entry.start, entry.length), entry.all_day),
-        all_day=entry.all_day,
-        time_zone=zone_name(entry.zone),
-        created=False,
-    )
-
-
-def _content(stored: Stored | None) -> bytes:
-    return stored.data if stored and stored.data.strip() else b""
+            replace(ctx, folder, calendar, document.without(found), stored)
+    return Deleted(calendar=calendar, uid=uid, title=_bounded(found[0].value("SUMMARY"), 300), removed=len(found))
 
 
 def _missing(calendar: str, known: list[str]) -> ToolFailure:
@@ -273,25 +244,43 @@ def _missing(calendar: str, known: list[str]) -> ToolFailure:
     )
 
 
-def _event(occurrence: Occurrence) -> Event:
-    from coilclaw.integrations.calendar.zones import zone_name
+def _already_there(calendar: str, reader: Reader, component: Component) -> Created:
+    """What the file says, which may differ from the call: a person may have changed it since."""
+    try:
+        shown = _event(reader.event(component), False).model_dump(
+            include=set(Event.model_fields) & set(Created.model_fields)
+        )
+    except Exception as error:  # Whatever the libraries raise is about what the file says.
+        raise ToolFailure(
+            f"{calendar!r} has the event, but not in a form that can be read: {str(error)[:200]}", code="not_a_calendar"
+        ) from None
+    return Created(calendar=calendar, created=False, **shown)
 
-    entry = occurrence.entry
+
+def _event(event: Any, repeats: bool) -> Event:
+    from icalendar.timezone import tzid_from_dt
+
+    start, end = event["DTSTART"].dt, event["DTEND"].dt if "DTEND" in event else event.end
+    all_day = not isinstance(start, datetime)
     return Event(
-        uid=_bounded(entry.uid, 1000),
-        title=_bounded(entry.title, 300),
-        start=occurrence.start.isoformat(),
-        end=_shown_end(occurrence.end, entry.all_day),
-        all_day=entry.all_day,
-        time_zone=zone_name(entry.zone),
-        location=_bounded(entry.location, 300),
-        description=_bounded(entry.description, 500),
-        status=_bounded(entry.status, 40),
-        recurring=entry.repeats,
+        uid=_bounded(_text(event, "UID"), 1000),
+        title=_bounded(_text(event, "SUMMARY"), 300),
+        start=start.isoformat(),
+        end=_shown_end(max(end, start + _DAY) if all_day else end, all_day),
+        all_day=all_day,
+        time_zone=tzid_from_dt(start) if isinstance(start, datetime) else None,
+        location=_bounded(_text(event, "LOCATION"), 300),
+        description=_bounded(_text(event, "DESCRIPTION"), 500),
+        status=_bounded(_text(event, "STATUS").lower() or "confirmed", 40),
+        recurring=repeats,
     )
 
 
-def _shown_end(end: date | datetime, all_day: bool) -> str:
+def _text(event: Any, name: str) -> str:
+    return str(event.get(name, "")).strip()
+
+
+def _shown_end(end: date, all_day: bool) -> str:
     return (end - _DAY).isoformat() if all_day else end.isoformat()
 
 

@@ -1,85 +1,58 @@
-"""The events of a file, and when they take place inside a window of time."""
+"""Events as `icalendar` reads them, and when they take place as `recurring_ical_events` finds out.
+
+Left to the libraries: values, zones by their IANA or Windows name, series with their exceptions and changes. Done here:
+limits, since files come from anywhere, and zones that only the file defines, which icalendar would keep for all files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import io
+import re
+import time
+import warnings
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import TypeAlias
+from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import time as clock
+from types import NoneType
+from typing import Any
+from zoneinfo import ZoneInfo
 
-from coilclaw.integrations.calendar.content import Component, Document
-from coilclaw.integrations.calendar.recurrence import Budget, Rule, TooDense
-from coilclaw.integrations.calendar.rules import parse_rule
-from coilclaw.integrations.calendar.values import Moment, as_instant, duration, moments, wall_clock
-from coilclaw.integrations.calendar.zones import Zones
+import icalendar
+import recurring_ical_events  # type: ignore[import-untyped]
+from dateutil.tz import tzical  # type: ignore[import-untyped]
 
-__all__ = ["Entry", "Found", "Occurrence", "Window", "ended", "read_entry"]
+from coilclaw.integrations.calendar.document import Component, Document
+from coilclaw.integrations.calendar.rules import MOST_STEPS, check_rule
+from coilclaw.sdk import ToolContext
 
-_STEPS_FOR_ALL = 600_000
-_STEPS_FOR_ONE = 20_000
-_MOST_PROBLEMS = 20
-_MOST_CHANGES = 20
+__all__ = ["Found", "Occurrence", "Reader"]
+
+_TIMES = frozenset({"DTSTART", "DTEND", "DURATION", "RECURRENCE-ID", "RRULE", "RDATE", "EXDATE", "SEQUENCE"})
+_TEXTS = frozenset({"UID", "SUMMARY", "LOCATION", "DESCRIPTION", "STATUS"})
+_LONGEST_TIMES, _LONGEST_TEXT = 65_536, 20_000
+_SECONDS = 5.0
+_MOST_RULES = 3
+_MOST_PROBLEMS, _MOST_CHANGES, _MOST_LASTING_CHANGES = 20, 500, 20
+# Asking such a zone for an offset takes a thousand times as long as asking one of the database.
+_MOST_ZONES, _MOST_ZONE_LINES, _LONGEST_ZONE, _MOST_STEPS_IN_ZONE = 50, 40, 4_000, 5_000
+_DATE = re.compile(r":(\d{8})")
 _DAY = timedelta(days=1)
 
-_Key: TypeAlias = datetime | date
+# What a zone in a file may consist of: changes on dates, or every year in one month on one weekday.
+_ZONE_LINE = re.compile(
+    r"(?:BEGIN|END|TZID|TZNAME|TZOFFSETFROM|TZOFFSETTO|DTSTART|RDATE):.*"
+    r"|RRULE:FREQ=YEARLY(?:;(?:INTERVAL=1|BYMONTH=\d\d?|BYDAY=-?[1-4][A-Z]{2}|WKST=[A-Z]{2}|UNTIL=[\dTZ]+))*",
+    re.ASCII,
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """One VEVENT, understood as far as listing needs it."""
-
-    uid: str
-    title: str
-    location: str
-    description: str
-    status: str
-    start: Moment
-    length: timedelta
-    rules: tuple[Rule, ...] = ()
-    extra: tuple[tuple[Moment, timedelta | None], ...] = ()
-    excluded: tuple[Moment, ...] = ()
-    replaces: Moment | None = None
-    """The occurrence of a series that this entry stands for (RECURRENCE-ID)."""
-    and_later: bool = False
-
-    @property
-    def all_day(self) -> bool:
-        return not isinstance(self.start, datetime)
-
-    @property
-    def zone(self) -> tzinfo | None:
-        return self.start.tzinfo if isinstance(self.start, datetime) else None
-
-    @property
-    def repeats(self) -> bool:
-        return bool(self.rules or self.extra or self.replaces)
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Occurrence:
-    """One time at which an entry takes place."""
+    """One time at which an event takes place."""
 
-    entry: Entry
-    start: Moment
-    length: timedelta
+    event: Any
     instant: datetime
-
-    @property
-    def end(self) -> Moment:
-        """The first moment after it; a whole day for all-day events."""
-        return ended(self.start, self.length)
-
-
-def ended(start: Moment, length: timedelta) -> Moment:
-    """The first moment after something that takes this long."""
-    try:
-        if not isinstance(start, datetime):
-            return start + max(_DAY, timedelta(days=length.days))
-        if start.tzinfo is None:
-            return start + length
-        return (as_instant(start, UTC) + length).astimezone(start.tzinfo)
-    except OverflowError:
-        return start
+    repeats: bool = False
 
 
 @dataclass
@@ -96,167 +69,173 @@ class Found:
             self.problems.append(text)
 
 
-def read_entry(component: Component, zones: Zones) -> Entry:
-    """One VEVENT; `ValueError` says what is wrong with it."""
-    starts = component.first_of("DTSTART")
-    if starts is None:
-        raise ValueError("it has no DTSTART")
-    start = moments(starts, zones)[0][0]
-    replaced = component.first_of("RECURRENCE-ID")
-    return Entry(
-        uid=component.text("UID"),
-        title=component.text("SUMMARY"),
-        location=component.text("LOCATION"),
-        description=component.text("DESCRIPTION"),
-        status=component.text("STATUS").lower() or "confirmed",
-        start=start,
-        length=_length(component, start, zones),
-        rules=tuple(parse_rule(each.value) for each in component.properties("RRULE")),
-        extra=tuple(value for each in component.properties("RDATE") for value in moments(each, zones)),
-        excluded=tuple(value for each in component.properties("EXDATE") for value, _ in moments(each, zones)),
-        replaces=moments(replaced, zones)[0][0] if replaced else None,
-        and_later=bool(replaced and replaced.parameters.get("RANGE", "").upper() == "THISANDFUTURE"),
-    )
+class Reader:
+    """Reads the events of one file."""
 
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._zones: dict[str, Any] = {}
+        self._defined = {
+            text.partition(":")[2]: component
+            for component in document.components("VTIMEZONE")
+            for name, text in component.lines()
+            if name == "TZID"
+        }
+        # A vendor's name before that of a zone is left out by icalendar, which is what we want.
+        warnings.filterwarnings("ignore", category=icalendar.error.GloballyUniqueTZIDGuessed)
 
-def _length(component: Component, start: Moment, zones: Zones) -> timedelta:
-    if given := component.first_of("DTEND"):
-        end = moments(given, zones)[0][0]
-        length = as_instant(end, UTC) - as_instant(start, UTC)
-        if isinstance(end, datetime) and isinstance(start, datetime) and end.tzinfo is start.tzinfo is None:
-            length = end - start
-    elif given := component.first_of("DURATION"):
-        length = duration(given.value)
-    else:
-        length = timedelta(0) if isinstance(start, datetime) else _DAY
-    return max(timedelta(0), length)
+    def event(self, component: Component) -> Any:
+        """One event, as far as listing needs it; any exception says that it cannot be read."""
+        texts: dict[str, str] = {}
+        times: list[str] = []
+        for name, text in component.lines():
+            if name in _TEXTS:
+                texts.setdefault(name, text[:_LONGEST_TEXT])
+            elif name in _TIMES:
+                times.append(text)
+        if sum(map(len, times)) > _LONGEST_TIMES:
+            raise ValueError("its times are too many")
+        kept = ["BEGIN:VEVENT", *texts.values(), *times, "END:VEVENT", ""]
+        event: Any = icalendar.Event.from_ical("\r\n".join(kept))
+        if event.errors or "DTSTART" not in event:
+            raise ValueError(event.errors[0][1][:200] if event.errors else "it has no DTSTART")
+        for name in _TIMES & set(event):
+            for value in _several(event[name]):
+                for each in getattr(value, "dts", [value]):
+                    moment = getattr(each, "dt", None)
+                    if isinstance(moment, datetime) and moment.tzinfo is None and "TZID" in value.params:
+                        each.dt = moment.replace(tzinfo=self._zone(value.params["TZID"]))
+        start, end = event["DTSTART"].dt, event["DTEND"].dt if "DTEND" in event else None
+        if isinstance(start, datetime) and start.tzinfo and isinstance(end, datetime) and end.tzinfo:
+            # The library counts lengths on the wall clock, so both have to be on the same one.
+            event["DTEND"].dt = end.astimezone(start.tzinfo)
+        return event
 
+    def with_uid(self, uid: str) -> list[Component]:
+        """The event with this UID: the series first, then what replaces parts of it."""
+        found = [each for each in self._document.components("VEVENT") if each.value("UID") == uid]
+        return sorted(found, key=lambda each: bool(each.value("RECURRENCE-ID")))
 
-class Window:
-    """From `start` up to, without, `end`; whole days and floating times are read in the zone `viewer`."""
+    def defines(self, zone: str) -> bool:
+        return zone in self._defined
 
-    def __init__(self, start: datetime, end: datetime, viewer: tzinfo) -> None:
-        self.start = start.astimezone(UTC)
-        self.end = end.astimezone(UTC)
-        self._viewer = viewer
-
-    def events(self, document: Document, check: Callable[[], None]) -> Found:
-        """All occurrences inside the window, earliest first."""
+    def between(self, start: datetime, end: datetime, ctx: ToolContext) -> Found:
+        """The events from `start` up to, without, `end`; whole days and floating times are read in their zone."""
         found = Found()
-        zones = Zones(document)
-        budget = Budget(_STEPS_FOR_ALL, check)
-        series: dict[str, list[Entry]] = {}
-        for number, component in enumerate(document.components("VEVENT")):
-            if number % 256 == 0:
-                check()
-            try:
-                entry = read_entry(component, zones)
-            except (ValueError, OverflowError) as error:
-                found.problem(f"the event on line {component.first + 1} cannot be read: {error}")
+        left = ctx.remaining_seconds
+        seconds = _SECONDS if left is None else min(_SECONDS, left / 2)
+        until = time.monotonic() + seconds
+        series: dict[str, list[Any]] = {}
+        begun: set[str] = set()
+        for number, component in enumerate(self._document.components("VEVENT")):
+            if number % 64 == 0:
+                ctx.raise_if_cancelled()
+            if _elsewhere(component, start.date(), end.date()):
                 continue
-            # An event without UID is a series of its own.
-            series.setdefault(entry.uid or f"\0{number}", []).append(entry)
-        for entries in series.values():
+            if time.monotonic() > until - seconds / 2:
+                found.problem("the file is too large to be read to its end in time")
+                break
             try:
-                for occurrence in self._series(entries, Budget(_STEPS_FOR_ONE, within=budget)):
-                    found.occurrences.append(occurrence)
-            except TooDense:
-                found.problem(f"{entries[0].title[:80]!r} repeats too often to be followed to the end of the window")
-            except (ValueError, OverflowError) as error:
-                found.problem(f"{entries[0].title[:80]!r} cannot be followed: {error}")
-        found.occurrences.sort(key=lambda each: (each.instant, each.entry.title, each.entry.uid))
+                event = self.event(component)
+            except Exception as error:  # Whatever the libraries raise concerns this event.
+                found.problem(f"the event on line {component.first + 1} cannot be read: {str(error)[:200]}")
+                continue
+            uid = str(event.get("UID", ""))
+            if "RECURRENCE-ID" not in event:
+                # Without a UID, or with that of another event, it is a series of its own.
+                uid = f"{uid}\0{number}" if uid in begun or not uid else uid
+                begun.add(uid)
+            series.setdefault(uid, []).append(event)
+        for events in series.values():
+            ctx.raise_if_cancelled()
+            title = str(events[0].get("SUMMARY", ""))[:80]
+            if time.monotonic() > until:
+                found.problem(f"{title!r} was not followed: there are too many series")
+                continue
+            try:
+                found.occurrences += _occurrences(events, start, end)
+            except Exception as error:
+                found.problem(f"{title!r} cannot be followed: {str(error)[:200]}")
+        found.occurrences.sort(key=lambda each: (each.instant, str(each.event.get("SUMMARY", ""))))
         return found
 
-    def _series(self, entries: list[Entry], budget: Budget) -> Iterator[Occurrence]:
-        """The occurrences of the entries that share a UID: a series and what replaces parts of it."""
-        replaced = {self._key(each.replaces): each for each in entries if each.replaces is not None}
-        later = sorted(
-            (each for each in entries if each.replaces is not None and each.and_later),
-            key=lambda each: self._at(each.replaces or each.start),
-        )
-        if len(later) > _MOST_CHANGES:
-            raise ValueError(f"it is changed from some occurrence on more than {_MOST_CHANGES} times")
-        for entry in entries:
-            if entry.replaces is not None:
-                if entry.status != "cancelled":
-                    yield from self._inside(entry, entry.start, entry.length)
-                continue
-            for start, length in self._starts(entry, later, budget):
-                instant = self._at(start)
-                if self._key(start) in replaced or wall_clock(start).date() in replaced:
-                    continue
-                ruling = next((each for each in reversed(later) if self._at(each.replaces or start) <= instant), None)
-                if ruling is not None and ruling.replaces is not None:
-                    if ruling.status != "cancelled":
-                        moved = _shifted(start, wall_clock(ruling.start) - wall_clock(ruling.replaces))
-                        yield from self._inside(ruling, moved, ruling.length)
-                    continue
-                yield from self._inside(entry, start, length)
-
-    def _starts(self, entry: Entry, later: list[Entry], budget: Budget) -> Iterator[tuple[Moment, timedelta]]:
-        """When a series begins each time, before anything is replaced."""
-        if not entry.rules and not entry.extra:
-            yield entry.start, entry.length
-            return
-        zone = entry.zone or self._viewer
-        # A day on each side, because clocks differ by up to a day; what is replaced may have been moved further.
-        lengths = [entry.length, *(each.length for each in later), *(length for _, length in entry.extra if length)]
-        moves = [abs(wall_clock(each.start) - wall_clock(each.replaces or each.start)) for each in later]
-        margin = _DAY + max(moves, default=timedelta(0))
-        lowest = _moved(self.start.astimezone(zone).replace(tzinfo=None), -(margin + max(lengths)))
-        highest = _moved(self.end.astimezone(zone).replace(tzinfo=None), margin)
-        begin = wall_clock(entry.start)
-        starts: dict[datetime, timedelta] = {begin: entry.length}
-        for rule in entry.rules:
-            for found in rule.between(begin, lowest, min(highest, _last(rule, entry, zone)), budget):
-                starts.setdefault(found, entry.length)
-        for extra, length in entry.extra:
-            local = extra.astimezone(zone) if isinstance(extra, datetime) and extra.tzinfo else extra
-            starts.setdefault(wall_clock(local), length or entry.length)
-        excluded = {self._key(each) for each in entry.excluded}
-        for wall, length in starts.items():
-            start: Moment = wall.date() if entry.all_day else wall.replace(tzinfo=entry.zone)
-            if self._key(start) in excluded or wall.date() in excluded:
-                continue
-            if entry.all_day and self._at(start) in excluded:
-                continue
-            yield start, length
-
-    def _inside(self, entry: Entry, start: Moment, length: timedelta) -> Iterator[Occurrence]:
-        occurrence = Occurrence(entry=entry, start=start, length=length, instant=self._at(start))
-        end = self._at(occurrence.end)
-        if occurrence.instant < self.end and (end > self.start or occurrence.instant >= self.start):
-            yield occurrence
-
-    def _at(self, value: Moment) -> datetime:
-        return as_instant(value, self._viewer)
-
-    def _key(self, value: Moment) -> _Key:
-        """Equal for equal moments, in whatever zone they were written; a date is not a date-time."""
-        return self._at(value) if isinstance(value, datetime) else value
+    def _zone(self, name: str) -> Any:
+        """A zone that only the file defines, or `ValueError`."""
+        if name not in self._zones:
+            known = name in self._defined and len(self._zones) < _MOST_ZONES
+            self._zones[name] = _zone(self._document.text(self._defined[name])) if known else None
+        if self._zones[name] is None:
+            raise ValueError(f"the time zone {name[:64]!r} is not known or not understood")
+        return self._zones[name]
 
 
-def _last(rule: Rule, entry: Entry, zone: tzinfo) -> datetime:
-    """The last wall-clock time that UNTIL allows."""
-    until = rule.until
-    if until is None:
-        return datetime(9999, 12, 31)  # noqa: DTZ001
-    if entry.all_day or not isinstance(until, datetime):
-        return _moved(datetime(until.year, until.month, until.day), timedelta(hours=23, minutes=59, seconds=59))  # noqa: DTZ001
-    try:
-        return (until.astimezone(zone) if until.tzinfo else until).replace(tzinfo=None)
-    except OverflowError:
-        return until.replace(tzinfo=None)
+def _zone(lines: list[str]) -> Any:
+    kept = [each for each in lines if not each.startswith(("X-", "COMMENT", "LAST-MODIFIED"))]
+    if len(kept) > _MOST_ZONE_LINES or sum(map(len, kept)) > _LONGEST_ZONE:
+        return None
+    if not all(_ZONE_LINE.fullmatch(each) for each in kept):
+        return None
+    return tzical(io.StringIO("\r\n".join(kept))).get()
 
 
-def _shifted(start: Moment, by: timedelta) -> Moment:
-    if isinstance(start, datetime):
-        return _moved(start.replace(tzinfo=None), by).replace(tzinfo=start.tzinfo)
-    return start + timedelta(days=by.days)
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
-def _moved(wall: datetime, by: timedelta) -> datetime:
-    try:
-        return wall + by
-    except OverflowError:
-        return datetime(2, 1, 1) if by < timedelta(0) else datetime(9998, 12, 31)  # noqa: DTZ001
+def _elsewhere(component: Component, start: date, end: date) -> bool:
+    """Whether an event is so plainly outside a window that it need not be read: most events of large files are."""
+    texts = dict(component.lines())
+    begin, finish = (_DATE.search(texts.get(name, "")) for name in ("DTSTART", "DTEND"))
+    if begin is None or {"RRULE", "RDATE", "RECURRENCE-ID"} & set(texts):
+        return False
+    # Two days, because clocks differ by more than one.
+    late, early = (end + 2 * _DAY).strftime("%Y%m%d"), (start - 2 * _DAY).strftime("%Y%m%d")
+    return begin[1] > late or (finish is not None and begin[1] <= finish[1] < early)
+
+
+def _occurrences(events: list[Any], start: datetime, end: datetime) -> list[Occurrence]:
+    """When the events that share a UID take place."""
+    lasting = sum("RANGE" in each["RECURRENCE-ID"].params for each in events if "RECURRENCE-ID" in each)
+    if len(events) > _MOST_CHANGES or lasting > _MOST_LASTING_CHANGES:
+        raise ValueError("it is changed too many times")
+    calendar = icalendar.Calendar()
+    for event in events:
+        first = event["DTSTART"].dt
+        rules = _several(event.get("RRULE", []))
+        if len(rules) > _MOST_RULES:
+            raise ValueError("it has too many rules")
+        for rule in rules:
+            known = isinstance(getattr(first, "tzinfo", None), ZoneInfo | timezone | NoneType)
+            check_rule(rule, first, end, MOST_STEPS if known else _MOST_STEPS_IN_ZONE)
+            _set_until(rule, first, end.date())
+        if "RECURRENCE-ID" in event:
+            for name in ("RRULE", "RDATE", "EXDATE"):
+                event.pop(name, None)  # They say nothing there, and take long to look into.
+        calendar.add_component(event)
+    # Cancelled parts of a series are gone; what was cancelled as a whole is shown as such.
+    gone = all("RECURRENCE-ID" in each or _status(each) != "CANCELLED" for each in events)
+    repeats = any({"RRULE", "RDATE", "RECURRENCE-ID"} & set(each) for each in events)
+    found = recurring_ical_events.of(calendar).between(start, end)
+    return [
+        Occurrence(each, _instant(each["DTSTART"].dt, start), repeats)
+        for each in found
+        if not (gone and _status(each) == "CANCELLED")
+    ]
+
+
+def _status(event: Any) -> str:
+    return str(event.get("STATUS", "")).strip().upper()
+
+
+def _set_until(rule: icalendar.vRecur, start: date, last: date) -> None:
+    """UNTIL as dateutil needs it: a date means its whole day, and one far away nothing."""
+    until = rule.get("UNTIL", [None])[0]
+    if until is not None and date(until.year, until.month, until.day) > last + 2 * _DAY:
+        del rule["UNTIL"]
+    elif isinstance(start, datetime) and start.tzinfo and isinstance(until, date) and not isinstance(until, datetime):
+        rule["UNTIL"] = [datetime.combine(until, clock(23, 59, 59), start.tzinfo).astimezone(UTC)]
+
+
+def _instant(moment: date, window: datetime) -> datetime:
+    whole = moment if isinstance(moment, datetime) else datetime.combine(moment, clock())
+    return (whole if whole.tzinfo else whole.replace(tzinfo=window.tzinfo)).astimezone(UTC)

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure
 
-__all__ = ["FOLDER", "MOST_BYTES", "Stored", "forbidden", "locked", "names", "open_folder", "read", "replace"]
+__all__ = ["FOLDER", "Stored", "forbidden", "locked", "names", "open_folder", "read", "replace"]
 
 FOLDER = "calendars"
-MOST_BYTES = 4 * 2**20
+_MOST_BYTES = 4 * 2**20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.ics", re.ASCII)
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -81,7 +81,8 @@ def locked(ctx: ToolContext, folder: int) -> Iterator[None]:
     """Keep other processes that use this function out; waits for a while."""
     import fcntl
 
-    until = time.monotonic() + min(_WAIT_SECONDS, ctx.remaining_seconds or _WAIT_SECONDS)
+    left = ctx.remaining_seconds
+    until = time.monotonic() + (_WAIT_SECONDS if left is None else min(_WAIT_SECONDS, left))
     while True:
         try:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -116,19 +117,21 @@ def read(folder: int, calendar: str) -> Stored | None:
         if not stat.S_ISREG(facts.st_mode):
             raise ToolFailure(f"{shown!r} is not an ordinary file", code="not_a_file")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise _explained(error, shown) from None
     finally:
         os.close(descriptor)
+    if len(data) > _MOST_BYTES:
+        raise ToolFailure(f"{shown!r} has more than {_MOST_BYTES} bytes", code="too_large", hint="a person divides it")
     return Stored(data, stat.S_IMODE(facts.st_mode), _state(facts))
 
 
 def replace(ctx: ToolContext, folder: int, calendar: str, data: bytes, before: Stored | None) -> None:
     """Put new content in the place of what was read, entirely or not at all."""
     shown, name = f"{FOLDER}/{calendar}.ics", f"{calendar}.ics"
-    if len(data) > MOST_BYTES:
-        raise ToolFailure(f"{shown!r} would have more than {MOST_BYTES} bytes", code="too_large")
+    if len(data) > _MOST_BYTES:
+        raise ToolFailure(f"{shown!r} would have more than {_MOST_BYTES} bytes", code="too_large")
     fresh = f".{secrets.token_hex(8)}.tmp"
     ctx.will_write(data)
     try:

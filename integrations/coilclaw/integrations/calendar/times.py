@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from zoneinfo import ZoneInfo
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from coilclaw.integrations.calendar.zones import iana_zone, local_zone
 from coilclaw.sdk import ToolContext, ToolFailure
 
 __all__ = ["chosen_zone", "clock_times", "whole_days", "window"]
@@ -13,18 +13,19 @@ __all__ = ["chosen_zone", "clock_times", "whole_days", "window"]
 _LONGEST_WINDOW = timedelta(days=400)
 _LONGEST_EVENT = timedelta(days=3660)
 _DAY = timedelta(days=1)
+_LOCALTIME = Path("/etc/localtime")
 
 
 def chosen_zone(ctx: ToolContext, name: str | None) -> ZoneInfo:
+    """The zone that is asked for, the operator's, or that of the machine."""
     wanted = name or ctx.settings.get("time_zone")
-    if not wanted:
-        return local_zone()
-    zone = iana_zone(wanted)
-    if zone is None:
+    try:
+        # The machine's zone has a name only where this is a link into the database.
+        return ZoneInfo(wanted or str(_LOCALTIME.resolve()).partition("/zoneinfo/")[2] or "UTC")
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ToolFailure(
             f"{wanted!r} is not a known time zone", code="unknown_zone", hint="use an IANA name such as Europe/Paris"
-        )
-    return zone
+        ) from None
 
 
 def _given(name: str, text: str) -> date | datetime:

@@ -1,65 +1,41 @@
-"""Putting an event into a file and taking one out, with everything else left as it is."""
+r"""New events as `icalendar` writes them, with two things done here that icalendar 7.3 does wrongly.
+
+It takes a `\N` in a text for a line break; and the zones it describes change their clocks an hour late in spring and
+miss changes that are less than 64 days apart (Morocco's).
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from bisect import bisect_left
+from datetime import UTC, date, datetime, timedelta
+from datetime import time as clock
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from coilclaw.integrations.calendar.content import Component, Document, escaped, folded
-from coilclaw.integrations.calendar.recurrence import Budget, TooDense
-from coilclaw.integrations.calendar.rules import parse_rule
-from coilclaw.integrations.calendar.values import Moment, wall_clock, written
-from coilclaw.integrations.calendar.zone_definition import zone_definition
+import icalendar
+from dateutil.rrule import rrulestr  # type: ignore[import-untyped]
+
+from coilclaw.integrations.calendar.rules import check_rule
 from coilclaw.sdk import ToolFailure
 
-__all__ = ["EMPTY", "NewEvent", "added", "checked_rule", "checked_text", "with_uid", "without"]
+__all__ = ["checked_rule", "checked_text", "defined_zone", "new_event"]
 
-EMPTY = b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//CoilClaw//calendar//EN\r\nCALSCALE:GREGORIAN\r\nEND:VCALENDAR\r\n"
-
-_RULE = re.compile(r"[A-Za-z0-9=;,+-]{1,500}", re.ASCII)
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x85\u2028\u2029]")
+_RULE = re.compile(r"[A-Za-z0-9=;,+-]+", re.ASCII)
+_UNTIL = re.compile(r";UNTIL=[^;]*")
+_ZONE_DAYS = 20 * 366
 
 
-@dataclass(frozen=True, kw_only=True)
-class NewEvent:
-    """An event to be written; `end` is the first moment after it."""
+class _Text(icalendar.vText):
+    r"""Text as it was given: icalendar takes `\N` in it for a line break."""
 
-    uid: str
-    title: str
-    start: Moment
-    end: Moment
-    location: str = ""
-    description: str = ""
-    reminder_minutes: int | None = None
-    rule: str | None = None
-
-    def lines(self, now: datetime) -> list[str]:
-        stamp = written(now)
-        lines = ["BEGIN:VEVENT", f"UID:{self.uid}", f"DTSTAMP:{stamp}", f"CREATED:{stamp}"]
-        lines += [_moment("DTSTART", self.start), _moment("DTEND", self.end)]
-        lines += [f"RRULE:{self.rule}"] if self.rule else []
-        lines.append(f"SUMMARY:{escaped(self.title)}")
-        lines += [f"LOCATION:{escaped(self.location)}"] if self.location else []
-        lines += [f"DESCRIPTION:{escaped(self.description)}"] if self.description else []
-        if self.reminder_minutes is not None:
-            lines += ["BEGIN:VALARM", "ACTION:DISPLAY", f"DESCRIPTION:{escaped(self.title)}"]
-            lines += [f"TRIGGER:-PT{self.reminder_minutes}M", "END:VALARM"]
-        return [*lines, "END:VEVENT"]
-
-    @property
-    def zone(self) -> ZoneInfo | None:
-        zone = self.start.tzinfo if isinstance(self.start, datetime) else None
-        return zone if isinstance(zone, ZoneInfo) else None
-
-
-def _moment(name: str, value: Moment) -> str:
-    if not isinstance(value, datetime):
-        return f"{name};VALUE=DATE:{written(value)}"
-    key = getattr(value.tzinfo, "key", None)
-    return f"{name};TZID={key}:{written(value)}" if key else f"{name}:{written(value)}"
+    def to_ical(self) -> bytes:
+        text = str(self)
+        for plain, written in (("\\", "\\\\"), (";", "\\;"), (",", "\\,"), ("\n", "\\n")):
+            text = text.replace(plain, written)
+        return text.encode()
 
 
 def checked_text(name: str, text: str, *, lines: bool = False) -> str:
@@ -71,57 +47,76 @@ def checked_text(name: str, text: str, *, lines: bool = False) -> str:
     return plain
 
 
-def checked_rule(text: str, start: Moment) -> str:
+def checked_rule(text: str, start: date) -> icalendar.vRecur:
     """A recurrence rule that goes with its start."""
+    moment = start if isinstance(start, datetime) else None
+    day = date(start.year, start.month, start.day)
     try:
         if not _RULE.fullmatch(text):
             raise ValueError("it is not a list of NAME=VALUE, divided by semicolons")
-        rule = parse_rule(text)
-    except ValueError as error:
-        raise ToolFailure(
-            f"the rrule cannot be used: {error}", code="bad_rule", hint="for example FREQ=WEEKLY;BYDAY=MO;COUNT=10"
-        ) from None
-    timed = isinstance(start, datetime)
-    if rule.until is not None and timed != (isinstance(rule.until, datetime) and rule.until.tzinfo is UTC):
-        wanted = "UNTIL=20301231T235959Z" if timed else "UNTIL=20301231"
-        raise ToolFailure("the rrule's UNTIL does not go with the start", code="bad_rule", hint=f"write it as {wanted}")
-    begin = wall_clock(start)
-    try:
-        first = next(rule.between(begin, begin, begin, Budget(20_000)), None)
-    except TooDense:
-        first = None
-    if first != begin:
-        raise ToolFailure(
-            "the start is not an occurrence of the rrule", code="bad_rule", hint="let start be the first occurrence"
-        )
-    return text.upper().rstrip(";")
+        plain = text.upper().rstrip(";")
+        rule: icalendar.vRecur = icalendar.vRecur.from_ical(plain)
+        check_rule(rule, day, day)
+        until = rule.get("UNTIL", [None])[0]
+        if until and (moment is not None) != (isinstance(until, datetime) and until.tzinfo is not None):
+            raise ValueError("UNTIL does not go with the start: 20301231T235959Z, or 20301231 for whole days")
+        wall = datetime.combine(day, moment.time() if moment else clock())
+        if next(iter(rrulestr(_UNTIL.sub("", plain), dtstart=wall)), None) != wall:
+            raise ValueError("the start is not an occurrence of it")
+    except (ValueError, TypeError, KeyError) as error:
+        hint = "for example FREQ=WEEKLY;BYDAY=MO;COUNT=10, and let start be the first occurrence"
+        raise ToolFailure(f"the rrule cannot be used: {error}", code="bad_rule", hint=hint) from None
+    return rule
 
 
-def with_uid(document: Document, uid: str) -> list[Component]:
-    """The event with this UID: the series first, then what replaces parts of it."""
-    found = [component for component in document.components("VEVENT") if component.text("UID") == uid]
-    return sorted(found, key=lambda each: each.has("RECURRENCE-ID"))
+def new_event(uid: str, start: date, end: date, texts: dict[str, str], reminder: int | None, rule: Any) -> bytes:
+    """A VEVENT as it stands in a file."""
+    event = icalendar.Event()
+    event.add("UID", uid)
+    for name in ("DTSTAMP", "CREATED"):
+        event.add(name, datetime.now(UTC))
+    event.add("DTSTART", start)
+    event.add("DTEND", end)
+    if rule is not None:
+        event.add("RRULE", rule)
+    for name, text in texts.items():
+        if text:
+            event[name] = _Text(text)
+    if reminder is not None:
+        alarm = icalendar.Alarm()
+        alarm.add("ACTION", "DISPLAY")
+        alarm["DESCRIPTION"] = _Text(texts["SUMMARY"])
+        alarm["TRIGGER"] = _Text(f"-PT{reminder}M")
+        event.add_component(alarm)
+    return bytes(event.to_ical())
 
 
-def added(document: Document, event: NewEvent, now: datetime | None = None) -> bytes:
-    """The file with the event at its end, and with the zone it names."""
-    if not document.calendars:
-        raise document.failure("is not an iCalendar file")
-    calendar = document.calendars[0]
-    lines = _physical(event.lines(now or datetime.now(UTC).replace(microsecond=0)))
-    document.lines[calendar.closing : calendar.closing] = lines
-    if event.zone is not None and all(each.text("TZID") != event.zone.key for each in document.components("VTIMEZONE")):
-        place = calendar.children[0].first if calendar.children else calendar.closing
-        document.lines[place:place] = _physical(zone_definition(event.zone, event.start.year))
-    return document.encoded()
+def defined_zone(zone: ZoneInfo, year: int) -> bytes:
+    """A VTIMEZONE, which every file that names a zone has to include; good for twenty years."""
+    first = datetime(year - 1, 1, 1, tzinfo=UTC)
 
+    def at(minute: int) -> datetime:
+        return (first + timedelta(minutes=minute)).astimezone(zone)
 
-def without(document: Document, components: list[Component]) -> bytes:
-    """The file without these components."""
-    for component in sorted(components, key=lambda each: each.first, reverse=True):
-        del document.lines[component.first : component.last]
-    return document.encoded()
-
-
-def _physical(lines: list[str]) -> list[str]:
-    return [part for line in lines for part in folded(line)]
+    found = [(0, at(0).utcoffset())]
+    for day in range(0, _ZONE_DAYS * 1440, 1440):
+        before = at(day).utcoffset()
+        if at(day + 1440).utcoffset() != before:
+            minutes = range(day, day + 1440)
+            found.append((day + bisect_left(minutes, True, key=lambda each: at(each).utcoffset() != before), before))
+    kinds: dict[Any, list[datetime]] = {}
+    for minute, before in found:
+        after = at(minute)
+        # A change is written as the clock shows it before it is set.
+        wall = (first + timedelta(minutes=minute) + (before or timedelta(0))).replace(tzinfo=None)
+        kinds.setdefault((bool(after.dst()), before, after.utcoffset(), after.tzname()), []).append(wall)
+    made = icalendar.Timezone()
+    made.add("TZID", zone.key)
+    for (summer, before, offset, name), changes in kinds.items():
+        part = icalendar.TimezoneDaylight() if summer else icalendar.TimezoneStandard()
+        part.TZOFFSETFROM, part.TZOFFSETTO, part.DTSTART = before, offset, changes[0]
+        part.add("TZNAME", name)
+        if changes[1:]:
+            part.add("RDATE", changes[1:])
+        made.add_component(part)
+    return bytes(made.to_ical())

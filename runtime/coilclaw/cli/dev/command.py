@@ -98,7 +98,7 @@ def dev(workspace: str | None, script: str | None, engine: str | None, yes: bool
         sandbox = make_engine(settings, pool=1) if script is not None else None
         if sandbox is not None:
             stack.callback(sandbox.close)
-        parts = stack.enter_context(open_parts(settings, approver))
+        parts = stack.enter_context(open_parts(settings, approver, may_wait=False))
         runs = None
         if script is not None and sandbox is not None:
             from coilclaw.cli.dev.script import Script, ScriptRuns
