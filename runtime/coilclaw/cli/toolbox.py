@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -11,10 +13,10 @@ from coilclaw.bridge import LiveRegistry, Provision, Registry, registry_tools
 from coilclaw.config import Settings
 from coilclaw.policy import Policy
 from coilclaw.trust import TrustLedger
-from coilclaw.workspace_tools import Change, Loaded, Watch, Workspace, load_installed, plugins
+from coilclaw.workspace_tools import Change, Loaded, TooManyFiles, Watch, Workspace, load_installed, plugins
 
 if TYPE_CHECKING:
-    from coilclaw.workspace_tools.mcp_servers import McpServers
+    from coilclaw.workspace_tools import mcp_servers
 
 __all__ = ["Toolbox"]
 
@@ -28,8 +30,11 @@ class Toolbox:
     def __init__(self, settings: Settings, ledger: TrustLedger | None, policy: Policy, *, record: bool = True) -> None:
         self._ledger = ledger
         self._record = record and ledger is not None
-        admit = ledger.reason_against if ledger is not None else _nothing_against
-        self.workspace = Workspace(settings.config.workspace_dir, admit=admit)
+        place = settings.config.workspace_dir
+        self.workspace = Workspace(place, examine=ledger.examine) if ledger is not None else Workspace(place)
+        self._lock = threading.Lock()
+        self._unrecorded: dict[str, bytes] = {}
+        self._outdated = True
         installed = load_installed()
         search_path = os.environ.get("PATH", os.defpath)
         added = plugins.load_plugins(settings.home / "plugins", path=search_path)
@@ -41,15 +46,24 @@ class Toolbox:
 
     def refresh(self, *, force: bool = False) -> Change:
         """Look at everything, load what changed, and make the next registry if there is anything new."""
-        if self._record and self._ledger is not None:
-            self._ledger.recover(self.workspace.sources.digests)
-        told = self.workspace.sources.diagnostics
-        change = self.workspace.refresh(force=force)
-        if self._record and self._ledger is not None:
-            self._ledger.record_loaded([(source.name, source.data) for source in change.loaded])
-        if change or force or not self.live.current.generation or told != self.workspace.sources.diagnostics:
-            self.live.rebuild()
-        return change
+        with self._lock:
+            if self._record and self._ledger is not None:
+                self._recover(self._ledger)
+            change = self.workspace.refresh(force=force)
+            # Remembered until it is done: the next look finds nothing new, and what failed here would stay undone.
+            self._outdated |= bool(change) or force
+            self._unrecorded |= {source.name: source.data for source in change.loaded}
+            if self._record and self._ledger is not None:
+                self._ledger.record_loaded(list(self._unrecorded.items()))
+            self._unrecorded = {}
+            if self._outdated:
+                self.live.rebuild()
+                self._outdated = False
+            return change
+
+    def _recover(self, ledger: TrustLedger) -> None:
+        with suppress(TooManyFiles):  # What was left behind stays held back; the registry's diagnostics say why.
+            ledger.recover(self.workspace.sources.digests)
 
     @property
     def registry(self) -> Registry:
@@ -89,7 +103,7 @@ class Toolbox:
         return Provision(tools=workspace.tools, diagnostics=workspace.diagnostics, quarantined=workspace.quarantined)
 
 
-def _servers(settings: Settings, changed: Callable[[], object]) -> McpServers | None:
+def _servers(settings: Settings, changed: Callable[[], object]) -> mcp_servers.McpServers | None:
     if not settings.config.integrations.mcp:
         return None
     from coilclaw.cli.mcp import open_servers
@@ -99,7 +113,3 @@ def _servers(settings: Settings, changed: Callable[[], object]) -> McpServers | 
 
 def _offer(loaded: Loaded) -> Provision:
     return Provision(tools=loaded.tools, diagnostics=loaded.diagnostics)
-
-
-def _nothing_against(name: str, content: str) -> str | None:
-    return None
