@@ -5,7 +5,7 @@ from coilclaw.bridge.bridge import Bridge
 from coilclaw.bridge.calls import PriorCall
 from coilclaw.bridge.catalogue import Match, registry_tools, search_tools
 from coilclaw.bridge.handlers import Handlers
-from coilclaw.bridge.journal import JOURNAL, Journal, Recorded, read_journal
+from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, read_journal
 from coilclaw.bridge.live import LiveRegistry, Provision
 from coilclaw.bridge.registry import Registry, build_registry
 from coilclaw.bridge.repetition import Repetition
@@ -26,6 +26,7 @@ __all__ = [
     "Bridge",
     "Handlers",
     "Journal",
+    "Known",
     "LiveRegistry",
     "Match",
     "PriorCall",

@@ -15,15 +15,16 @@ from coilclaw.bridge.calls import Admitted, Call, PriorCall
 from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
 from coilclaw.bridge.registry import Registry
 from coilclaw.bridge.surroundings import Surroundings
-from coilclaw.bridge.trail import following, refused
+from coilclaw.bridge.trail import bounded, following, refused
 from coilclaw.policy import Question, classify
 from coilclaw.receipts import Draft, Row, digest, now
 from coilclaw.sandbox import Abandoned, Deadline, Diverged, Failed, Limits, RunEnded, SnippetError
 from coilclaw.sdk import Decision, Forbid, OperatorError, Risk, Tool, ToolContext
 
-__all__ = ["Admission", "Divergence", "Identity", "OutcomeUnknown", "RunFacts"]
+__all__ = ["Admission", "Divergence", "Identity", "OutcomeUnknown", "Rehearsed", "RunFacts"]
 
 _LONGEST_NAME: Final = 200
+_DRY_RUN: Final = Refusal(code="dry_run", message="not called: this is a rehearsal", denied=True)
 _UNKNOWN_OUTCOME: Final = Refusal(
     code="unknown_outcome",
     message="the process ended while the tool ran; a person decided that this counts as failed",
@@ -48,6 +49,14 @@ class OutcomeUnknown(Exception):
         self.call = call
 
 
+class Rehearsed(Exception):
+    """A call that is not made because the run is a rehearsal; `value` is what it is answered with."""
+
+    def __init__(self, value: bytes) -> None:
+        super().__init__()
+        self.value = value
+
+
 class RunFacts(NamedTuple):
     """What the bridge of one run knows about the run."""
 
@@ -58,6 +67,8 @@ class RunFacts(NamedTuple):
     prior: Mapping[int, PriorCall] = {}
     unknown: str | None = None
     """What a person said about a call that was under way when its process ended: `retry` or `failed`."""
+    policy_hash: str | None = None
+    """The policy under which the run began, if it is resumed."""
 
 
 class Identity(NamedTuple):
@@ -75,13 +86,14 @@ class Identity(NamedTuple):
 
 Context = Callable[[Call, Tool, dict[str, str]], ToolContext]
 Ended = Callable[[Call, Refusal], Sequence[Row]]
+Pins = Callable[[], Mapping[str, str | int]]
 
 
 class Admission:
     """Admits the calls of one run. Whatever it refuses has its receipts when `Refusal` is raised."""
 
     def __init__(
-        self, surroundings: Surroundings, registry: Registry, run: RunFacts, context: Context, ended: Ended
+        self, surroundings: Surroundings, registry: Registry, run: RunFacts, context: Context, ended: Ended, pins: Pins
     ) -> None:
         self._around = surroundings
         self._registry = registry
@@ -89,6 +101,7 @@ class Admission:
         self._prior = dict(run.prior)
         self._context = context
         self._ended = ended
+        self._pins = pins
         self.asking = Asking(surroundings, run.deadline)
         self.unmet: set[str] = set()
 
@@ -142,23 +155,33 @@ class Admission:
         context = self._context(call, tool, identity.secrets)
         asked = Admitted(call, tool, input, context, identity.redaction, requested, True, itertools.count())
         if prior is not None and prior.state == "started":
-            return self._again(asked)
-        return self.decide(asked, identity)
+            return self._again(asked, identity, prior)
+        return self.decide(asked, identity, self._classify(asked))
 
-    def decide(self, asked: Admitted, identity: Identity) -> Admitted:
-        """Classify, ask policy, and perhaps a person."""
+    def decide(
+        self, asked: Admitted, identity: Identity, classified: Risk | Forbid, again: PriorCall | None = None
+    ) -> Admitted:
+        """Ask policy, and perhaps a person. `again` is a call that was started before and may be started again."""
         tool, requested, policy = asked.tool, asked.draft, self._around.policy
-        classified = self._classify(asked)
         # Rules look at what was sent, before secrets are taken out of it.
         given = from_json(identity.arguments) if policy.constrained(tool) else None
         verdict = policy.decide(tool, classified, given, self._around.channel, input=asked.input)
         risk = tool.risk if isinstance(classified, Forbid) else classified
         requested = requested._replace(risk=risk.value) if risk is not tool.risk else requested
         reason = asked.redaction.text(verdict.reason)
+        if again is not None:
+            return self._started_again(asked, identity, requested, verdict.decision, again, reason, risk)
         if verdict.decision is Decision.DENY:
             hint = "ask the operator to change the policy, or do without this call"
             raise self.refuse(asked.call, requested, Refusal(code="denied", message=reason, hint=hint, denied=True))
-        if verdict.decision is Decision.ALLOW:
+        stand_in = self._around.stand_in
+        if stand_in is not None and (risk is not Risk.READ or verdict.decision is Decision.ASK):
+            facts = {"verdict": verdict.decision.value, "reason": bounded(reason)}
+            self._around.log.append_relaxed(refused(requested, _DRY_RUN, facts))
+            raise Rehearsed(stand_in(tool))
+        before = self._prior.get(asked.call.number)
+        said_no = before is not None and before.state == "ended"  # By a person: a policy that allows it now is no yes.
+        if verdict.decision is Decision.ALLOW and not said_no:
             started = following(requested, "tool.call.started", "allowed", now(), {})
             return asked._replace(draft=started, durable=risk is not Risk.READ)
         self._around.log.flush()  # The question is on disk before it is put.
@@ -184,13 +207,14 @@ class Admission:
 
     def _leave(self, asked: Admitted, risk: Risk, reason: str, arguments: bytes, requested: Draft) -> Leave:
         call, tool = asked.call, asked.tool
+        before = self._prior.get(call.number)
         # Should it be decided again, then without being requested again.
         self._prior[call.number] = PriorCall(
             number=call.number,
             tool=call.name,
             tool_version=tool.version,
             args_hash=str(requested.args_hash),
-            state="requested",
+            state=before.state if before else "requested",
         )
         question = Question(
             run_id=self._run.run_id,
@@ -222,16 +246,44 @@ class Admission:
         if prior.args_hash != identity.args_hash:
             raise Divergence(prior.number, f"with arguments {prior.args_hash[:12]}", identity.args_hash[:12])
 
-    def _again(self, asked: Admitted) -> Admitted:
+    def _again(self, asked: Admitted, identity: Identity, prior: PriorCall) -> Admitted:
         """A call that was under way when its process ended: what it did is unknown."""
-        requested = asked.draft
-        if asked.tool.idempotent or asked.tool.risk is Risk.READ or self._run.unknown == "retry":
-            decided = {"decision": "retry", "decided_by": "operator" if self._run.unknown else "contract"}
-            started = following(requested, "tool.call.started", "allowed", now(), decided)
-            return asked._replace(draft=started)
-        if self._run.unknown == "failed":
-            raise self.refuse(asked.call, requested, _UNKNOWN_OUTCOME, {"decision": "failed", "decided_by": "operator"})
-        raise OutcomeUnknown(asked.call)
+        classified = self._classify(asked)
+        # What only reads may be called such by its author, and yet be classified as more; and another version of a
+        # tool knows nothing of the keys of the one before.
+        reads = asked.tool.risk is Risk.READ and classified is Risk.READ
+        safe = (reads or asked.tool.idempotent) and prior.tool_version == asked.tool.version
+        if not safe and self._run.unknown == "failed":
+            decided = {"decision": "failed", "decided_by": "operator"}
+            raise self.refuse(asked.call, asked.draft, _UNKNOWN_OUTCOME, decided)
+        if not safe and self._run.unknown != "retry":
+            raise OutcomeUnknown(asked.call)
+        return self.decide(asked, identity, classified, prior)
+
+    def _started_again(
+        self,
+        asked: Admitted,
+        identity: Identity,
+        requested: Draft,
+        decision: Decision,
+        prior: PriorCall,
+        reason: str,
+        risk: Risk,
+    ) -> Admitted:
+        """Leave to repeat a call that may have been made: what allowed it then must still hold."""
+        if decision is Decision.DENY:
+            raise OutcomeUnknown(asked.call)  # It may have run: "denied" would be a lie. The run waits on.
+        by_person = self._run.unknown == "retry"
+        decided = {"decision": "retry", "decided_by": "operator" if by_person else "contract"}
+        same = prior.tool_version == asked.tool.version and (
+            by_person or self._run.policy_hash == self._around.policy.digest
+        )
+        leave = Leave()
+        if decision is Decision.ASK and not same:
+            self._around.log.flush()
+            leave = self._leave(asked, risk, reason, identity.kept, requested)
+        started = following(requested, "tool.call.started", "allowed", now(), {**decided, **leave.facts})
+        return asked._replace(draft=started, before=leave.drafts, rows=leave.rows)
 
     def _classify(self, asked: Admitted) -> Risk | Forbid:
         tool, deadline = asked.tool, self._run.deadline
@@ -282,5 +334,5 @@ class Admission:
             tool_version=call.tool.version if call.tool else None,
             risk=call.tool.risk.value if call.tool else None,
             args_hash=identity.args_hash,
-            payload={"line": call.line, "number": call.number},
+            payload={"line": call.line, "number": call.number, **self._pins()},
         )

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Final
 
 from pydantic_core import to_json
 
-from coilclaw.bridge.admission import Admission, OutcomeUnknown, RunFacts
+from coilclaw.bridge.admission import Admission, OutcomeUnknown, Rehearsed, RunFacts
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.asking import Waiting
 from coilclaw.bridge.calls import Admitted, Call
@@ -28,13 +27,14 @@ from coilclaw.bridge.journal import Journal, Known
 from coilclaw.bridge.preflight import check_calls
 from coilclaw.bridge.redaction import Redaction
 from coilclaw.bridge.registry import Registry
+from coilclaw.bridge.stopping import StopWatch
 from coilclaw.bridge.surroundings import Surroundings
 from coilclaw.bridge.trail import bounded, following, refused
 from coilclaw.receipts import Conflict, Draft, Row, digest, now
 from coilclaw.sandbox import POLL_SECONDS, Abandoned, Cancelled, Crashed, OutputExceeded, RunEnded, Suspended
 from coilclaw.sdk import Tool, ToolContext, ToolFailure
 
-__all__ = ["Bridge"]
+__all__ = ["TOO_MANY_ANSWERS", "Bridge"]
 
 _logger = logging.getLogger(__name__)
 
@@ -44,13 +44,13 @@ _MOST_ATTEMPTS: Final = 3
 _MOST_UNDELIVERED_BYTES: Final = 16 * 1024 * 1024
 _MOST_DELIVERED_BYTES: Final = 8 * 1024 * 1024
 _LONGEST_WRITE_SECONDS: Final = 5.0
-_STOP_GRACE_SECONDS: Final = 0.15
-"""How long handlers that look at `ctx.cancelled` have to end what they began, once everything is stopped."""
 _TOO_LATE: Final = Refusal(code="abandoned", message="the run had ended; the tool was not called")
-_TOO_MANY_ANSWERS: Final = Refusal(
-    code="output_too_large",
-    message="too many answers wait to be read; the call itself was made",
-    hint="read the results of calls before starting more",
+TOO_MANY_ANSWERS: Final = failure(
+    Refusal(
+        code="output_too_large",
+        message="too many answers wait to be read; the call itself was made",
+        hint="read the results of calls before starting more",
+    )
 )
 _ABANDONED: Final = Refusal(code="abandoned", message="the run ended first; what the tool did is unknown")
 _TAKEN_OVER: Final = Crashed(reason="another process has taken this run over", hint="`coilclaw receipt list` shows it")
@@ -75,11 +75,11 @@ class Bridge:
         self._journal = journal
         self._show = show
         self.issued = 0
-        self.admission = Admission(surroundings, registry, run, self._context, self._refusal_rows)
+        self.admission = Admission(surroundings, registry, run, self._context, self._refusal_rows, self._pins)
         self._written = 0
         self._output: list[str] = []
         self._answered = threading.Condition()
-        self._answers: deque[tuple[int, bytes]] = deque()
+        self._answers: deque[tuple[int, bytes]] = deque()  # With a negative number: not what the call returned.
         self._under_way: dict[int, Admitted] = {}
         self._waiting: dict[int, tuple[Waiting, Callable[[], None]]] = {}
         self._at_once = threading.Semaphore(_MOST_AT_ONCE)
@@ -88,10 +88,7 @@ class Bridge:
         self._writing = 0
         self._undelivered = 0
         self._untouched = True
-        self._watched = False
-        self._closed = threading.Event()
-        self.stopped: str | None = None
-        """Why the run was cancelled, if calls of it were under way when the operator stopped everything."""
+        self._stop = StopWatch(surroundings, run.deadline, self._tools_under_way)
         self.unknown: Call | None = None
         """The call whose outcome nobody knows, if the run waits for a person to decide about it."""
 
@@ -99,6 +96,14 @@ class Bridge:
     def unmet(self) -> set[str]:
         """Codes of refusals a person could lift: `approval_required`, `missing_secret`."""
         return self.admission.unmet
+
+    @property
+    def stopped(self) -> str | None:
+        """Why the run was cancelled, if calls of it were under way when the operator stopped everything."""
+        return self._stop.reason
+
+    def _tools_under_way(self) -> list[str]:
+        return [admitted.tool.id for admitted in list(self._under_way.values())]
 
     def issue(self) -> int:
         """The number of the next call."""
@@ -119,18 +124,21 @@ class Bridge:
         self._deadline.end_if_over()
         self._untouched = False
         number = self.issue()
+        self._journal_looks()
         while True:
             try:
                 admitted = self._admit(tool, input, line, number, stops=True)
                 break
             except Refusal as refusal:
                 return failure(refusal)
+            except Rehearsed as rehearsed:
+                return success(rehearsed.value)
             except Waiting as waiting:
                 if not self._around.stays:
                     self._suspend()
                 self.admission.asking.stay(waiting)
         answer = self._perform(admitted)
-        self._deadline.end_if_over()
+        self._stop.end_if_over()
         return answer
 
     def begin(self, tool: str, input: bytes, line: int) -> int:
@@ -138,14 +146,23 @@ class Bridge:
         self._deadline.end_if_over()
         self._untouched = False
         number = self.issue()
+        self._journal_looks()
         self._begin(tool, input, line, number)
         return number
+
+    def begin_again(self, number: int, tool: str, input: bytes, line: int) -> None:
+        """Admit a call that was begun in another process, and had no answer there."""
+        self._untouched = False
+        self._begin(tool, input, line, number)
 
     def _begin(self, tool: str, input: bytes, line: int, number: int) -> None:
         try:
             admitted = self._admit(tool, input, line, number, stops=False)
         except Refusal as refusal:
             self.answer(number, failure(refusal))
+            return
+        except Rehearsed as rehearsed:
+            self.answer(number, success(rehearsed.value))
             return
         except Waiting as waiting:
             self._waiting[number] = (waiting, lambda: self._begin(tool, input, line, number))
@@ -162,21 +179,26 @@ class Bridge:
                     if self._answers:
                         break
                 step = POLL_SECONDS if left is None else min(POLL_SECONDS, left)
-                self._answered.wait(step)
+                # The run's time stands still while it waits for nothing but people.
+                stands = left is None and bool(self._waiting) and not self._under_way
+                with self._deadline.paused() if stands else nullcontext():
+                    self._answered.wait(step)
                 left = None if left is None else left - step
             answers: list[tuple[int, str]] = []
+            numbers: list[int] = []
             size = 0
             while self._answers and size < _MOST_DELIVERED_BYTES:
                 number, answer = self._answers.popleft()
                 size += len(answer)
-                answers.append((number, answer.decode()))
+                numbers.append(number)
+                answers.append((abs(number), answer.decode()))
             self._undelivered -= size
-        self._deadline.end_if_over()
+        self._stop.end_if_over()
         if self._journal is not None:
-            clock = self._journal.clock
-            at_least = clock.offset + int(seconds * 1e9) if seconds is not None and not answers else 0
-            row = self._journal.wait_returns([number for number, _ in answers], at_least)
-            self._around.log.append_relaxed(rows=[row])
+            if numbers:
+                self._around.log.append_relaxed(rows=self._journal.wait_returns(numbers))
+            else:
+                self._journal.nothing_came(int((seconds or 0) * 1e9))
         return to_json(answers)
 
     def write(self, stream: int, text: str) -> None:
@@ -202,34 +224,12 @@ class Bridge:
             abandoned, self._under_way = list(self._under_way.values()), {}
             # What is being written just now comes before the end of the run.
             self._answered.wait_for(lambda: self._writing == 0, timeout=_LONGEST_WRITE_SECONDS)
-        self._closed.set()
+        self._stop.end()
+        self._journal_looks()
         if abandoned:
-            self._around.log.append(*(refused(admitted.draft, self._given_up()) for admitted in abandoned))
-
-    # The emergency stop ------------------------------------------------------------------------------
-
-    def _watch(self) -> None:
-        """While calls are under way, look whether everything is stopped; if it is, cancel them and the run."""
-        while not self._closed.wait(POLL_SECONDS):
-            under_way = [admitted.tool.id for admitted in list(self._under_way.values())]
-            stopped = self.admission.stopped() if under_way else None
-            if stopped is not None:
-                break
-        else:
-            return
-        self.stopped = stopped.message  # From here on `ctx.cancelled` is true.
-        ends = time.monotonic() + _STOP_GRACE_SECONDS
-        while self._under_way and time.monotonic() < ends:
-            self._closed.wait(_STOP_GRACE_SECONDS / 15)
-        self._deadline.cancel()
-        with suppress(OSError):  # Nobody may be reading any longer.
-            for tool in dict.fromkeys(under_way):
-                self._around.progress(tool, stopped.message)
-
-    def _given_up(self) -> Refusal:
-        if self.stopped is None:
-            return _ABANDONED
-        return Refusal(code="stopped", message=f"{self.stopped}; what the tool did is unknown")
+            ends = [refused(admitted.draft, self._stop.given_up() or _ABANDONED) for admitted in abandoned]
+            with suppress(Conflict):  # Another process has the run by now, and decides what became of its calls.
+                self._around.log.append(*ends, rows=self._hold())
 
     # Waiting for people ------------------------------------------------------------------------------
 
@@ -276,22 +276,20 @@ class Bridge:
             stopped = self.admission.stopped()
             if stopped is not None:
                 raise self.admission.refuse(admitted.call, admitted.draft, stopped)
-        if self._around.stop is not None and not self._watched:
-            self._watched = True
-            threading.Thread(target=self._watch, name="coilclaw-stop", daemon=True).start()
+        self._stop.begin()
         with self._answered:
             late = self._over or self._deadline.over
             if not late:
                 self._under_way[number] = admitted
                 self._writing += 1
         if late:
-            self._around.log.append_relaxed(refused(admitted.draft, _TOO_LATE))
+            self._around.log.append_relaxed(refused(admitted.draft, _TOO_LATE), rows=self._hold())
             raise RunEnded(self._deadline.outcome or Cancelled())
         try:
             drafts = (*admitted.before, admitted.draft)
             rows, contents = list(admitted.rows), None
-            if admitted.durable and self._journal is not None:
-                rows.append(self._journal.hold())
+            if admitted.durable:
+                rows += self._hold()
             if admitted.durable and self._around.guard is not None:
                 guarded = self._around.guard.begin(admitted.call.id, admitted.draft)
                 admitted = self._under_way[number] = admitted._replace(guarded=guarded)
@@ -332,7 +330,7 @@ class Bridge:
             bounds=self._around.bounds,
             settings=self._around.settings(tool.integration),
             time_left=lambda: self._deadline.remaining,
-            is_cancelled=lambda: self._over or self.stopped is not None or self._deadline.over,
+            is_cancelled=lambda: self._over or self._stop.reason is not None or self._deadline.over,
             report_progress=lambda message: self._progress(call, tool, message, Redaction(secrets)),
             note_written=lambda data: self._note_written(call, data),
         )
@@ -384,7 +382,7 @@ class Bridge:
             if not late:
                 self._writing += 1
         if not late:
-            journaled = self._answer_rows(admitted.call, known, durable=admitted.durable)
+            journaled = self._answer_rows(admitted.call, known)
             try:
                 self._append(admitted, ended, *written, contents=contents, rows=[*journaled, *rows])
             except Conflict:
@@ -393,14 +391,24 @@ class Bridge:
             self._around.log.append(*written, rows=rows)
         return answer
 
-    def _answer_rows(self, call: Call, known: Known, *, durable: bool) -> list[Row]:
+    def _answer_rows(self, call: Call, known: Known) -> list[Row]:
         if self._journal is None:
             return []
-        enter = self._journal.call_returns if call.stops else self._journal.answer
-        return [enter(known, durable=durable)]
+        return [self._journal.call_returns(known) if call.stops else self._journal.answer(known)]
 
     def _refusal_rows(self, call: Call, refusal: Refusal) -> list[Row]:
-        return self._answer_rows(call, Known(call.number, None, failure(refusal).decode()), durable=False)
+        return self._answer_rows(call, Known(call.number, None, failure(refusal).decode()))
+
+    def _hold(self) -> list[Row]:
+        return [] if self._journal is None else [self._journal.hold()]
+
+    def _journal_looks(self) -> None:
+        if self._journal is not None and (rows := self._journal.looked()):
+            self._around.log.append_relaxed(rows=rows)
+
+    def _pins(self) -> dict[str, str | int]:
+        """What the receipt of a request says about the run so far."""
+        return {} if self._journal is None else self._journal.pins
 
     def _handle(self, admitted: Admitted) -> bytes:
         tool, context = admitted.tool, admitted.context
@@ -428,8 +436,8 @@ class Bridge:
                     tool.version, job if guarded is None else lambda: guarded.run(job), timeout, self._deadline
                 )
         except Abandoned:
-            if self.stopped is not None:
-                raise self._given_up() from None
+            if given_up := self._stop.given_up():
+                raise given_up from None
             raise Refusal(
                 code="timeout",
                 message=f"{tool.id} did not finish within {timeout:g} s; what it did is unknown",
@@ -460,7 +468,7 @@ class Bridge:
         """The answer of a begun call is there to be delivered."""
         with self._answered:
             if self._undelivered + len(answer) > _MOST_UNDELIVERED_BYTES:
-                answer = failure(_TOO_MANY_ANSWERS)
+                number, answer = -number, TOO_MANY_ANSWERS
             self._undelivered += len(answer)
             self._answers.append((number, answer))
             self._answered.notify_all()

@@ -3,6 +3,11 @@
 A snippet is deterministic but for the answers it gets. They are written down in the transactions of
 the receipts they belong to: the answer of every call, and every delivery of answers to the snippet
 with the time it had by then. Giving the same answers again at the same places repeats the run.
+
+A snippet that looks for answers again and again, and gets none, is not a flood of rows: such looks move its
+time by what it asked for and nothing else, so their number is enough, written before the next thing that happens.
+
+The receipts that the run writes next pin down everything it was told until then (`Journal.mark`).
 """
 
 from __future__ import annotations
@@ -13,11 +18,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pydantic_core import from_json
+
 from coilclaw.receipts import Row
 from coilclaw.sandbox import RunClock
 from coilclaw.store import Database, Migration
 
-__all__ = ["JOURNAL", "Delivery", "Journal", "Known", "Recorded", "read_journal"]
+__all__ = ["JOURNAL", "Delivery", "Heard", "Journal", "Known", "Recorded", "read_journal"]
 
 JOURNAL: Final = Migration(
     name="run-journal",
@@ -55,11 +62,16 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Answers that reached the snippet at one moment of its own time; `of_call` when it had stopped for that one."""
+    """Answers that reached the snippet at one moment of its own time; `of_call` when it had stopped for that one.
+
+    Without numbers, it is as many looks as `looks` says that found nothing. A negative number is a call whose
+    answer was not passed on, because too many waited to be read.
+    """
 
     numbers: tuple[int, ...]
     clock: int
     of_call: bool
+    looks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,59 +80,125 @@ class Recorded:
 
     answers: Mapping[int, Known]
     deliveries: Sequence[Delivery]
-    digest: str
-    """Of all of it: a receipt that names it pins the journal down."""
+    heard: Heard
+    marks: Sequence[str]
+    """What `Journal.mark` was before the first delivery and after each."""
+    rows: int
+
+
+class Heard:
+    """A running digest of the deliveries: a receipt that names its mark pins down all that came before."""
+
+    __slots__ = ("_digest", "position")
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+        self.position = 0
+
+    def add(self, body: str, answers: Sequence[Known | None]) -> None:
+        self.position += 1
+        self._digest.update(body.encode())
+        for known in answers:
+            told = "" if known is None else f"{known.result_hash} {known.failure}"
+            self._digest.update(f"{len(told)} {told}".encode("utf-8", "backslashreplace"))
+
+    @property
+    def mark(self) -> str:
+        return f"{self.position}:{self._digest.hexdigest()[:32]}"
 
 
 class Journal:
-    """Makes the rows of one run in one process. Another process that takes the run over raises the fence."""
+    """Makes the rows of one run in one process. Another process that takes the run over raises the fence.
 
-    def __init__(self, run_id: str, fence: int, clock: RunClock, position: int = 0) -> None:
+    Every row claims that the fence is still the one it was: what a process writes that has lost its run, it
+    writes not at all, together with the receipts that would go with it.
+    """
+
+    def __init__(self, run_id: str, fence: int, clock: RunClock, recorded: Recorded | None = None) -> None:
         self._run_id = run_id
-        self._fence = fence
-        self._position = position
+        self.fence = fence
+        self._heard = recorded.heard if recorded is not None else Heard()
+        self._answers: dict[int, Known] = dict(recorded.answers) if recorded is not None else {}
+        self._looks = 0
         self.clock = clock
+
+    @property
+    def mark(self) -> str:
+        """Names all that the snippet was told so far."""
+        return self._heard.mark
+
+    @property
+    def pins(self) -> dict[str, str | int]:
+        """What a receipt says so that it pins this down. The fence tells a process that has lost the run."""
+        return {"heard": self.mark, "fence": self.fence} if self.fence > 1 else {"heard": self.mark}
 
     def hold(self) -> Row:
         """Claims that the run is still this process's; goes with whatever precedes a side effect."""
-        return Row(_HOLD, (self._run_id, self._fence), claims=True)
+        return Row(_HOLD, (self._run_id, self.fence), claims=True)
 
-    def answer(self, known: Known, *, durable: bool) -> Row:
+    def answer(self, known: Known) -> Row:
         """A call has ended that the snippet did not stop for."""
-        return self._row("answer", known.number, [known.result_hash, known.failure], durable)
+        self._answers[known.number] = known
+        return self._row("answer", known.number, _text([known.result_hash, known.failure]))
 
-    def call_returns(self, known: Known, *, durable: bool) -> Row:
+    def call_returns(self, known: Known) -> Row:
         """A call has ended that the snippet had stopped for: it goes on with the answer."""
-        body = [known.number, known.result_hash, known.failure, self.clock.arrive()]
-        return self._delivery(body, durable=durable)
+        return self._delivery([known.number, known.result_hash, known.failure, self.clock.arrive()], ())
 
-    def wait_returns(self, numbers: Sequence[int], at_least: int) -> Row:
-        """The snippet goes on with these answers, or with none after a time."""
-        return self._delivery([list(numbers), self.clock.arrive(at_least)], durable=False)
+    def nothing_came(self, nanoseconds: int) -> None:
+        """The snippet looked for answers for this long, and goes on without one."""
+        self._looks += 1
+        self.clock.pass_by(nanoseconds)
 
-    def _delivery(self, body: Sequence[object], *, durable: bool) -> Row:
-        self._position += 1
-        return self._row("delivery", self._position, body, durable)
+    def wait_returns(self, numbers: Sequence[int]) -> list[Row]:
+        """The snippet goes on with these answers."""
+        rows = self.looked()
+        rows.append(self._delivery([list(numbers), self.clock.arrive()], numbers))
+        return rows
 
-    def _row(self, kind: str, key: int, body: Sequence[object], durable: bool) -> Row:
-        values = (self._run_id, kind, key, json.dumps(body, separators=(",", ":")), self._run_id, self._fence)
-        return Row(_ENTER, values, claims=durable)
+    def looked(self) -> list[Row]:
+        """The looks that found nothing, before something else happens."""
+        looks, self._looks = self._looks, 0
+        return [self._delivery([looks], ())] if looks else []
+
+    def _delivery(self, body: Sequence[object], numbers: Sequence[int]) -> Row:
+        text = _text(body)
+        self._heard.add(text, [self._answers.pop(abs(number), None) for number in numbers])
+        return self._row("delivery", self._heard.position, text)
+
+    def _row(self, kind: str, key: int, body: str) -> Row:
+        return Row(_ENTER, (self._run_id, kind, key, body, self._run_id, self.fence), claims=True)
+
+
+def _text(body: Sequence[object]) -> str:
+    return json.dumps(body, separators=(",", ":"))
 
 
 def read_journal(database: Database, run_id: str) -> Recorded:
-    """The journal of a run, from its beginning."""
+    """The journal of a run, from its beginning. Raises ValueError if it is none."""
     answers: dict[int, Known] = {}
     deliveries: list[Delivery] = []
+    heard = Heard()
+    marks = [heard.mark]
     rows = database.read("SELECT kind, key, body FROM journal WHERE run_id = ? ORDER BY kind, key", (run_id,))
-    hashed = hashlib.sha256()
     for kind, key, body in rows:
-        hashed.update(f"{kind} {key} {body}\n".encode())
-        match kind, json.loads(body):
-            case "answer", [result_hash, failure]:
+        match kind, from_json(body):
+            case "answer", [str() | None as result_hash, str() | None as failure]:
                 answers[key] = Known(key, result_hash, failure)
-            case "delivery", [int(number), result_hash, failure, clock]:
+                continue
+            case "delivery", [int(number), str() | None as result_hash, str() | None as failure, int(clock)]:
                 answers[number] = Known(number, result_hash, failure)
                 deliveries.append(Delivery((number,), clock, True))
-            case "delivery", [list(numbers), clock]:
+                heard.add(body, ())
+            case "delivery", [list(numbers), int(clock)] if all(type(number) is int for number in numbers):
                 deliveries.append(Delivery(tuple(numbers), clock, False))
-    return Recorded(answers, deliveries, hashed.hexdigest())
+                heard.add(body, [answers.get(abs(number)) for number in numbers])
+            case "delivery", [int(looks)] if looks > 0:
+                deliveries.append(Delivery((), 0, False, looks))
+                heard.add(body, ())
+            case _:
+                raise ValueError(f"row {kind} {key} of the journal is damaged")
+        if key != len(deliveries):
+            raise ValueError(f"delivery {len(deliveries)} is missing in the journal")
+        marks.append(heard.mark)
+    return Recorded(answers, deliveries, heard, marks, len(rows))

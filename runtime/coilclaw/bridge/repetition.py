@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NoReturn
+from typing import Final
 
 from pydantic_core import to_json
 
 from coilclaw.bridge.admission import Divergence
 from coilclaw.bridge.answers import success
-from coilclaw.bridge.bridge import Bridge
+from coilclaw.bridge.bridge import TOO_MANY_ANSWERS, Bridge
 from coilclaw.bridge.calls import PriorCall
-from coilclaw.bridge.journal import Delivery, Known, Recorded
-from coilclaw.receipts import ReceiptLog
-from coilclaw.sandbox import RunClock, RunEnded, Suspended
+from coilclaw.bridge.journal import Delivery, Recorded
+from coilclaw.receipts import DamagedReceipt, ReceiptLog
+from coilclaw.sandbox import (
+    Completed,
+    Diverged,
+    Failed,
+    Outcome,
+    OutOfMemory,
+    OutputExceeded,
+    Rejected,
+    RunClock,
+    RunEnded,
+    Suspended,
+)
 
 __all__ = ["JournalEnded", "Repetition"]
+
+_BY_ITSELF: Final = (Completed, Failed, OutOfMemory, OutputExceeded, Rejected)
+"""How a snippet ends that nobody ended."""
 
 
 class JournalEnded(RunEnded):
@@ -28,8 +42,9 @@ class JournalEnded(RunEnded):
 class Repetition:
     """Stands between an engine and the bridge of a run that has begun before.
 
-    While the journal lasts, it compares every call with what was asked then and gives the answers that
-    were given then, at the same moments; nothing is executed. After that the bridge takes over.
+    It compares every call with what was asked then and gives the answers that were given then, at the same
+    moments; nothing is executed. Only when everything the receipts and the journal know of has been repeated,
+    the calls that had no answer yet are begun again, and the bridge takes over.
     """
 
     def __init__(
@@ -43,76 +58,127 @@ class Repetition:
         goes_on: bool = True,
     ) -> None:
         self._bridge = bridge
-        self._recorded = recorded
+        self._answers = recorded.answers
+        self._deliveries = recorded.deliveries
         self._prior = prior
+        self._last = max(prior, default=0)
         self._log = log
         self._clock = clock
         self._goes_on = goes_on
         self._at = 0
-        self._delivered = {number for each in recorded.deliveries for number in each.numbers}
-        clock.repeating = bool(recorded.deliveries) or not goes_on
+        self._looks = 0
+        self._over = False
+        self._delivered = {abs(number) for each in recorded.deliveries for number in each.numbers}
+        self._unanswered: list[tuple[int, str, bytes, int]] = []
+        clock.repeating = True
+        self._untouched = not prior and not recorded.deliveries
+        self._go_on_at_the_end()
 
     def preflight(self, calls: bytes) -> bytes:
-        return b"[]"  # It was answered when the run began.
+        # Answered when the run began, unless it came to nothing at all then.
+        return self._bridge.preflight(calls) if self._untouched and self._goes_on else b"[]"
 
     def call(self, tool: str, input: bytes, line: int) -> bytes:
-        if self._ended():
+        if self._over:
+            return self._live().call(tool, input, line)
+        number = self._bridge.issued + 1
+        ends = self._at == len(self._deliveries)
+        self._compare(number, tool, input, line, stops=True, answered=not ends)
+        if ends:
+            if number < self._last:
+                raise Divergence(number, "not waited for", "waited for")
+            self._live()
+            self._go_on()
             return self._bridge.call(tool, input, line)
-        number = self._bridge.issue()
-        self._compare(number, tool, input, line, stops=True)
         delivery = self._next()
         if not delivery.of_call or delivery.numbers != (number,):
             raise Divergence(number, "answered later", "waited for")
-        return self._answer(number)
+        self._bridge.issue()
+        answer = self._answer(number)
+        self._go_on_at_the_end()
+        return answer
 
     def begin(self, tool: str, input: bytes, line: int) -> int:
-        # A call may have been begun after the last delivery: whether it is known decides, not the journal's end.
-        prior = self._peek()
-        if prior is None:
-            self._end()
-            return self._bridge.begin(tool, input, line)
-        known = self._recorded.answers.get(prior.number)
-        if known is None:
-            return self._bridge.begin(tool, input, line)  # Not answered then: asked again, or waited for.
-        number = self._bridge.issue()
-        self._compare(number, tool, input, line, stops=False)
-        if number not in self._delivered:
+        if self._over:
+            return self._live().begin(tool, input, line)
+        number = self._bridge.issued + 1
+        answered = number in self._answers
+        self._compare(number, tool, input, line, stops=False, answered=answered)
+        self._bridge.issue()
+        if not answered:
+            self._unanswered.append((number, tool, input, line))
+        elif number not in self._delivered:
             self._bridge.answer(number, self._answer(number))
+        self._go_on_at_the_end()
         return number
 
     def wait(self, seconds: float | None) -> bytes:
-        if self._ended():
-            return self._bridge.wait(seconds)
-        delivery = self._next()
+        if self._over:
+            return self._live().wait(seconds)
+        if self._at == len(self._deliveries):
+            raise Divergence(self._bridge.issued + 1, "made", "not made")
+        delivery = self._deliveries[self._at]
+        if delivery.looks:
+            return self._look(delivery, seconds)
+        self._next()
         if delivery.of_call:
             raise Divergence(delivery.numbers[0], "waited for", "not waited for")
-        return to_json([(number, self._answer(number).decode()) for number in delivery.numbers])
+        if any(abs(number) > self._bridge.issued for number in delivery.numbers):
+            raise Divergence(self._bridge.issued + 1, "made", "not made")
+        told = [(abs(number), self._answer(number).decode()) for number in delivery.numbers]
+        self._go_on_at_the_end()
+        return to_json(told)
 
     def write(self, stream: int, text: str) -> None:
         self._bridge.write(stream, text)
 
-    def _peek(self) -> PriorCall | None:
-        return self._prior.get(self._bridge.issued + 1)
+    def judged(self, outcome: Outcome) -> Outcome:
+        """How the run ended, unless it ended by itself before it had done all it did before."""
+        if self._over or not isinstance(outcome, _BY_ITSELF):
+            return outcome
+        ended = Divergence(self._bridge.issued + 1, "made, or an answer read,", "not reached").outcome
+        assert isinstance(ended, Diverged)
+        return ended
 
-    def _ended(self) -> bool:
-        if self._at < len(self._recorded.deliveries):
-            return False
-        self._end()
-        return True
+    def _look(self, delivery: Delivery, seconds: float | None) -> bytes:
+        if seconds is None:
+            raise Divergence(self._bridge.issued, "looked for", "waited for")
+        self._looks += 1
+        self._clock.pass_by(int(seconds * 1e9))
+        if self._looks == delivery.looks:
+            self._looks = 0
+            self._at += 1
+            self._go_on_at_the_end()
+        return b"[]"
 
-    def _end(self) -> None:
+    def _live(self) -> Bridge:
         if not self._goes_on:
             raise JournalEnded
+        return self._bridge
+
+    def _go_on_at_the_end(self) -> None:
+        if self._at == len(self._deliveries) and self._bridge.issued >= self._last:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Everything was as before: from here on the run lives."""
+        self._over = True
+        if not self._goes_on:
+            return
         self._clock.repeating = False
+        unanswered, self._unanswered = self._unanswered, []
+        for number, tool, input, line in unanswered:
+            self._bridge.begin_again(number, tool, input, line)
 
     def _next(self) -> Delivery:
-        delivery = self._recorded.deliveries[self._at]
+        delivery = self._deliveries[self._at]
+        if delivery.looks:
+            raise Divergence(self._bridge.issued + 1, "made after a look for answers", "made before it")
         self._at += 1
         self._clock.repeat(delivery.clock)
-        self._clock.repeating = self._at < len(self._recorded.deliveries) or not self._goes_on
         return delivery
 
-    def _compare(self, number: int, tool: str, input: bytes, line: int, *, stops: bool) -> None:
+    def _compare(self, number: int, tool: str, input: bytes, line: int, *, stops: bool, answered: bool) -> None:
         found = self._bridge.admission.identify(tool, input, line, number, stops=stops)
         prior = self._prior.get(number)
         if prior is None:
@@ -122,22 +188,22 @@ class Repetition:
             raise Divergence(number, f"of {prior.tool}", f"of {found.call.name}")
         if prior.args_hash != found.args_hash:
             raise Divergence(number, f"with arguments {prior.args_hash[:12]}", f"with {found.args_hash[:12]}")
-        if prior.tool_version != version:
+        # Without an answer it is admitted again, which knows what another version means then.
+        if answered and prior.tool_version != version:
             raise Divergence(number, f"of version {prior.tool_version}", f"of version {version}")
 
     def _answer(self, number: int) -> bytes:
-        known = self._recorded.answers.get(number)
+        if number < 0:
+            return TOO_MANY_ANSWERS
+        known = self._answers.get(number)
         if known is None:
             raise Divergence(number, "answered", "not in the journal")
-        return self._told(known)
-
-    def _told(self, known: Known) -> bytes:
         if known.failure is not None:
             return known.failure.encode()
-        value = self._log.contents(str(known.result_hash))
+        try:
+            value = self._log.contents(str(known.result_hash))
+        except DamagedReceipt:
+            raise Divergence(number, "answered", "not to be known: its result was changed in the store") from None
         if value is None:
-            self._lost(known.number)
+            raise Divergence(number, "answered", "pruned: its result is no longer kept")
         return success(value)
-
-    def _lost(self, number: int) -> NoReturn:
-        raise Divergence(number, "answered", "pruned: its result is no longer kept")

@@ -9,7 +9,7 @@ from pathlib import Path
 from coilclaw.bridge.handlers import Handlers
 from coilclaw.policy import ApprovalBook, Approver, Policy
 from coilclaw.receipts import ReceiptLog
-from coilclaw.sdk import Bounds
+from coilclaw.sdk import Bounds, Tool
 from coilclaw.store import Database
 from coilclaw.trust import WriteGuard
 
@@ -40,6 +40,8 @@ class Surroundings:
     """Wait in this process for the answers of people elsewhere, instead of ending the run to be resumed."""
     stop: Callable[[], str | None] | None = None
     """Says why no tool may be called, as long as the operator has stopped everything; looked at with every call."""
+    stand_in: Callable[[Tool], bytes] | None = None
+    """For a rehearsal: what could change something, or would be asked about, is answered with this and not run."""
     progress: Callable[[str, str], None] = lambda tool, message: None
     guard: WriteGuard | None = None
     """Holds back what calls change under `tools/`; without it nothing there can be loaded as a tool."""

@@ -21,6 +21,7 @@ _COMMANDS: Final = {
     "run": ("coilclaw.cli.run:run", "Run a Python snippet in the sandbox."),
     "resume": ("coilclaw.cli.resume:resume", "Go on with a run that waits."),
     "approval": ("coilclaw.cli.approvals:approval", "Decide about calls that wait for a person."),
+    "replay": ("coilclaw.cli.replay:replay", "Repeat a run without side effects, and compare."),
     "dev": ("coilclaw.cli.dev:dev", "Edit tools and see them reload, run and fail, live."),
     "tool": ("coilclaw.cli.tool:tool", "List, show and call tools."),
     "policy": ("coilclaw.cli.policy:policy", "Find out why a call is allowed, asked about or denied."),

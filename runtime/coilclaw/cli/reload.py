@@ -8,9 +8,10 @@ import sys
 import click
 
 from coilclaw.cli.composition import make_policy, open_evidence, settings_for, show_diagnostics
+from coilclaw.cli.terminal import printable
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.sdk import OperatorError
-from coilclaw.workspace_tools import RELOAD_REQUEST
+from coilclaw.workspace_tools import ask_to_reload
 
 __all__ = ["reload"]
 
@@ -33,7 +34,10 @@ def reload(workspace: str | None, as_json: bool) -> None:
         Toolbox(settings, evidence.ledger, make_policy(settings.config)) as toolbox,
     ):
         change = toolbox.refresh()
-        (root / RELOAD_REQUEST).touch()
+        try:
+            ask_to_reload(root)
+        except OSError as error:
+            click.echo(printable(f"Warning: other processes were not told, {root}: {error.strerror}"), err=True)
         registry = toolbox.registry
     own = [tool.id for tool in toolbox.workspace.tools]
     if as_json:
@@ -48,5 +52,5 @@ def reload(workspace: str | None, as_json: bool) -> None:
     else:
         show_diagnostics(registry)
         count = "1 tool" if len(own) == 1 else f"{len(own)} tools"
-        click.echo(f"Loaded {count} of {root} in {change.seconds * 1000:.0f} ms.")
+        click.echo(f"Loaded {count} of {printable(str(root))} in {change.seconds * 1000:.0f} ms.")
     sys.exit(1 if change.failed else 0)

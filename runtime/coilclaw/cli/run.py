@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from coilclaw.cli.composition import make_engine, run_limits, settings_for, show_diagnostics
+from coilclaw.cli.plan import approved_plan, show_rehearsal
 from coilclaw.cli.run_report import Display, run_end, show_end, workspace_option
 from coilclaw.cli.terminal import json_value, printable
 from coilclaw.cli.waiting import open_waiting
@@ -30,6 +31,8 @@ _RESERVED = {"tools", "Ok", "Err", "Result", "ToolCallError"}
 @click.option("--memory", type=click.IntRange(64, 4096), metavar="MIB", help="Memory of the sandbox.")
 @click.option("--yes", is_flag=True, help="Approve every call that asks. What policy denies stays denied.")
 @click.option("--wait", is_flag=True, help="Ask nobody here; stay until the decision is made elsewhere.")
+@click.option("--dry-run", is_flag=True, help="Only read; print what it would do. Writes get made-up answers.")
+@click.option("--approve-plan", is_flag=True, help="Rehearse first; one yes then allows exactly the calls shown.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def run(
     file: str,
@@ -40,6 +43,8 @@ def run(
     memory: int | None,
     yes: bool,
     wait: bool,
+    dry_run: bool,
+    approve_plan: bool,
     as_json: bool,
 ) -> None:
     """Run the Python snippet in FILE (or '-' for standard input) in the sandbox.
@@ -54,14 +59,23 @@ def run(
     limits = run_limits(settings.config)
     deadline = Deadline(limits.seconds)
     sandbox = make_engine(settings)  # First: what it starts gets ready while the rest is loaded.
-    with open_waiting(settings, deadline, yes=yes, wait=wait, options=workspace_option(workspace)) as parts:
+    options = workspace_option(workspace)
+    # Whoever says yes to a plan in advance has not said it to what is not in the plan.
+    with open_waiting(settings, deadline, yes=yes and not approve_plan, wait=wait, options=options) as parts:
         show_diagnostics(parts.registry)
         # Nothing that was loaded so far is garbage; looking through it again would interrupt the run.
         gc.freeze()
-        deadline.restart()  # Compiling the sandbox is not the run's time.
+        approved = None
+        if approve_plan:
+            approved = approved_plan(parts, snippet, sandbox, limits, yes=yes)
+        elif dry_run:
+            show_rehearsal(parts, snippet, sandbox, limits, as_json=as_json)
+        deadline.restart()  # Compiling the sandbox is not the run's time, nor is a person's.
         display = Display(deadline, sys.stdout, quiet=as_json)
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
-            report = parts.runtime.run(snippet, sandbox, parts.registry, limits, deadline=deadline, show=display)
+            report = parts.runtime.run(
+                snippet, sandbox, parts.registry, limits, deadline=deadline, show=display, planned=approved
+            )
         end = run_end(parts, report, workspace=workspace)
     show_end(end, as_json=as_json)
 

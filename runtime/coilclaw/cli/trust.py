@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import difflib
 import getpass
+import io
 import json
 import sys
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import click
 
-from coilclaw.cli.composition import Evidence, expanded, make_policy, open_evidence, settings_for
+from coilclaw.cli.composition import expanded, open_evidence, settings_for
 from coilclaw.cli.terminal import printable
-from coilclaw.cli.toolbox import Toolbox
 from coilclaw.sdk import OperatorError, Quarantined
-from coilclaw.workspace_tools import RELOAD_REQUEST
+from coilclaw.trust import TrustLedger
+from coilclaw.workspace_tools import Source, Sources, ask_to_look
 
 __all__ = ["trust"]
+
+_MOST_COMPARED: Final = 20_000
 
 
 @click.command(epilog="Example: coilclaw tool trust tools/posthog/tools.py")
@@ -32,35 +38,62 @@ def trust(paths: tuple[str, ...], workspace: str | None, yes: bool, as_json: boo
     """
     settings = settings_for(workspace)
     root = settings.config.workspace_dir
+    sources = Sources(root / "tools")  # Looks at the files and runs none of them.
     with open_evidence(settings) as evidence:
-        toolbox = Toolbox(settings, evidence.ledger, make_policy(settings.config))
-        # Looks at the files without running any of them.
-        evidence.ledger.recover(toolbox.workspace.sources.digests)
-        held = _quarantined(toolbox, evidence)
+        ledger = evidence.ledger
+        ledger.recover(sources.digests)
+        held = _quarantined(sources, ledger)
         if not paths:
-            _show_list(list(held.values()), as_json)
+            _show_list([each for each, _ in held.values()], as_json)
             return
-        wanted = [_name(path, root) for path in paths]
         trusted = []
-        for name in dict.fromkeys(wanted):
-            receipt = _trust(name, toolbox, evidence, name in held, yes=yes, quiet=as_json)
+        for name in dict.fromkeys(_name(path, root) for path in paths):
+            if name not in held:
+                _explain(name, sources)
+                continue
+            receipt = _trust(name, held[name][1], ledger, yes=yes, quiet=as_json)
             if receipt is None:
-                click.echo(f"{name}: left in quarantine", err=True)
+                click.echo(printable(f"{name}: left in quarantine"), err=True)
+                ask_to_look(root / "tools")
                 sys.exit(1)
-            trusted.append({"path": name, **receipt})
-        (root / "tools" / RELOAD_REQUEST).touch()  # Processes that watch the folder look again at once.
+            trusted.append({"path": name, "content_hash": held[name][1].digest, "receipt": receipt})
+        ask_to_look(root / "tools")
+        _warn_of_changes(trusted, sources)
     if as_json:
         click.echo(json.dumps(trusted))
 
 
-def _quarantined(toolbox: Toolbox, evidence: Evidence) -> dict[str, Quarantined]:
+def _quarantined(sources: Sources, ledger: TrustLedger) -> dict[str, tuple[Quarantined, Source]]:
+    found, judge = ledger.examine(sources.read)
+    reasons = judge({name: source.digest for name, source in found.items() if source.data.strip()})
     held = {}
-    for name, source in toolbox.workspace.sources.read().items():
-        if source.data.strip() and (reason := evidence.ledger.reason_against(name, source.digest)):
-            held[f"tools/{name}"] = Quarantined(
-                name=f"tools/{name}", path=source.path, content_hash=source.digest, reason=reason
-            )
+    for name, reason in reasons.items():
+        source = found[name]
+        entry = Quarantined(name=f"tools/{name}", path=source.path, content_hash=source.digest, reason=reason)
+        held[entry.name] = entry, source
     return held
+
+
+def _explain(name: str, sources: Sources) -> None:
+    """Why there is nothing to trust."""
+    if name.removeprefix("tools/") not in sources.read():
+        problems = [each for each in sources.look().diagnostics if Path(each.file) == sources.root.parent / name]
+        hint = "tool files are tools/<integration>/<name>.py"
+        raise OperatorError(
+            printable(f"{name} is not a tool file" + "".join(f": {each.message}" for each in problems)), hint=hint
+        )
+    click.echo(printable(f"{name} is not quarantined; nothing to do."), err=True)
+
+
+def _warn_of_changes(trusted: list[dict[str, str]], sources: Sources) -> None:
+    present = sources.read()
+    for each in trusted:
+        source = present.get(each["path"].removeprefix("tools/"))
+        if source is None or source.digest != each["content_hash"]:
+            click.echo(
+                printable(f"Warning: {each['path']} has changed since it was shown; only what was shown is trusted."),
+                err=True,
+            )
 
 
 def _show_list(held: list[Quarantined], as_json: bool) -> None:
@@ -89,41 +122,65 @@ def _name(path: str, workspace: Path) -> str:
     )
 
 
-def _trust(
-    name: str, toolbox: Toolbox, evidence: Evidence, is_held: bool, *, yes: bool, quiet: bool
-) -> dict[str, str] | None:
-    source = toolbox.workspace.sources.read().get(name.removeprefix("tools/"))
-    if source is None:
-        raise OperatorError(f"{name} is not a tool file", hint="tool files are tools/<integration>/<name>.py")
-    if not is_held:
-        click.echo(f"{name} is not quarantined; nothing to do.", err=True)
-        return {"content_hash": source.digest, "receipt": ""}
-    if not quiet:
-        _show_difference(name, evidence.ledger.in_force(source.name), source.data)
+def _trust(name: str, source: Source, ledger: TrustLedger, *, yes: bool, quiet: bool) -> str | None:
+    """Ask about exactly these bytes; if the file has changed meanwhile, what it holds now is still quarantined."""
+    if not quiet or not yes:
+        _show_difference(name, ledger.in_force(source.name), source.data, err=quiet)
     if not yes and not _confirmed(name):
         return None
-    # Exactly the bytes that were shown: if the file has changed since, it is still quarantined.
-    receipt = evidence.ledger.trust(source.name, source.data, _who())
+    receipt = ledger.trust(source.name, source.data, _who())
     if not quiet:
-        click.echo(f"Trusted {name} ({source.digest[:12]}), {receipt}")
-    return {"content_hash": source.digest, "receipt": receipt}
+        click.echo(printable(f"Trusted {name} ({source.digest[:12]}), {receipt}"))
+    return receipt
 
 
-def _show_difference(name: str, before: bytes | None, after: bytes) -> None:
-    old = (before or b"").decode(errors="replace").splitlines()
-    new = after.decode(errors="replace").splitlines()
+def _show_difference(name: str, before: bytes | None, after: bytes, *, err: bool) -> None:
+    old, new = _lines(before or b""), _lines(after)
     origin = "what was in force" if before is not None else "nothing"
-    for line in difflib.unified_diff(old, new, origin, name, lineterm=""):
+    for line in _difference(old, new, origin, name):
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-        click.secho(printable(line), fg=colour)
+        click.secho(printable(line), fg=colour, err=err)
+    encoding = _encoding(after)
+    if encoding not in ("utf-8", "utf-8-sig"):
+        click.secho(
+            printable(f"Warning: the file says it is written in {encoding}; shown is what Python makes of it."),
+            fg="yellow",
+            err=True,
+        )
+
+
+def _encoding(data: bytes) -> str:
+    try:
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError:
+        return "an unknown encoding"
+
+
+def _lines(data: bytes) -> list[str]:
+    """The lines as Python reads them: other characters at which text may break are no new lines to it."""
+    try:
+        text = data.decode(_encoding(data))
+    except (LookupError, ValueError):
+        text = data.decode(errors="backslashreplace")
+    return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n") if text else []
+
+
+def _difference(old: list[str], new: list[str], origin: str, name: str) -> Iterator[str]:
+    if len(old) + len(new) <= _MOST_COMPARED:
+        yield from difflib.unified_diff(old, new, origin, name, lineterm="")
+        return
+    # Comparing takes time that grows with the square of this; everything is shown instead.
+    yield f"--- {origin} ({len(old)} lines, too many to compare)"
+    yield f"+++ {name}"
+    yield from (f"+{line}" for line in new)
 
 
 def _confirmed(name: str) -> bool:
     if not sys.stdin.isatty():
         raise OperatorError(
-            f"nobody is there to say whether {name} is trusted", hint="run it on a terminal, or add --yes"
+            printable(f"nobody is there to say whether {name} is trusted"), hint="run it on a terminal, or add --yes"
         )
-    return click.confirm(f"Run {name} outside the sandbox from now on?", default=False, err=True)
+    return click.confirm(printable(f"Run {name} outside the sandbox from now on?"), default=False, err=True)
 
 
 def _who() -> str:

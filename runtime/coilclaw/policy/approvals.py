@@ -170,7 +170,11 @@ class ApprovalBook:
     def of_call(self, run_id: str, number: int) -> Approval | None:
         """The latest question about a call, as it stands."""
         found = self._read(
-            "run_id = ? AND number = ? ORDER BY created_at DESC, status != 'expired' DESC", run_id, number
+            # Asking voids what was open before, so that at most one is; the clock may have been set back meanwhile.
+            "run_id = ? AND number = ? "
+            "ORDER BY status IN ('pending', 'granted') DESC, created_at DESC, status != 'expired' DESC",
+            run_id,
+            number,
         )
         return found[0] if found else None
 
@@ -253,6 +257,12 @@ class ApprovalBook:
             "WHERE id = ? AND status = 'pending'",
             (decided_by, _seconds(), approval.id),
             claims=True,
+        )
+
+    def void(self, run_id: str) -> Row:
+        """A run is over: nobody needs to answer what it still asked, and nothing uses what was answered."""
+        return Row(
+            "UPDATE approvals SET status = 'expired' WHERE run_id = ? AND status IN ('pending', 'granted')", (run_id,)
         )
 
     # Windows -----------------------------------------------------------------------------------------------

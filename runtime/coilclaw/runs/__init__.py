@@ -1,8 +1,29 @@
 """Run lifecycle."""
 
+from coilclaw.runs.comparison import Comparison, Difference
 from coilclaw.runs.errors import NoSuchRun, NotResumable
 from coilclaw.runs.header import Standing, standing
+from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedCall, PlanNotUsable, Rehearsal
 from coilclaw.runs.report import RunReport, error_of
 from coilclaw.runs.runtime import Runtime
+from coilclaw.runs.stop import Frame, Stop, Variable
 
-__all__ = ["NoSuchRun", "NotResumable", "RunReport", "Runtime", "Standing", "error_of", "standing"]
+__all__ = [
+    "ApprovedPlan",
+    "Comparison",
+    "Difference",
+    "Frame",
+    "NoSuchRun",
+    "NotResumable",
+    "Plan",
+    "PlanNotUsable",
+    "PlannedCall",
+    "Rehearsal",
+    "RunReport",
+    "Runtime",
+    "Standing",
+    "Stop",
+    "Variable",
+    "error_of",
+    "standing",
+]

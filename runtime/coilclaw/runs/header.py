@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from coilclaw.receipts import Row
-from coilclaw.runs.errors import NoSuchRun
+from coilclaw.runs.errors import NoSuchRun, NotResumable
 from coilclaw.sandbox import Limits
 from coilclaw.store import Database
 from coilclaw.trust import is_running, this_process
@@ -84,11 +84,9 @@ def standing(database: Database, run_id: str) -> Standing:
     if not rows:
         raise NoSuchRun(f"there is no run {run_id!r} that could be repeated", hint="`coilclaw receipt list` shows runs")
     status, fence, process, first_seq, header = rows[0]
-    return Standing(
-        run_id=run_id,
-        status=status,
-        fence=fence,
-        process=process,
-        first_seq=first_seq,
-        header=Header(**json.loads(header)),
-    )
+    try:
+        found = Header(**json.loads(header))
+        found.run_limits()
+    except (ValueError, TypeError):
+        raise NotResumable(f"the header of {run_id} is damaged", hint="start it again as a new run") from None
+    return Standing(run_id=run_id, status=status, fence=fence, process=process, first_seq=first_seq, header=found)

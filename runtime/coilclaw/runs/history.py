@@ -1,68 +1,204 @@
-"""What the receipts of a run say about its calls, held against its journal."""
+"""What the receipts of a run say about its calls, held against its journal.
+
+Receipts are chained and sealed, the journal is not: it is believed as far as receipts bear it out. The answer of
+every call has one, every request names a mark of all that was delivered before it, and so does the end of every stretch
+of a run. What was delivered after the last of them, by a process that died, is all that stands by itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
-from coilclaw.bridge import PriorCall, Recorded
+from pydantic_core import from_json
+
+from coilclaw.bridge import Known, PriorCall, Recorded, read_journal
+from coilclaw.receipts import DamagedReceipt, digest
+from coilclaw.runs.header import Standing
 from coilclaw.sdk import Receipt
+from coilclaw.store import Database
 
-__all__ = ["first_doubt", "prior_calls"]
+__all__ = ["Event", "History", "first_doubt", "prior_calls", "read_events", "read_history"]
 
-_ENDS = {"tool.call.succeeded", "tool.call.failed", "tool.call.denied"}
+_ENDS: Final = {"tool.call.succeeded", "tool.call.failed", "tool.call.denied"}
+_UNANSWERED: Final = {"abandoned", "stopped"}
+"""Codes of ends that are written when a run is over and no snippet is left to be told."""
+_ROWS_AT_ONCE: Final = 4096
 
 
-def prior_calls(receipts: Sequence[Receipt]) -> dict[int, PriorCall]:
+class Event(NamedTuple):
+    """The parts of a receipt that matter here. Not the model: a run may have thousands."""
+
+    type: str
+    tool_call_id: str | None
+    tool: str
+    tool_version: str | None
+    args_hash: str
+    result_hash: str | None
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """What is known of a run before it is repeated."""
+
+    recorded: Recorded
+    calls: Mapping[int, PriorCall]
+    doubt: str | None
+    last_seq: int
+    """The last receipt of the log when this was read, whoever's it was."""
+
+
+def read_history(database: Database, known: Standing, *, resumed: bool) -> History:
+    """Receipts and journal of a run; `resumed` if the last receipt says that it is being resumed right now.
+
+    Raises DamagedReceipt or ValueError if one of the two is no longer what was written.
+    """
+    events, last_seq = read_events(database, known.run_id, known.first_seq)
+    recorded = read_journal(database, known.run_id)
+    calls = prior_calls(events)
+    doubt = first_doubt(events, recorded, calls, known.header.text(), resumed=resumed)
+    return History(recorded=recorded, calls=calls, doubt=doubt, last_seq=last_seq)
+
+
+def read_events(database: Database, run_id: str, first_seq: int) -> tuple[list[Event], int]:
+    """The receipts of a run, and the number of the last receipt of the log.
+
+    Everything since the run began is checked, other runs included: a receipt that is missing, or was
+    replaced together with its hash, shows in those that follow, up to the head, which is sealed.
+    """
+    events: list[Event] = []
+    mine = b'"run_id":' + b'"%b"' % run_id.encode()
+    seq, previous = first_seq - 1, None
+    while rows := database.read(
+        "SELECT seq, CAST(body AS BLOB), receipt_hash FROM receipts WHERE seq > ? ORDER BY seq LIMIT ?",
+        (seq, _ROWS_AT_ONCE),
+    ):
+        for seq, body, receipt_hash in rows:
+            follows = previous is None or body.startswith(previous, body.rfind(b'"previous_hash":"'))
+            if digest(body) != receipt_hash or not follows:
+                raise DamagedReceipt(f"receipt {seq} was changed", hint="`coilclaw receipt verify` says more")
+            previous = b'"previous_hash":"%b"' % receipt_hash.encode()
+            if mine in body:
+                fields = from_json(body)
+                if fields["run_id"] == run_id:
+                    events.append(_event(fields))
+    return events, seq
+
+
+def _event(fields: Mapping[str, Any]) -> Event:
+    return Event(
+        fields["type"],
+        fields["tool_call_id"],
+        str(fields["tool"]),
+        fields["tool_version"],
+        str(fields["args_hash"]),
+        fields["result_hash"],
+        fields["payload"],
+    )
+
+
+def prior_calls(events: Sequence[Event | Receipt]) -> dict[int, PriorCall]:
     """Every call the run has asked for so far, by its number."""
     calls: dict[int, PriorCall] = {}
     numbers: dict[str, int] = {}
-    for receipt in receipts:
-        call_id = receipt.tool_call_id
-        if call_id is None:
+    fence = 1
+    for event in events:
+        fence += event.type == "run.resumed"
+        if event.tool_call_id is None:
             continue
-        if receipt.type == "tool.call.requested":
-            number = numbers[call_id] = int(receipt.payload["number"])
-            calls[number] = PriorCall(
-                number=number,
-                tool=str(receipt.tool),
-                tool_version=receipt.tool_version,
-                args_hash=str(receipt.args_hash),
-                state="requested",
-            )
-        elif call_id in numbers and (receipt.type == "tool.call.started" or receipt.type in _ENDS):
-            before = calls[numbers[call_id]]
-            calls[before.number] = PriorCall(
-                number=before.number,
-                tool=before.tool,
-                # What ran is what counts: it may have been asked for again after its source had changed.
-                tool_version=receipt.tool_version,
-                args_hash=before.args_hash,
-                state="started" if receipt.type == "tool.call.started" else "ended",
-            )
+        if event.type == "tool.call.requested":
+            number = int(event.payload["number"])
+            # Not of a process that had lost the run, and not again: what was started stays started.
+            if event.payload.get("fence", 1) == fence and event.tool_call_id not in numbers:
+                numbers[event.tool_call_id] = number
+                calls[number] = _prior(number, event, str(event.args_hash), "requested")
+        elif event.tool_call_id in numbers and (event.type == "tool.call.started" or event.type in _ENDS):
+            before = calls[numbers[event.tool_call_id]]
+            # What ran is what counts: it may have been asked for again after its source had changed.
+            state = "started" if event.type == "tool.call.started" else "ended"
+            calls[before.number] = _prior(before.number, event, before.args_hash, state)
     return calls
 
 
-def first_doubt(receipts: Sequence[Receipt], recorded: Recorded, calls: Mapping[int, PriorCall]) -> str | None:
-    """The first thing in a journal that the receipts do not bear out, or None."""
-    ends: dict[int, Receipt] = {}
-    numbers = {receipt.tool_call_id: receipt.payload["number"] for receipt in receipts if "number" in receipt.payload}
-    for receipt in receipts:
-        if receipt.type in _ENDS and receipt.tool_call_id in numbers:
-            ends[numbers[receipt.tool_call_id]] = receipt
+def _prior(number: int, event: Event | Receipt, args_hash: str, state: Any) -> PriorCall:
+    return PriorCall(
+        number=number, tool=str(event.tool), tool_version=event.tool_version, args_hash=args_hash, state=state
+    )
+
+
+def first_doubt(
+    events: Sequence[Event], recorded: Recorded, calls: Mapping[int, PriorCall], header: str, *, resumed: bool
+) -> str | None:
+    """The first thing in a header or a journal that the receipts do not bear out, or None."""
+    began = [event.payload.get("header_hash") for event in events if event.type == "run.started"]
+    if began != [digest(header.encode())]:
+        return "the run's header is not the one it began with"
+    return _other_deliveries(events, recorded, resumed=resumed) or _other_answers(events, recorded, calls)
+
+
+def _other_deliveries(events: Sequence[Event], recorded: Recorded, *, resumed: bool) -> str | None:
+    marks = set(recorded.marks)
+    for event in events:
+        mark = event.payload.get("heard")
+        if mark is not None and mark not in marks:
+            at = "when it was suspended" if event.type.startswith("run.") else f"before call {event.payload['number']}"
+            return f"the journal is not the one that the run had {at}"
+    left = [at for at, event in enumerate(events) if event.type.startswith("run.") and "heard" in event.payload]
+    if left:
+        went_on = sum(event.type == "run.resumed" for event in events[left[-1] :]) - resumed
+        if went_on <= 0 and events[left[-1]].payload["heard"] != recorded.marks[-1]:
+            return "the journal goes on after the run was suspended"
+    return None
+
+
+def _other_answers(events: Sequence[Event], recorded: Recorded, calls: Mapping[int, PriorCall]) -> str | None:
+    ends: dict[int, list[Event]] = {number: [] for number in calls}
+    numbers = {event.tool_call_id: int(event.payload["number"]) for event in events if "number" in event.payload}
+    for event in events:
+        if event.type in _ENDS and event.tool_call_id in numbers:
+            ends.setdefault(numbers[event.tool_call_id], []).append(event)
     for number, known in sorted(recorded.answers.items()):
-        end = ends.get(number)
-        if number not in calls or end is None:
+        if not ends.get(number) or number not in calls:
             return f"the journal has an answer for call {number}, of which no receipt tells"
-        if known.failure is None and (end.type != "tool.call.succeeded" or end.result_hash != known.result_hash):
-            return f"the journal has another result for call {number} than its receipt"
-        if known.failure is not None and end.type == "tool.call.succeeded":
-            return f"the journal says that call {number} failed, its receipt that it succeeded"
-        if known.failure is not None and str(end.payload.get("code")) not in known.failure:
-            return f"the journal has another failure for call {number} than its receipt"
+        if not any(_bears_out(end, known) for end in ends[number]):
+            return f"the journal has another answer for call {number} than its receipt"
+    for number, told in sorted(ends.items()):
+        # A no that a person gave elsewhere has a receipt before the run hears of it.
+        if number not in recorded.answers and any(_was_answered(end) for end in told):
+            return f"the journal has lost the answer of call {number}"
     seen: set[int] = set()
     for delivery in recorded.deliveries:
-        for number in delivery.numbers:
+        for number in map(abs, delivery.numbers):
             if number not in recorded.answers or number in seen:
                 return f"the journal delivers an answer of call {number} that is not there"
             seen.add(number)
     return None
+
+
+def _bears_out(end: Event, known: Known) -> bool:
+    if known.failure is None:
+        return end.type == "tool.call.succeeded" and end.result_hash == known.result_hash
+    if end.type == "tool.call.succeeded" or known.result_hash is not None:
+        return False
+    try:
+        told = from_json(known.failure)
+        return bool(
+            told["ok"] is False
+            and told["code"] == end.payload["code"]
+            and _shown(told["message"]) == _shown(end.payload["message"])
+        )
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return False
+
+
+def _shown(message: str) -> str:
+    # Receipts keep the beginning of a long message.
+    return message.encode("utf-8", "replace").decode()[:2000]
+
+
+def _was_answered(end: Event) -> bool:
+    if end.type == "tool.call.succeeded":
+        return True
+    return end.type == "tool.call.failed" and end.payload.get("code") not in _UNANSWERED

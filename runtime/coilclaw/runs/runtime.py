@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
-from coilclaw.bridge import Bridge, Journal, Registry, Repetition, RunFacts, Surroundings, read_journal
+from coilclaw.bridge import Bridge, Journal, Registry, Repetition, RunFacts, Surroundings
+from coilclaw.policy import NobodyToAsk
 from coilclaw.receipts import Conflict, DamagedReceipt, Draft, Row, digest, now
+from coilclaw.runs.beginning import Beginning
+from coilclaw.runs.comparison import Comparison, FormerRun, compared, doubted
 from coilclaw.runs.errors import NotResumable
 from coilclaw.runs.header import Header, Standing, enter, leave, standing, take_over
-from coilclaw.runs.history import first_doubt, prior_calls
+from coilclaw.runs.history import History, read_history
+from coilclaw.runs.jobs import Execute, direct_job, judged, snippet_job
+from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedAnswers, Rehearsal, planned_calls
 from coilclaw.runs.report import RunReport
+from coilclaw.runs.sample import stand_in
+from coilclaw.runs.witness import Witness
 from coilclaw.sandbox import (
     Abandoned,
     Completed,
@@ -30,12 +36,11 @@ from coilclaw.sandbox import (
     Limits,
     Outcome,
     RunClock,
-    RunEnded,
     Snippet,
     SnippetError,
     TimedOut,
 )
-from coilclaw.sdk import Err, EvidenceUnavailable, Ok, Receipt, Result
+from coilclaw.sdk import Err, EvidenceUnavailable, Ok, Result
 
 __all__ = ["Runtime"]
 
@@ -44,17 +49,11 @@ _logger = logging.getLogger(__name__)
 _GRACE_SECONDS: Final = 0.15
 """How long a run that is over may take to notice, before it is left alone."""
 
-Execute = Callable[[Host, Deadline, RunClock], Outcome]
 Show = Callable[[int, str], None]
 
 
 def _ignore(stream: int, text: str) -> None:
     return None
-
-
-def _new_run_id() -> str:
-    # Sortable by time and unique between processes.
-    return f"run-{time.time_ns() // 1_000_000:011x}{secrets.token_hex(4)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +67,7 @@ class _Session:
     first_receipt: str
     clock: RunClock
     bridge: Bridge
+    journal: Journal | None
     host: Host
     deadline: Deadline
 
@@ -88,15 +88,39 @@ class Runtime:
         deadline: Deadline | None = None,
         conversation_id: str | None = None,
         show: Show = _ignore,
+        planned: ApprovedPlan | None = None,
     ) -> RunReport:
-        """Run a snippet to its end. Raises EvidenceUnavailable before anything ran if receipts cannot be written."""
+        """Run a snippet to its end. Raises EvidenceUnavailable before anything ran if receipts cannot be written.
+
+        With `planned`, it carries out the plan that was approved.
+        """
+        runtime, began = self, Beginning()
+        if planned is not None:
+            answers = PlannedAnswers(planned, self._around.approver)
+            runtime, began = Runtime(replace(self._around, approver=answers)), planned.beginning
+        return runtime._run(snippet, engine, registry, limits, deadline, conversation_id, show, began, planned)[0]
+
+    def _run(
+        self,
+        snippet: Snippet,
+        engine: Engine,
+        registry: Registry,
+        limits: Limits,
+        deadline: Deadline | None,
+        conversation_id: str | None,
+        show: Show,
+        began: Beginning,
+        planned: ApprovedPlan | None,
+    ) -> tuple[RunReport, Header]:
         source, inputs = snippet.source.encode("utf-8", "replace"), to_json(dict(snippet.inputs))
         header = self._header(
-            "snippet", snippet.name, source, inputs, engine.name, engine.build, limits, conversation_id
+            "snippet", snippet.name, source, inputs, engine.name, engine.build, limits, conversation_id, began
         )
+        if planned is not None:
+            planned.claim(header)
         contents = {digest(source): source, digest(inputs): inputs}
-        session = self._begin(header, contents, registry, limits, deadline, show)
-        return self._finished(session, _snippet_job(snippet, engine, limits, header))
+        session = self._begin(header, contents, registry, limits, deadline, show, began.run_id)
+        return self._finished(session, snippet_job(snippet, engine, limits, header)), header
 
     def call(
         self,
@@ -110,9 +134,10 @@ class Runtime:
     ) -> tuple[Result[Any], RunReport]:
         """Call one tool directly. The same path, the same receipts; only the sandbox is missing."""
         sent = to_json(dict(arguments))
-        header = self._header("direct", tool, tool.encode(), sent, "direct", "direct", limits, conversation_id)
-        session = self._begin(header, {digest(sent): sent}, registry, limits, deadline, _ignore)
-        report = self._finished(session, _direct_job(tool, sent))
+        began = Beginning()
+        header = self._header("direct", tool, tool.encode(), sent, "direct", "direct", limits, conversation_id, began)
+        session = self._begin(header, {digest(sent): sent}, registry, limits, deadline, _ignore, began.run_id)
+        report = self._finished(session, direct_job(tool, sent))
         return _result_of(report), report
 
     def resume(
@@ -135,6 +160,9 @@ class Runtime:
             raise NotResumable(f"{run_id} waits on: {stopped}", hint="`coilclaw estop --clear` ends the stop")
         header, limits = known.header, known.header.run_limits()
         job = self._job(known, engines, limits)
+        past = self._past(known, resumed=False)
+        if isinstance(past, History):
+            _refuse_without_tools(past, registry)
         receipt = Draft(
             "run.resumed", "running", now(), run_id, header.conversation_id, payload={"process": os.getpid()}
         )
@@ -142,26 +170,69 @@ class Runtime:
             (resumed,) = self._around.log.append(receipt, rows=[take_over(known)])
         except Conflict:
             raise NotResumable(f"{run_id} was taken by another process just now") from None
-        session = self._repeated(known, registry, limits, deadline, unknown, show, resumed)
+        if isinstance(past, History) and not self._is_all(past, known, resumed):
+            past = self._past(known, resumed=True)
+        session = self._repeated(known, past, registry, limits, deadline, unknown, show, resumed)
         if isinstance(session, RunReport):
             return session
         return self._finished(session, job)
 
     def replay(
-        self, run_id: str, engines: Callable[[str], Engine], registry: Registry, *, show: Show = _ignore
-    ) -> tuple[Outcome, str]:
-        """Execute a run again from its journal alone, writing nothing; returns how it ended and what it printed."""
+        self,
+        run_id: str,
+        engines: Callable[[str], Engine],
+        registry: Registry,
+        *,
+        until: int | None = None,
+        show: Show = _ignore,
+    ) -> Comparison:
+        """Execute a run again from its journal alone, writing nothing, and say whether it is the same.
+
+        With `until`, it is stopped at the call of that number, and the snippet's variables are shown.
+        """
         known = self._standing(run_id)
+        if known.status == "running" and not known.is_waiting:
+            raise NotResumable(f"{run_id} is under way in another process", hint="replay it when it has ended")
+        if until is not None and known.header.kind == "direct":
+            raise NotResumable(f"{run_id} is a direct call: it has no snippet whose variables could be shown")
         limits = known.header.run_limits()
         job = self._job(known, engines, limits)
-        facts = RunFacts(run_id, known.header.conversation_id, limits, Deadline(limits.seconds))
-        clock = RunClock(known.header.clock)
+        past = self._past(known, resumed=False)
+        if isinstance(past, Diverged):
+            return doubted(run_id, known.status, past)
+        if until is not None and until not in past.calls:
+            raise NotResumable(f"{run_id} made {len(past.calls)} calls; there is no call {until}")
+        log, deadline, clock = self._around.log, Deadline(limits.seconds), RunClock(known.header.clock)
+        facts = RunFacts(run_id, known.header.conversation_id, limits, deadline)
         bridge = Bridge(self._around, registry, facts, show=show)
-        host = self._repetition(known, bridge, clock, goes_on=False)
-        if isinstance(host, Diverged):
-            return host, ""
-        outcome = self._outcome(lambda: job(host, facts.deadline, clock), facts.deadline)
-        return replace(outcome, stdout=bridge.stdout), bridge.stdout
+        repetition = Repetition(bridge, past.recorded, past.calls, log, clock, goes_on=False)
+        former = FormerRun.of(run_id, log, past.calls)
+        witness = Witness(repetition, bridge, former, past.recorded.answers, log, limits, until)
+        outcome = witness.judged(self._outcome(lambda: job(witness, deadline, clock), deadline))
+        return compared(
+            former, replace(outcome, stdout=bridge.stdout), witness.calls, witness.difference, witness.stop
+        )
+
+    def rehearse(
+        self,
+        snippet: Snippet,
+        engine: Engine,
+        registry: Registry,
+        limits: Limits,
+        *,
+        deadline: Deadline | None = None,
+        conversation_id: str | None = None,
+        show: Show = _ignore,
+    ) -> Rehearsal:
+        """Run a snippet with its reads alone: what would change something is answered with a made-up value."""
+        # Without a journal, because nobody is to go on with it; without a book, because nobody is asked.
+        around = replace(self._around, stand_in=stand_in, database=None, book=None, approver=NobodyToAsk())
+        began, log = Beginning(), around.log
+        report, header = Runtime(around)._run(
+            snippet, engine, registry, limits, deadline, conversation_id, show, began, None
+        )
+        calls = planned_calls(log.of_run(report.run_id, since=report.first_receipt or None), log)
+        return Rehearsal(report=report, plan=Plan(rehearsal=report.run_id, header=header, calls=calls))
 
     def _standing(self, run_id: str) -> Standing:
         if self._around.database is None:
@@ -178,6 +249,7 @@ class Runtime:
         build: str,
         limits: Limits,
         conversation_id: str | None,
+        began: Beginning,
     ) -> Header:
         return Header(
             kind=kind,
@@ -186,8 +258,8 @@ class Runtime:
             inputs_hash=digest(inputs),
             engine=engine,
             engine_build=build,
-            seed=secrets.token_hex(32),
-            clock=time.time_ns(),
+            seed=began.seed,
+            clock=began.clock,
             policy_hash=self._around.policy.digest,
             conversation_id=conversation_id,
             limits=asdict(limits),
@@ -201,8 +273,8 @@ class Runtime:
         limits: Limits,
         deadline: Deadline | None,
         show: Show,
+        run_id: str,
     ) -> _Session:
-        run_id = _new_run_id()
         deadline = deadline or Deadline(limits.seconds)
         started = Draft(
             type="run.started",
@@ -221,6 +293,7 @@ class Runtime:
                 "autonomy": self._around.policy.autonomy.value,
                 "header_hash": digest(header.text().encode()),
                 "process": os.getpid(),
+                **({"rehearsal": True} if self._around.stand_in is not None else {}),
             },
         )
         log, rows = self._around.log, [enter(run_id, header)] if self._around.database is not None else []
@@ -240,6 +313,7 @@ class Runtime:
             first_receipt=first_receipt,
             clock=clock,
             bridge=bridge,
+            journal=journal,
             host=bridge,
             deadline=deadline,
         )
@@ -247,6 +321,7 @@ class Runtime:
     def _repeated(
         self,
         known: Standing,
+        past: History | Diverged,
         registry: Registry,
         limits: Limits,
         deadline: Deadline | None,
@@ -257,14 +332,13 @@ class Runtime:
         header, fence = known.header, known.fence + 1
         deadline = deadline or Deadline(limits.seconds)
         clock = RunClock(header.clock)
-        database = self._around.database
-        assert database is not None
-        position = len(read_journal(database, known.run_id).deliveries)
-        receipts = self._around.log.proven(known.run_id, known.first_seq)
-        facts = RunFacts(known.run_id, header.conversation_id, limits, deadline, prior_calls(receipts), unknown)
-        journal = Journal(known.run_id, fence, clock, position)
+        recorded, calls = (past.recorded, past.calls) if isinstance(past, History) else (None, {})
+        facts = RunFacts(known.run_id, header.conversation_id, limits, deadline, calls, unknown, header.policy_hash)
+        journal = Journal(known.run_id, fence, clock, recorded)
         bridge = Bridge(self._around, registry, facts, journal=journal, show=show)
-        host = self._repetition(known, bridge, clock, goes_on=True)
+        host: Host = bridge
+        if isinstance(past, History):
+            host = Repetition(bridge, past.recorded, past.calls, self._around.log, clock)
         started = Draft("run.resumed", "running", now(), known.run_id, header.conversation_id)
         session = _Session(
             run_id=known.run_id,
@@ -274,31 +348,31 @@ class Runtime:
             first_receipt=f"{resumed.rsplit('-', 1)[0]}-{max(known.first_seq, 1)}",
             clock=clock,
             bridge=bridge,
-            host=bridge if isinstance(host, Diverged) else host,
+            journal=journal,
+            host=host,
             deadline=deadline,
         )
-        if isinstance(host, Diverged):
-            return self._closed(session, host, 0.0)
+        if isinstance(past, Diverged):
+            return self._closed(session, past, 0.0)
         return session
 
-    def _repetition(self, known: Standing, bridge: Bridge, clock: RunClock, *, goes_on: bool) -> Host | Diverged:
-        """The journal, if the receipts bear it out."""
+    def _past(self, known: Standing, *, resumed: bool) -> History | Diverged:
+        """The journal of a run, if the receipts bear it out."""
         assert self._around.database is not None
+        self._around.log.flush()
         try:
-            receipts = self._around.log.proven(known.run_id, known.first_seq)
+            past = read_history(self._around.database, known, resumed=resumed)
         except DamagedReceipt as error:
             return _diverged(error.message)
-        recorded = read_journal(self._around.database, known.run_id)
-        calls = prior_calls(receipts)
-        pinned = [receipt.payload["journal_hash"] for receipt in receipts if "journal_hash" in receipt.payload]
-        began = [receipt.payload.get("header_hash") for receipt in receipts if receipt.type == "run.started"]
-        if pinned and pinned[-1] != recorded.digest and not _went_on(receipts):
-            return _diverged("the journal is not the one that was left when the run was suspended")
-        if began and began[0] != digest(known.header.text().encode()):
-            return _diverged("the run's header is not the one it began with")
-        if doubt := first_doubt(receipts, recorded, calls):
-            return _diverged(doubt)
-        return Repetition(bridge, recorded, calls, self._around.log, clock, goes_on=goes_on)
+        except ValueError as error:
+            return _diverged(str(error))
+        return past if past.doubt is None else _diverged(past.doubt)
+
+    def _is_all(self, past: History, known: Standing, resumed: str) -> bool:
+        """Whether nothing was added between the look at a run and its taking over."""
+        assert self._around.database is not None
+        ((rows,),) = self._around.database.read("SELECT count(*) FROM journal WHERE run_id = ?", (known.run_id,))
+        return int(resumed.rsplit("-", 1)[1]) == past.last_seq + 1 and rows == past.recorded.rows
 
     def _job(self, known: Standing, engines: Callable[[str], Engine], limits: Limits) -> Execute:
         header, log = known.header, self._around.log
@@ -306,7 +380,7 @@ class Runtime:
         if inputs is None:
             raise NotResumable(f"the inputs of {known.run_id} are no longer kept")
         if header.kind == "direct":
-            return _direct_job(header.name, inputs)
+            return judged(direct_job(header.name, inputs))
         source = log.contents(header.code_hash)
         if source is None:
             raise NotResumable(f"the source of {known.run_id} is no longer kept")
@@ -317,7 +391,7 @@ class Runtime:
                 hint="go on with the installation it began on, or start it again",
             )
         snippet = Snippet(source=source.decode(), name=header.name, inputs=from_json(inputs))
-        return _snippet_job(snippet, engine, limits, header)
+        return judged(snippet_job(snippet, engine, limits, header))
 
     def _finished(self, session: _Session, job: Execute) -> RunReport:
         began = time.perf_counter()
@@ -358,8 +432,11 @@ class Runtime:
             rows: list[Row] = []
             if self._around.database is not None:
                 log.flush()
-                facts["journal_hash"] = read_journal(self._around.database, session.run_id).digest
                 rows = [leave(session.run_id, session.fence, status)]
+                if session.journal is not None:
+                    facts |= session.journal.pins
+                if self._around.book is not None and status != "suspended":
+                    rows.append(self._around.book.void(session.run_id))
             log.append(session.started._replace(type=kind, status=status, timestamp=now(), payload=facts), rows=rows)
 
         try:
@@ -381,26 +458,6 @@ class Runtime:
         )
 
 
-def _snippet_job(snippet: Snippet, engine: Engine, limits: Limits, header: Header) -> Execute:
-    def execute(host: Host, deadline: Deadline, clock: RunClock) -> Outcome:
-        return engine.execute(snippet, limits, host, deadline, clock.pins(bytes.fromhex(header.seed)))
-
-    return execute
-
-
-def _direct_job(tool: str, sent: bytes) -> Execute:
-    def execute(host: Host, deadline: Deadline, clock: RunClock) -> Outcome:
-        try:
-            fields = from_json(host.call(tool, sent, 0))
-        except RunEnded as ended:
-            return ended.outcome
-        if fields["ok"]:
-            return Completed(value=fields["value"])
-        return Failed(error=SnippetError(type=fields["code"], message=fields["message"], hint=fields["hint"]))
-
-    return execute
-
-
 def _result_of(report: RunReport) -> Result[Any]:
     if isinstance(report.outcome, Completed):
         return Ok(report.value)
@@ -410,11 +467,13 @@ def _result_of(report: RunReport) -> Result[Any]:
     return Err(report.status, error.message if error else report.status)
 
 
-def _went_on(receipts: Sequence[Receipt]) -> bool:
-    """Whether a process went on after the journal was pinned and came to no end: it may have added to it."""
-    types = [receipt.type for receipt in receipts]
-    pinned = max(at for at, receipt in enumerate(receipts) if "journal_hash" in receipt.payload)
-    return types[pinned:].count("run.resumed") > 1
+def _refuse_without_tools(past: History, registry: Registry) -> None:
+    """A tool that cannot be loaded just now is no reason to give up a run that has waited for days."""
+    for call in past.calls.values():
+        if call.tool_version is not None and registry.resolve(call.tool) is None:
+            raise NotResumable(
+                f"{call.tool}, which the run has called, is not there", hint="`coilclaw tool list` says why"
+            )
 
 
 def _diverged(message: str) -> Diverged:

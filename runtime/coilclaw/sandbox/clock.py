@@ -44,10 +44,14 @@ class RunClock:
         self.offset += nanoseconds
         return 0 if self.repeating else nanoseconds
 
-    def arrive(self, at_least: int = 0) -> int:
-        """Something outside has answered: it is now, and at least this late. Returns the time for the journal."""
-        self.offset = max(self.offset, at_least, time.time_ns() - self.started)
+    def arrive(self) -> int:
+        """Something outside has answered: it is now, but never earlier than it was. Returns the time for the journal."""
+        self.offset = max(self.offset, time.time_ns() - self.started)
         return self.offset
+
+    def pass_by(self, nanoseconds: int) -> None:
+        """The run waited this long for something that did not come. The clock outside has no say in it."""
+        self.offset += nanoseconds
 
     def repeat(self, offset: int) -> None:
         """It was this late when the same answer came before."""

@@ -12,9 +12,9 @@ next one that loads tools.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from coilclaw.receipts import Draft, ReceiptLog, Row, digest, now
 from coilclaw.store import Database, Migration
@@ -37,17 +37,51 @@ MIGRATIONS: Final = (
         ) WITHOUT ROWID;
         """,
     ),
+    Migration(
+        name="tool-trust-attempts",
+        # A call may be attempted again while its first attempt is still under way. The numbers are never used
+        # again, so they also tell how many attempts there have been.
+        sql="""
+        ALTER TABLE guarded_calls RENAME TO guarded_calls_before;
+        CREATE TABLE guarded_calls (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            mark TEXT NOT NULL UNIQUE,
+            call_id TEXT NOT NULL,
+            process TEXT NOT NULL,
+            root TEXT NOT NULL,
+            tree TEXT NOT NULL
+        );
+        INSERT INTO guarded_calls (mark, call_id, process, root, tree)
+            SELECT call_id, call_id, process, root, tree FROM guarded_calls_before;
+        DROP TABLE guarded_calls_before;
+        """,
+    ),
 )
 
 _WRITTEN: Final = "INSERT OR IGNORE INTO tool_contents VALUES (?, 'written', ?)"
 _ACCEPTED: Final = "INSERT OR IGNORE INTO tool_contents VALUES (?, 'accepted', NULL)"
 _TRUSTED: Final = "INSERT OR REPLACE INTO tool_contents VALUES (?, 'accepted', NULL)"
 _IN_FORCE: Final = "INSERT OR REPLACE INTO tool_files VALUES (?, ?)"
-_GUARDED: Final = "INSERT INTO guarded_calls VALUES (?, ?, ?, ?)"
-_RELEASED: Final = "DELETE FROM guarded_calls WHERE call_id = ?"
+_GUARDED: Final = "INSERT INTO guarded_calls (mark, call_id, process, root, tree) VALUES (?, ?, ?, ?, ?)"
+_RELEASED: Final = "DELETE FROM guarded_calls WHERE mark = ?"
+_MOST_LOOKS: Final = 4
 
-Tree = Mapping[str, str]
+T = TypeVar("T")
+
+Tree: TypeAlias = Mapping[str, str]
 """Names of files below `tools/`, and the hashes of their contents."""
+
+Judgement: TypeAlias = Callable[[Tree], dict[str, str]]
+"""Which of these files may not be loaded, and why."""
+
+
+class _Open(NamedTuple):
+    """The calls that may write and were under way at one moment."""
+
+    begun: int
+    """How many there have ever been."""
+    calls: dict[int, tuple[str, str, str]]
+    """For each its id, the folder it is about, and the hash of the tree it found there."""
 
 
 class TrustLedger:
@@ -62,54 +96,110 @@ class TrustLedger:
 
     def note_written(self, call_id: str, data: bytes) -> None:
         """A file is about to get this content on behalf of a call. On disk before this returns."""
-        self._log.append(rows=[Row(_WRITTEN, (digest(data), call_id))])
+        content = digest(data)
+        rows = self._database.read(
+            "SELECT tree FROM guarded_calls WHERE call_id = ? AND root = ?", (call_id, self._root)
+        )
+        if rows and all(content in self._tree(tree_hash).values() for (tree_hash,) in rows):
+            return  # A copy of a tool file that was there before is no new code.
+        self._log.append(rows=[Row(_WRITTEN, (content, call_id))])
 
-    def begun(self, call_id: str, tree: Tree) -> tuple[list[Row], dict[str, bytes]]:
-        """What goes to disk with the receipt that a call starts."""
+    def begun(self, mark: str, call_id: str, tree: Tree) -> tuple[list[Row], dict[str, bytes]]:
+        """What goes to disk with the receipt that a call starts. `mark` is this attempt's own."""
         text = json.dumps(tree, sort_keys=True).encode()
         tree_hash = digest(text)
-        return [Row(_GUARDED, (call_id, this_process(), self._root, tree_hash))], {tree_hash: text}
+        return [Row(_GUARDED, (mark, call_id, this_process(), self._root, tree_hash))], {tree_hash: text}
 
-    def ended(self, call_id: str, before: Tree, after: Tree, origin: Draft | None) -> tuple[list[Draft], list[Row]]:
-        """Attribute what changed to the call; the drafts and rows go to disk together."""
+    def ended(
+        self, mark: str, call_id: str, before: Tree, after: Tree, origin: Draft | None, *, seen: Tree | None = None
+    ) -> tuple[list[Draft], list[Row]]:
+        """Attribute what changed to the call; the drafts and rows go to disk together.
+
+        `before` is what nothing was against when the call began; `seen` is all that was there.
+        """
         known = set(before.values())
+        seen = before if seen is None else seen
+        fresh = {name: content for name, content in sorted(after.items()) if content not in known}
+        states = self._states(fresh.values())
         drafts: list[Draft] = []
-        rows = [Row(_RELEASED, (call_id,))]
-        for name, content in sorted(after.items()):
-            if before.get(name) == content or content in known or self._state(content) == "accepted":
-                continue  # A copy of what was there, or of what a person stands behind, is no new code.
+        rows = [Row(_RELEASED, (mark,))]
+        for name, content in fresh.items():
+            if states.get(content, ("", ""))[0] == "accepted":
+                continue  # A copy of what a person stands behind is no new code, and so is one of what was there.
             rows.append(Row(_WRITTEN, (content, call_id)))
-            drafts.append(_event("tool.module.written", "pending", name, content, origin, call_id))
+            if seen.get(name) != content:
+                drafts.append(_event("tool.module.written", "pending", name, content, origin, call_id))
         return drafts, rows
 
-    def released(self, call_id: str) -> list[Row]:
+    def released(self, mark: str) -> list[Row]:
         """For a call that never got to run its handler."""
-        return [Row(_RELEASED, (call_id,))]
+        return [Row(_RELEASED, (mark,))]
 
     def recover(self, read: Callable[[], Tree]) -> None:
         """Attribute what calls of processes that died have left behind."""
-        for call_id, process, root, tree_hash in self._database.read("SELECT * FROM guarded_calls"):
-            if root == self._root and not is_running(process):
-                text = self._log.contents(tree_hash)
-                before = json.loads(text) if text else {}
-                drafts, rows = self.ended(call_id, before, read(), None)
+        for mark, call_id, process, tree_hash in self._database.read(
+            "SELECT mark, call_id, process, tree FROM guarded_calls WHERE root = ?", (self._root,)
+        ):
+            if not is_running(process):
+                drafts, rows = self.ended(mark, call_id, self._tree(tree_hash), read(), None)
                 self._log.append(*drafts, rows=rows)
 
     # Loading -------------------------------------------------------------------------------------------
 
-    def reason_against(self, name: str, content: str) -> str | None:
-        """Why a file with this content is not to be loaded, or None."""
-        for call_id, root, tree_hash in self._database.read("SELECT call_id, root, tree FROM guarded_calls"):
-            if root == self._root and not self._was_there(tree_hash, name, content):
-                return f"it changed while {call_id} was under way"
-        rows = self._database.read("SELECT state, call_id FROM tool_contents WHERE digest = ?", (content,))
-        if rows and rows[0][0] == "written":
-            return f"it was written through the bridge by {rows[0][1]}"
-        return None
+    def examine(self, read: Callable[[], T]) -> tuple[T, Judgement]:
+        """Have files read, and judge what was read.
 
-    def _was_there(self, tree_hash: str, name: str, content: str) -> bool:
-        text = self._log.contents(tree_hash)
-        return text is not None and json.loads(text).get(name) == content
+        A call may put a content there and take it away again before anyone asks about it. So what counts is
+        which calls were under way from before the reading until after it.
+        """
+        for _ in range(_MOST_LOOKS):
+            earlier = self._open()
+            found = read()
+            later = self._open()
+            if later.begun - earlier.begun == len(later.calls.keys() - earlier.calls.keys()):
+                calls = {**earlier.calls, **later.calls}.values()
+                break
+        else:
+            # Calls began and ended while the files were read, every time; the next look may be luckier.
+            calls = {0: ("a call", self._root, "")}.values()
+        mine = [(call_id, tree_hash) for call_id, root, tree_hash in calls if root == self._root]
+        return found, lambda tree: self._judged(tree, mine)
+
+    def _judged(self, tree: Tree, calls: Iterable[tuple[str, str]]) -> dict[str, str]:
+        reasons: dict[str, str] = {}
+        before = [(call_id, self._tree(tree_hash)) for call_id, tree_hash in calls]
+        states = self._states(tree.values())
+        for name, content in tree.items():
+            state, writer = states.get(content, ("", ""))
+            if state == "written":
+                reasons[name] = f"it was written through the bridge by {writer}"
+            elif state != "accepted":
+                for call_id, there in before:
+                    if there.get(name) != content:
+                        reasons[name] = f"it changed while {call_id} was under way"
+                        break
+        return reasons
+
+    def _open(self) -> _Open:
+        # One statement, so that all of it is of one moment.
+        rows = self._database.read(
+            "SELECT 0, seq, '', '', '' FROM sqlite_sequence WHERE name = 'guarded_calls' "
+            "UNION ALL SELECT number, 0, call_id, root, tree FROM guarded_calls"
+        )
+        calls = {number: (call_id, root, tree_hash) for number, _, call_id, root, tree_hash in rows if number}
+        return _Open(max((row[1] for row in rows), default=0), calls)
+
+    def _tree(self, tree_hash: str) -> dict[str, str]:
+        text = self._log.contents(tree_hash) if tree_hash else None
+        return json.loads(text) if text else {}
+
+    def _states(self, contents: Iterable[str]) -> dict[str, tuple[str, str]]:
+        """What is known about these contents: their states, and the calls that wrote them."""
+        rows = self._database.read(
+            "SELECT digest, state, call_id FROM json_each(?) JOIN tool_contents ON digest = value",
+            (json.dumps(sorted(set(contents))),),
+        )
+        return {content: (state, writer) for content, state, writer in rows}
 
     def record_loaded(self, files: Sequence[tuple[str, bytes]]) -> None:
         """Receipts for contents that are in force now and were not before."""
@@ -138,10 +228,6 @@ class TrustLedger:
         """The content that was loaded last under this name, to compare with."""
         rows = self._database.read("SELECT digest FROM tool_files WHERE path = ?", (f"{self._root}/{name}",))
         return self._log.contents(rows[0][0]) if rows else None
-
-    def _state(self, content: str) -> str | None:
-        rows = self._database.read("SELECT state FROM tool_contents WHERE digest = ?", (content,))
-        return rows[0][0] if rows else None
 
 
 def _event(

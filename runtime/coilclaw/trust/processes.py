@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 __all__ = ["is_running", "this_process"]
 
 
 def this_process() -> str:
-    """A name for this process that no later one gets, even with the same number."""
-    return f"{os.getpid()}:{_started(os.getpid())}"
+    """A name for this process that no later one gets, even with the same number, and after a restart of the machine."""
+    return f"{os.getpid()}:{_started(os.getpid())}:{_boot()}"
 
 
 def is_running(process: str) -> bool:
-    number, _, started = process.partition(":")
+    number, started, boot = (*process.split(":"), "", "")[:3]
+    if boot and boot != _boot():
+        return False  # The machine was restarted since.
     try:
         os.kill(int(number), 0)
     except ProcessLookupError:
@@ -29,4 +32,12 @@ def _started(number: int) -> str:
         # The name in parentheses may contain anything; the fields after it are numbers.
         return Path(f"/proc/{number}/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
     except (OSError, IndexError):
+        return ""
+
+
+@cache
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
         return ""

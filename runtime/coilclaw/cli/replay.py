@@ -1,0 +1,96 @@
+"""`coilclaw replay`: repeat a run from its journal, and say whether it is the same."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import redirect_stdout
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from coilclaw.cli.composition import make_engine, open_parts, settings_for
+from coilclaw.cli.disclosure import shortened, visible
+from coilclaw.cli.run_report import Display
+from coilclaw.runs import Comparison, Stop
+from coilclaw.sandbox import Deadline
+
+__all__ = ["replay"]
+
+
+@click.command(epilog="Example: coilclaw replay run-0198f3a1b2c3d4e5f6a7 --until 3")
+@click.argument("run_id", metavar="RUN")
+@click.option("--until", type=click.IntRange(min=1), metavar="N", help="Stop at call N and show the variables.")
+@click.option("--workspace", metavar="DIR", help="The workspace whose tools are compared with.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def replay(run_id: str, until: int | None, workspace: str | None, as_json: bool) -> None:
+    """Execute RUN again from its journal and compare: its calls, how it ends, what it prints, its value.
+
+    No tool is called and no receipt is written: every answer is the one that was recorded. Exit codes: 0 identical;
+    1 different; 2 there is nothing to repeat.
+    """
+    settings = settings_for(workspace)
+    with open_parts(settings) as parts:
+        display = Display(Deadline(0), sys.stdout, quiet=as_json or until is None)
+        with redirect_stdout(sys.stderr):
+            comparison = parts.runtime.replay(
+                run_id,
+                lambda name: make_engine(settings, engine=name),
+                parts.registry,
+                until=until,
+                show=display if until is not None else lambda stream, text: None,
+            )
+    if as_json:
+        click.echo(json.dumps(_object(comparison)))
+    else:
+        _print(comparison)
+    sys.exit(0 if comparison.identical else 1)
+
+
+def _object(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "run_id": comparison.run_id,
+        "identical": comparison.identical,
+        "status": comparison.status,
+        "replayed_status": None if comparison.stop else comparison.outcome.status,
+        "calls": comparison.calls,
+        "compared": list(comparison.compared),
+        "difference": asdict(comparison.difference) if comparison.difference else None,
+        "note": comparison.note,
+        "stdout": comparison.outcome.stdout,
+        "stopped": asdict(comparison.stop) if comparison.stop else None,
+    }
+
+
+def _print(comparison: Comparison) -> None:
+    if comparison.stop is not None:
+        _print_stop(comparison.stop)
+    calls = "1 call" if comparison.calls == 1 else f"{comparison.calls} calls"
+    if comparison.difference is not None:
+        click.secho("different", fg="red", nl=False)
+        click.echo(f": {visible(comparison.difference.message)}")
+    elif comparison.stop is not None:
+        before = comparison.stop.call - 1
+        click.echo("Until here it is the same." if before else "It is the first call.", err=True)
+    else:
+        click.secho("identical", fg="green", nl=False)
+        click.echo(f": {comparison.status}, {calls}; compared: {', '.join(comparison.compared)}")
+    if comparison.note:
+        click.echo(f"Note: {visible(comparison.note)}", err=True)
+
+
+def _print_stop(stop: Stop) -> None:
+    click.secho(f"Stopped at call {stop.call}", bold=True, nl=False)
+    click.echo(f", line {stop.line}: {visible(stop.tool)} {shortened(stop.arguments)}")
+    if stop.frames is None:
+        click.echo("The variables could not be shown in the time of the run.", err=True)
+    for frame in stop.frames or ():
+        where = "the snippet" if frame.function == "<module>" else visible(frame.function)
+        click.echo(f"\nIn {where}, line {frame.line}:")
+        if not frame.variables:
+            click.echo("  no variables")
+        width = max((len(visible(each.name)) for each in frame.variables), default=0)
+        kind = max((len(visible(each.type)) for each in frame.variables), default=0)
+        for each in frame.variables:
+            click.echo(f"  {visible(each.name):<{width}}  {visible(each.type):<{kind}}  {visible(each.value)}")

@@ -1,0 +1,175 @@
+"""How a run ended, for a person and for a program: the same for `run` and `resume`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TextIO
+
+import click
+
+from coilclaw.cli.composition import Parts
+from coilclaw.cli.disclosure import approval_facts, pending_of, tell_pending, visible
+from coilclaw.cli.terminal import pass_through, printable
+from coilclaw.evidence import activity_of
+from coilclaw.runs import RunReport
+from coilclaw.sandbox import Deadline
+from coilclaw.sdk import Receipt, RelevantToolActivity
+
+__all__ = ["Display", "RunEnd", "exit_code", "run_end", "show_end", "tell_waiting", "workspace_option"]
+
+_COLOURS = {"succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunEnd:
+    """A report, and what the log and the book say about the run besides."""
+
+    report: RunReport
+    activity: RelevantToolActivity
+    pending: tuple[dict[str, Any], ...] = ()
+    unknown: tuple[str, ...] = ()
+    """Calls that were under way when their process ended."""
+    options: str = field(default="")
+    """What has to be added to the commands that go on with the run."""
+
+
+def run_end(parts: Parts, report: RunReport, *, workspace: str | None) -> RunEnd:
+    """Everything there is to say about the end of a run. Needs the parts still open."""
+    receipts = parts.log.of_run(report.run_id, since=report.first_receipt) if report.first_receipt else []
+    waits = report.status == "suspended"
+    pending = pending_of(parts.evidence, report.run_id) if waits else []
+    return RunEnd(
+        report=report,
+        activity=activity_of(report.run_id, receipts),
+        pending=tuple(approval_facts(each, parts.log) for each in pending),
+        unknown=_unknown(receipts) if waits and report.unknown else (),
+        options=workspace_option(workspace),
+    )
+
+
+def workspace_option(workspace: str | None) -> str:
+    """A run goes on where it began."""
+    return f" --workspace {shlex.quote(printable(workspace))}" if workspace is not None else ""
+
+
+def show_end(end: RunEnd, *, as_json: bool) -> NoReturn:
+    """Print how a run ended, and end the command with the code that says the same."""
+    if as_json:
+        click.echo(json.dumps(_object(end)))
+    else:
+        _print(end)
+    tell_waiting(end)
+    sys.exit(exit_code(end.report))
+
+
+def tell_waiting(end: RunEnd) -> None:
+    """What a suspended run waits for, and how it goes on. On stderr, also beside JSON."""
+    report = end.report
+    if report.status != "suspended":
+        return
+    if end.unknown:
+        click.secho("\nThe process of this run ended while these calls were under way:", err=True, bold=True)
+        for each in end.unknown:
+            click.echo(f"  {visible(each)}", err=True)
+        click.echo("Nobody knows what they did. Look, then decide:", err=True)
+        for choice, meaning in (("retry", "call again"), ("failed", "count as failed and go on")):
+            click.echo(f"  coilclaw resume {report.run_id}{end.options} --unknown {choice:<6}  # {meaning}", err=True)
+        return
+    tell_pending(end.pending, report.run_id, end.options)
+
+
+def exit_code(report: RunReport) -> int:
+    match report.status:
+        case "completed":
+            return 0
+        case "suspended":
+            return 3
+        case "cancelled":
+            return 130
+    if "approval_required" in report.unmet:
+        return 3
+    return 4 if "missing_secret" in report.unmet else 1
+
+
+class Display:
+    """Shows what a snippet prints, as it comes; a reader that goes away ends the run."""
+
+    def __init__(self, deadline: Deadline, stdout: TextIO, *, quiet: bool) -> None:
+        self._deadline = deadline
+        self._stdout = stdout
+        self._quiet = quiet
+
+    def __call__(self, stream: int, text: str) -> None:
+        try:
+            if stream != 1:
+                click.echo(pass_through(text, err=True), nl=False, err=True, color=True)
+            elif not self._quiet:
+                click.echo(pass_through(text, err=False, stream=self._stdout), nl=False, file=self._stdout, color=True)
+        except OSError:
+            self._deadline.cancel()
+
+
+def _unknown(receipts: list[Receipt]) -> tuple[str, ...]:
+    last = {each.tool_call_id: each for each in receipts if each.tool_call_id and each.type != "tool.call.progress"}
+    return tuple(
+        f"{each.tool}, started {each.timestamp}, {each.id}"
+        for each in last.values()
+        if each.type == "tool.call.started"
+    )
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _object(end: RunEnd) -> dict[str, Any]:
+    report, error = end.report, end.report.error
+    return {
+        "run_id": report.run_id,
+        "status": report.status,
+        "engine": report.engine,
+        "value": report.value,
+        "stdout": report.stdout,
+        "error": None
+        if error is None
+        else {
+            "type": error.type,
+            "message": error.message,
+            "line": error.line,
+            "traceback": error.traceback,
+            "hint": error.hint,
+        },
+        "activity": [item.model_dump() for item in end.activity.items],
+        "approvals": [
+            {key: each[key] for key in ("id", "run_id", "tool", "arguments", "status")} for each in end.pending
+        ],
+        "duration_ms": report.duration_ms,
+    }
+
+
+def _print(end: RunEnd) -> None:
+    report = end.report
+    if report.stdout and not report.stdout.endswith("\n"):
+        click.echo()
+    if report.value is not None:
+        click.echo(printable(_encodable(json.dumps(report.value, indent=2, ensure_ascii=False))))
+    error = report.error
+    if error is not None:
+        if error.traceback and report.status == "failed":
+            click.echo(printable(_encodable(error.traceback)).rstrip(), err=True)
+        else:
+            where = f" (line {error.line})" if error.line else ""
+            click.secho(printable(_encodable(f"{error.type}: {error.message}{where}")), err=True, fg="red")
+        if error.hint:
+            click.echo(f"Hint: {printable(_encodable(error.hint))}", err=True)
+    for item in end.activity.items:
+        approval = f"  ({printable(item.approval)})" if item.approval else ""
+        mark = click.style(f"{item.status:<9}", fg=_COLOURS[item.status])
+        click.echo(f"  {mark} {printable(item.tool_id):<28} {item.receipt_ref}{approval}", err=True)
+    calls = "1 call" if len(end.activity.items) == 1 else f"{len(end.activity.items)} calls"
+    colour = {"completed": "green", "suspended": "cyan"}.get(report.status, "red")
+    status = click.style(report.status, fg=colour)
+    click.echo(f"{status} in {report.duration_ms:.0f} ms, {calls}, {report.run_id}", err=True)

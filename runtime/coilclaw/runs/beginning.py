@@ -1,0 +1,27 @@
+"""What a run begins with that is not in its source: its name, its chance and its time."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass, field
+
+__all__ = ["Beginning"]
+
+
+def _new_run_id() -> str:
+    # Sortable by time and unique between processes.
+    return f"run-{time.time_ns() // 1_000_000:011x}{secrets.token_hex(4)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beginning:
+    """Drawn afresh for every run; a run that carries out a plan has the chance and the time of its rehearsal."""
+
+    run_id: str = field(default_factory=_new_run_id)
+    seed: str = field(default_factory=lambda: secrets.token_hex(32))
+    clock: int = field(default_factory=time.time_ns)
+
+    def again(self) -> Beginning:
+        """The beginning of another run that sees the same chance and the same time."""
+        return Beginning(seed=self.seed, clock=self.clock)

@@ -1,0 +1,58 @@
+"""What a run executes between its first and its last receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from pydantic_core import from_json
+
+from coilclaw.bridge import Repetition
+from coilclaw.runs.header import Header
+from coilclaw.sandbox import (
+    Completed,
+    Deadline,
+    Engine,
+    Failed,
+    Host,
+    Limits,
+    Outcome,
+    RunClock,
+    RunEnded,
+    Snippet,
+    SnippetError,
+)
+
+__all__ = ["Execute", "direct_job", "judged", "snippet_job"]
+
+Execute: TypeAlias = Callable[[Host, Deadline, RunClock], Outcome]
+
+
+def snippet_job(snippet: Snippet, engine: Engine, limits: Limits, header: Header) -> Execute:
+    def execute(host: Host, deadline: Deadline, clock: RunClock) -> Outcome:
+        return engine.execute(snippet, limits, host, deadline, clock.pins(bytes.fromhex(header.seed)))
+
+    return execute
+
+
+def direct_job(tool: str, sent: bytes) -> Execute:
+    def execute(host: Host, deadline: Deadline, clock: RunClock) -> Outcome:
+        try:
+            fields = from_json(host.call(tool, sent, 0))
+        except RunEnded as ended:
+            return ended.outcome
+        if fields["ok"]:
+            return Completed(value=fields["value"])
+        return Failed(error=SnippetError(type=fields["code"], message=fields["message"], hint=fields["hint"]))
+
+    return execute
+
+
+def judged(execute: Execute) -> Execute:
+    """The same job, for a run that is repeated."""
+
+    def execute_judged(host: Host, deadline: Deadline, clock: RunClock) -> Outcome:
+        outcome = execute(host, deadline, clock)
+        return host.judged(outcome) if isinstance(host, Repetition) else outcome
+
+    return execute_judged
