@@ -21,6 +21,7 @@ def normal(text: str, home: str) -> str:
     text = text.replace(home, "~")
     text = re.sub(r"run-[0-9a-f]{19}", "RUN", text)
     text = re.sub(r"receipt-[0-9a-f]{8}-\d+", "RECEIPT", text)
+    text = re.sub(r"approval-[0-9a-f]{10}", "APPROVAL", text)
     return re.sub(r"in \d+ ms", "in N ms", text)
 
 

@@ -90,7 +90,7 @@ def test_a_tool_is_run_directly(coilclaw: Command) -> None:
         (("math.add", "--json", "{}"), 2, "a: Field required"),
         (("math.add", "--json", "nonsense"), 2, "not JSON"),
         (("math.add", "--json", "[1]"), 2, "object"),
-        (("math.store", "--json", '{"a": 1}'), 3, "approval_required"),
+        (("math.store", "--json", '{"a": 1}'), 3, "coilclaw approval approve approval-"),
     ],
 )
 def test_a_direct_call_that_cannot_work_says_why(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Command
 
-KEYS = {"run_id", "status", "engine", "value", "stdout", "error", "activity", "duration_ms"}
+KEYS = {"run_id", "status", "engine", "value", "stdout", "error", "activity", "approvals", "duration_ms"}
 
 
 @pytest.mark.req("R12", "R4", "R46")
@@ -107,12 +107,12 @@ def test_a_syntax_error_names_its_line(coilclaw: Command) -> None:
     assert "SyntaxError: invalid syntax (line 2)" in done.err
 
 
-def test_a_write_without_a_person_is_denied_and_exits_with_3(coilclaw: Command) -> None:
+def test_a_write_without_a_person_waits_and_exits_with_3(coilclaw: Command) -> None:
     coilclaw("init")
     done = coilclaw("run", "-", "--json", stdin="tools.files.write(path='a.txt', text='x').unwrap()")
-    assert done.code == 3
-    assert done.json["activity"][0]["status"] == "denied"
-    assert "--yes" in done.json["error"]["hint"]
+    assert (done.code, done.json["status"], done.json["error"]) == (3, "suspended", None)
+    assert done.json["activity"][0]["status"] == "pending"
+    assert [each["tool"] for each in done.json["approvals"]] == ["files.write"]
     assert not (coilclaw.workspace / "a.txt").exists()
 
 

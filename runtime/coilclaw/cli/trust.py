@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import getpass
 import io
+import itertools
 import json
 import sys
 import tokenize
@@ -137,9 +138,9 @@ def _trust(name: str, source: Source, ledger: TrustLedger, *, yes: bool, quiet: 
 def _show_difference(name: str, before: bytes | None, after: bytes, *, err: bool) -> None:
     old, new = _lines(before or b""), _lines(after)
     origin = "what was in force" if before is not None else "nothing"
-    for line in _difference(old, new, origin, name):
-        colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-        click.secho(printable(line), fg=colour, err=err)
+    lines = (_coloured(line) for line in _difference(old, new, origin, name))
+    while some := list(itertools.islice(lines, 1000)):
+        click.echo("\n".join(some), err=err)
     encoding = _encoding(after)
     if encoding not in ("utf-8", "utf-8-sig"):
         click.secho(
@@ -147,6 +148,10 @@ def _show_difference(name: str, before: bytes | None, after: bytes, *, err: bool
             fg="yellow",
             err=True,
         )
+
+
+def _coloured(line: str) -> str:
+    return click.style(printable(line), fg={"+": "green", "-": "red", "@": "cyan"}.get(line[:1]))
 
 
 def _encoding(data: bytes) -> str:

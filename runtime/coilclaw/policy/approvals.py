@@ -42,7 +42,7 @@ APPROVALS: Final = Migration(
         expires_at INTEGER NOT NULL,
         decided_by TEXT,
         decided_at INTEGER
-    ) WITHOUT ROWID;
+    );
     CREATE INDEX approvals_of_calls ON approvals (run_id, number);
     CREATE INDEX approvals_by_status ON approvals (status, created_at);
     CREATE TABLE grants (
@@ -171,8 +171,7 @@ class ApprovalBook:
         """The latest question about a call, as it stands."""
         found = self._read(
             # Asking voids what was open before, so that at most one is; the clock may have been set back meanwhile.
-            "run_id = ? AND number = ? "
-            "ORDER BY status IN ('pending', 'granted') DESC, created_at DESC, status != 'expired' DESC",
+            "run_id = ? AND number = ? ORDER BY status IN ('pending', 'granted') DESC, rowid DESC",
             run_id,
             number,
         )
@@ -189,7 +188,7 @@ class ApprovalBook:
     def list(self, *statuses: str, run_id: str | None = None, limit: int = 1000) -> Sequence[Approval]:
         """Questions in these states, oldest first."""
         marks = ", ".join("?" for _ in statuses)
-        sql = f"status IN ({marks}) AND (? IS NULL OR run_id = ?) ORDER BY created_at, id LIMIT ?"
+        sql = f"status IN ({marks}) AND (? IS NULL OR run_id = ?) ORDER BY rowid LIMIT ?"
         found = self._read(sql, *statuses, run_id, run_id, limit)
         # What ran out of time since is shown as such, whatever the table says.
         return [each for each in found if each.status in statuses]
@@ -287,6 +286,7 @@ class ApprovalBook:
                 "grant": grant.id,
                 "uses": uses,
                 "seconds": min(seconds, LONGEST_WINDOW_SECONDS),
+                "arguments": json.dumps(grant.arguments),
                 "decided_by": granted_by,
             },
         )

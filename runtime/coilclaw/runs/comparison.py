@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from pydantic_core import to_json
-
 from coilclaw.bridge import PriorCall
 from coilclaw.receipts import ReceiptLog, digest
-from coilclaw.runs.report import error_of
+from coilclaw.runs.report import error_of, value_digest
 from coilclaw.runs.stop import Stop
 from coilclaw.sandbox import Completed, Diverged, Outcome
 from coilclaw.sdk import Receipt
@@ -151,7 +149,7 @@ def _ends(former: FormerRun, outcome: Outcome) -> tuple[tuple[str, ...], Differe
         return ("calls", "status"), Difference(what="status", message=message, then=then, now=outcome.status)
     hashes = {"output": (facts.get("stdout_hash"), digest(outcome.stdout.encode()))}
     if isinstance(outcome, Completed):
-        hashes["value"] = (facts.get("value_hash"), digest(to_json(outcome.value)))
+        hashes["value"] = (facts.get("value_hash"), value_digest(outcome.value))
     aspects = ("calls", "status", *hashes)
     if hashes["output"][0] != hashes["output"][1]:
         return aspects, _other_hash("output", "what the run printed", *hashes["output"])

@@ -31,6 +31,7 @@ class Header:
     policy_hash: str
     conversation_id: str | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
+    workspace: str = ""
 
     def text(self) -> str:
         return json.dumps(asdict(self), sort_keys=True)

@@ -68,7 +68,7 @@ def read_events(database: Database, run_id: str, first_seq: int) -> tuple[list[E
     Everything since the run began is checked, other runs included: a receipt that is missing, or was
     replaced together with its hash, shows in those that follow, up to the head, which is sealed.
     """
-    events: list[Event] = []
+    own: list[bytes] = []
     mine = b'"run_id":' + b'"%b"' % run_id.encode()
     seq, previous = first_seq - 1, None
     while rows := database.read(
@@ -81,10 +81,10 @@ def read_events(database: Database, run_id: str, first_seq: int) -> tuple[list[E
                 raise DamagedReceipt(f"receipt {seq} was changed", hint="`coilclaw receipt verify` says more")
             previous = b'"previous_hash":"%b"' % receipt_hash.encode()
             if mine in body:
-                fields = from_json(body)
-                if fields["run_id"] == run_id:
-                    events.append(_event(fields))
-    return events, seq
+                own.append(body)
+    # Looked into only now that they are known to be what was written.
+    found = (from_json(body) for body in own)
+    return [_event(fields) for fields in found if fields["run_id"] == run_id], seq
 
 
 def _event(fields: Mapping[str, Any]) -> Event:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
+from coilclaw.receipts import digest
 from coilclaw.sandbox import (
     Cancelled,
     Completed,
@@ -21,7 +23,12 @@ from coilclaw.sandbox import (
 )
 from coilclaw.sdk import RunStatus
 
-__all__ = ["RunReport", "error_of"]
+__all__ = ["RunReport", "error_of", "value_digest"]
+
+
+def value_digest(value: Any) -> str:
+    """The hash of a run's value; any JSON has one, also text that is not valid Unicode."""
+    return digest(json.dumps(value, separators=(",", ":")).encode())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from coilclaw.runs.header import Header, Standing, enter, leave, standing, take_
 from coilclaw.runs.history import History, read_history
 from coilclaw.runs.jobs import Execute, direct_job, judged, snippet_job
 from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedAnswers, Rehearsal, planned_calls
-from coilclaw.runs.report import RunReport
+from coilclaw.runs.report import RunReport, value_digest
 from coilclaw.runs.sample import stand_in
 from coilclaw.runs.witness import Witness
 from coilclaw.sandbox import (
@@ -159,6 +159,11 @@ class Runtime:
         if stopped is not None:
             raise NotResumable(f"{run_id} waits on: {stopped}", hint="`coilclaw estop --clear` ends the stop")
         header, limits = known.header, known.header.run_limits()
+        if header.workspace != str(self._around.workspace):
+            # Its calls were asked about where they were meant to happen.
+            raise NotResumable(
+                f"{run_id} began in the workspace {header.workspace}", hint=f"add --workspace {header.workspace}"
+            )
         job = self._job(known, engines, limits)
         past = self._past(known, resumed=False)
         if isinstance(past, History):
@@ -209,9 +214,7 @@ class Runtime:
         former = FormerRun.of(run_id, log, past.calls)
         witness = Witness(repetition, bridge, former, past.recorded.answers, log, limits, until)
         outcome = witness.judged(self._outcome(lambda: job(witness, deadline, clock), deadline))
-        return compared(
-            former, replace(outcome, stdout=bridge.stdout), witness.calls, witness.difference, witness.stop
-        )
+        return compared(former, replace(outcome, stdout=bridge.stdout), witness.calls, witness.difference, witness.stop)
 
     def rehearse(
         self,
@@ -263,6 +266,7 @@ class Runtime:
             policy_hash=self._around.policy.digest,
             conversation_id=conversation_id,
             limits=asdict(limits),
+            workspace=str(self._around.workspace),
         )
 
     def _begin(
@@ -424,7 +428,7 @@ class Runtime:
                 "stdout_hash": digest(bridge.stdout.encode()),
             }
             if isinstance(outcome, Completed):
-                facts["value_hash"] = digest(to_json(outcome.value))
+                facts["value_hash"] = value_digest(outcome.value)
             if bridge.stopped is not None:
                 facts["stopped"] = bridge.stopped
             if isinstance(outcome, Diverged):
