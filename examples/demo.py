@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-QUICKSTART = ROOT / "examples/quickstart"
 HOME = Path(sys.prefix) / "demo-home"
+WAITS = 3
+"""The exit code of a run that waits for a person."""
 
 
 def main() -> int:
@@ -17,13 +19,18 @@ def main() -> int:
         old.unlink()  # Each demo starts with an empty log; the compiled sandbox is kept.
     say("1. A script nobody here has checked. It runs in WebAssembly and can reach `tools`, nothing else.")
     code = coilclaw("run", "examples/quickstart/restock.py", "--workspace", "examples/quickstart")
-    say("2. What it did, from the receipts. The order was a write, and nobody was there to approve it.")
-    code |= coilclaw("receipt", "list", "--limit", "6")
-    say("3. The receipts form a sealed chain. A changed, missing or added one is named here:")
+    if code != WAITS:
+        return code or 1
+    say("2. Its order is a write, and nobody was there to say yes. The run waits now, in no process at all.")
+    waiting = json.loads(coilclaw_output("approval", "list", "--json"))
+    code = coilclaw("approval", "list")
+    say("3. Someone approves exactly that call, and the run goes on where it was. No call is made twice.")
+    code |= coilclaw("approval", "approve", waiting[0]["id"], "--resume", "--workspace", "examples/quickstart")
+    say("4. What it did, from the receipts. They form a sealed chain; a changed, missing or added one is named here:")
+    code |= coilclaw("receipt", "list", "--limit", "7")
     code |= coilclaw("receipt", "verify")
-    say("Next:  approve the order    .venv/bin/coilclaw run examples/quickstart/restock.py \\")
-    print("                              --workspace examples/quickstart --yes")
-    print("       write your own tool  .venv/bin/coilclaw init")
+    say("Next:  write your own tool  .venv/bin/coilclaw init")
+    print("       and see it live      .venv/bin/coilclaw dev")
     return code
 
 
@@ -33,9 +40,17 @@ def say(text: str) -> None:
 
 def coilclaw(*args: str) -> int:
     print("$ coilclaw", *args, flush=True)
+    return _started(args, None).returncode
+
+
+def coilclaw_output(*args: str) -> str:
+    return str(_started(args, subprocess.PIPE).stdout)
+
+
+def _started(args: tuple[str, ...], stdout: int | None) -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).with_name("coilclaw")), *args]
     environment = {**os.environ, "COILCLAW_HOME": str(HOME)}
-    return subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL).returncode
+    return subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=stdout, text=True)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 
     .venv/bin/python examples/calendar_reminder/demo.py
 
-`snippet.py` is what a model would write for "remind me tomorrow at 9". It runs twice in the sandbox, on a
-copy of `calendars/personal.ics` in a folder of its own: first with nobody there to approve the write, then
-with a person who says yes. What this script says about the calendar afterwards is not taken from what the
-snippet printed. It comes from the receipts, and so it is also right when a snippet claims too much.
+`snippet.py` is what a model would write for "remind me tomorrow at 9". It runs once in the sandbox, on a
+copy of `calendars/personal.ics` in a folder of its own. Nobody is there to approve its write, so the run
+waits; then a person says yes (here this script, in their place), and it goes on. What this script says about
+the calendar is not taken from what the snippet printed. It comes from the receipts, and so it is also right
+when a snippet claims too much.
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ class Stage:
             text=True,
         )
 
-    def run_snippet(self, *options: str) -> dict[str, Any]:
-        """Run it, and show what it printed and the calls that its receipts tell of."""
-        done = self.coilclaw("run", "snippet.py", "--workspace", str(self.workspace), "--json", *options)
+    def run(self, *command: str) -> dict[str, Any]:
+        """Begin a run or go on with one; show what it printed and the calls that its receipts tell of."""
+        done = self.coilclaw(*command, "--workspace", str(self.workspace), "--json")
         report: dict[str, Any] = json.loads(done.stdout)
         print(report["stdout"], end="")
         for item in report["activity"]:
@@ -67,7 +68,9 @@ def calendar_says(stage: Stage, report: dict[str, Any]) -> str:
     if call is None:
         return "Nothing was asked of the calendar."
     receipt = stage.receipt(call["receipt_ref"])
-    if call["status"] != "succeeded":
+    if receipt["type"] == "tool.call.pending":
+        return f"The reminder is not made yet: its call waits for a person ({receipt['id']})"
+    if receipt["type"] != "tool.call.succeeded":
         return f"The reminder was not made: {receipt['payload'].get('message', call['status'])}"
     made = receipt["result"]
     return f"The calendar {made['calendar']!r} has {made['title']!r} at {made['start']} ({receipt['id']})"
@@ -76,19 +79,21 @@ def calendar_says(stage: Stage, report: dict[str, Any]) -> str:
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="coilclaw-") as folder:
         stage = Stage(Path(folder))
-        say("1. Nobody is there to approve the write. The snippet is told no, and the calendar stays as it is.")
-        refused = stage.run_snippet()
-        print(calendar_says(stage, refused))
-        say("2. The same snippet, and a person who approves.")
-        approved = stage.run_snippet("--yes")
-        print(calendar_says(stage, approved))
+        say("1. The reminder is a write, and nobody is there to approve it. The run waits.")
+        waiting = stage.run("run", "snippet.py")
+        print(calendar_says(stage, waiting))
+        if waiting["status"] != "suspended":
+            return 1
+        say("2. A person approves exactly that call, and the run goes on. What it did before keeps its receipts.")
+        done = stage.run("approval", "approve", waiting["approvals"][0]["id"], "--resume")
+        print(calendar_says(stage, done))
         say("3. The receipts form a sealed chain.")
         verified = stage.coilclaw("receipt", "verify")
         print(verified.stdout, end="")
         say("4. The file itself, as any calendar program would read it:")
         lines = (stage.workspace / "calendars/personal.ics").read_text().splitlines()
         print("\n".join(lines[lines.index("BEGIN:VEVENT", lines.index("END:VEVENT")) :]))
-        return int(refused["status"] != "completed" or approved["status"] != "completed" or verified.returncode != 0)
+        return int(done["status"] != "completed" or verified.returncode != 0)
 
 
 def say(text: str) -> None:

@@ -4,7 +4,8 @@
 
 "Watch the visitors of example.org and tell me when they fall." There is no model here: the snippets in
 `assistant/` are what one would write, and they run in the sandbox as a model's do. PostHog is `stand_in.py`,
-a server on this machine that remembers what it was really asked. `POSTHOG_API_KEY` is made up.
+a server on this machine that remembers what it was really asked. `POSTHOG_API_KEY` is made up. Where a person
+reads, trusts or approves, this script does it in their place.
 
 The integration is called `posthog_custom`, because `posthog` is built in and a workspace cannot take over
 the id of a built-in tool. Everything happens in a folder that is removed at the end.
@@ -54,18 +55,22 @@ class Stage:
         )
 
     def run(self, snippet: str, *options: str, **inputs: str) -> dict[str, Any]:
-        """Run a snippet, and show what it printed, how it failed, and the calls its receipts tell of."""
+        """Run a snippet and show its end."""
         given = [part for name, text in inputs.items() for part in ("--input", f"{name}={json.dumps(text)}")]
         shown = " ".join(("run", snippet, *options, *(f"--input {name}=…" for name in inputs)))
-        done = self.coilclaw("run", snippet, "--json", *options, *given, shown=shown)
-        report: dict[str, Any] = json.loads(done.stdout)
-        print(report["stdout"], end="")
-        if error := report["error"]:
-            print(f"{report['status']}: {error['message']}\n  {error['hint']}")
-        for item in report["activity"]:
-            approval = f"  ({item['approval']})" if item["approval"] else ""
-            print(f"  {item['status']:<9}  {item['tool_id']:<42} {item['receipt_ref']}{approval}")
-        return report
+        return ended(self.coilclaw("run", snippet, "--json", *options, *given, shown=shown))
+
+
+def ended(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """Show what a run printed, how it failed, and the calls its receipts tell of."""
+    report: dict[str, Any] = json.loads(done.stdout)
+    print(report["stdout"], end="")
+    if error := report["error"]:
+        print(f"{report['status']}: {error['message']}\n  {error['hint']}")
+    for item in report["activity"]:
+        approval = f"  ({item['approval']})" if item["approval"] else ""
+        print(f"  {item['status']:<9}  {item['tool_id']:<42} {item['receipt_ref']}{approval}")
+    return report
 
 
 def main() -> int:
@@ -83,30 +88,38 @@ def main() -> int:
         trusted = stage.coilclaw("tool", "trust", *TOOLS, "--yes")
         print(f"({len(trusted.stdout.splitlines())} lines of differences, left out here)")
 
-        say("4. The next run has the new methods. The read runs; the write asks, and nobody is there.")
-        unanswered = stage.run("assistant/use_tools.py")
+        say("4. The next run has the new methods. The read runs; the write asks, nobody is there, and the run waits.")
+        waiting = stage.run("assistant/use_tools.py")
+        asked_so_far = len(posthog.requests)
+        if waiting["status"] != "suspended":
+            return otherwise()
 
-        say("5. The same with a person who approves.")
-        approved = stage.run("assistant/use_tools.py", "--yes")
+        say("5. A person looks at what would run, and approves it. The run goes on; the read is not made again.")
+        question = waiting["approvals"][0]["id"]
+        print(stage.coilclaw("approval", "show", question).stdout, end="")
+        done = ended(stage.coilclaw("approval", "approve", question, "--resume", "--json"))
 
         say("6. The proof: what PostHog was really asked, what the receipts say, and that they hold.")
         for request in posthog.requests:
             print(f"  {request.method} {request.path}  with the key: {request.authorised}")
         print("  jobs at PostHog:", json.dumps(posthog.jobs))
-        listed = stage.coilclaw("receipt", "list", "--run", approved["run_id"])
+        listed = stage.coilclaw("receipt", "list", "--run", done["run_id"])
         print(listed.stdout, end="")
         verified = stage.coilclaw("receipt", "verify")
         print(verified.stdout, end="")
 
         as_told = (
-            wrote["status"] == approved["status"] == unanswered["status"] == "completed"
+            wrote["status"] == done["status"] == "completed"
             and early["status"] != "completed"
             and trusted.returncode == verified.returncode == 0
-            and len(posthog.jobs) == 1
+            and (asked_so_far, len(posthog.requests), len(posthog.jobs)) == (1, 2, 1)
         )
-        if not as_told:
-            print("\nThis did not go as told above.", file=sys.stderr)
-        return 0 if as_told else 1
+        return 0 if as_told else otherwise()
+
+
+def otherwise() -> int:
+    print("\nThis did not go as told above.", file=sys.stderr)
+    return 1
 
 
 def say(text: str) -> None:

@@ -1,4 +1,4 @@
-# What is running out? Counts all products at once, then tries to order what is missing.
+# What is running out? Counts all products at once, then orders what is missing most, if a person agrees.
 import asyncio
 from dataclasses import dataclass
 

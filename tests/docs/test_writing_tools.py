@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import inspect
 import os
 import re
@@ -20,6 +21,7 @@ from coilclaw.sdk import ToolContext, define_tool, testing
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/writing-tools.md").read_text()
 PORT = "48642"
+QUESTION = "approval-1f0c9a77d2"
 BROKEN = "tools/visits/counts.py"
 
 _BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
@@ -64,6 +66,8 @@ class Reader:
             "COLUMNS": "80",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
+        self.question = QUESTION
+        self.person = getpass.getuser()
         self.background: list[subprocess.Popen[bytes]] = []
 
     def file(self, name: str) -> Path:
@@ -77,10 +81,7 @@ class Reader:
 
     def type(self, line: str) -> str:
         """What one line prints, with what differs between machines taken out."""
-        line = line.replace(PORT, self.port)
-        if setting := re.fullmatch(r"export (\w+)=(\S+)", line):
-            self.environment[setting[1]] = setting[2]
-            return ""
+        line = line.replace(PORT, self.port).replace(QUESTION, self.question)
         if place := re.fullmatch(r"cd ~/(\S+)", line):
             self.folder = self.home / place[1]
             return ""
@@ -107,6 +108,10 @@ class Reader:
         text = text.replace(str(self.home), "~").replace(self.port, PORT).replace(sys.executable, "/path/to/python")
         text = re.sub(r"run-[0-9a-f]{19}", "run-1a1e265a6b2e813fd94", text)
         text = re.sub(r"receipt-[0-9a-f]{8}-\d+", "receipt-7d0c21aa-20", text)
+        for asked in re.findall(r"approval-[0-9a-f]{10}", text):
+            self.question = asked  # Whoever reads on types the id that was printed last.
+        text = re.sub(r"approval-[0-9a-f]{10}", QUESTION, text)
+        text = text.replace(f" as {self.person}:", " as ada:").replace(f" by {self.person})", " by ada)")
         text = re.sub(r"in \d+ ms", "in 9 ms", text)
         return re.sub(r"in \d+\.\d\ds", "in 0.50s", text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,21 +24,37 @@ def run(coilclaw: Command, script: str, *options: str) -> Any:
     return coilclaw("run", QUICKSTART / script, "--workspace", QUICKSTART, "--json", *options).json
 
 
-@pytest.mark.req("R9", "R10")
-def test_restock_reports_and_is_not_allowed_to_order(coilclaw: Command) -> None:
-    done = run(coilclaw, "restock.py")
+def states(report: Any) -> list[tuple[str, str]]:
+    return [(item["tool_id"], item["status"]) for item in report["activity"]]
+
+
+COUNTED = [("shop.products.list", "succeeded"), *[("shop.stock.count", "succeeded")] * 4]
+
+
+@pytest.mark.req("R9", "R10", "R32", "R33")
+def test_restock_reports_and_waits_before_it_orders(coilclaw: Command) -> None:
+    waiting = run(coilclaw, "restock.py")
+    assert waiting["status"] == "suspended"
+    assert "order" not in waiting["stdout"]
+    assert states(waiting) == [*COUNTED, ("shop.orders.place", "pending")]
+    [question] = waiting["approvals"]
+    assert question["arguments"] == {"product": "tea", "quantity": 28}
+    done = coilclaw("approval", "approve", question["id"], "--resume", "--workspace", QUICKSTART, "--json").json
     assert done["status"] == "completed"
-    assert "not ordered: approval_required" in done["stdout"]
+    assert "ordered 28 x Green tea: order-" in done["stdout"]
     assert [each["missing"] for each in done["value"]] == [28, 2, 12]
-    states = [(item["tool_id"], item["status"]) for item in done["activity"]]
-    assert states == [
-        ("shop.products.list", "succeeded"),
-        *[("shop.stock.count", "succeeded")] * 4,
-        ("shop.orders.place", "denied"),
-    ]
+    assert states(done) == [*COUNTED, ("shop.orders.place", "succeeded")]
 
 
-def test_restock_orders_when_a_person_agrees(coilclaw: Command) -> None:
+def test_restock_goes_on_without_the_order_when_a_person_says_no(coilclaw: Command) -> None:
+    [question] = run(coilclaw, "restock.py")["approvals"]
+    done = coilclaw("approval", "deny", question["id"], "--resume", "--workspace", QUICKSTART, "--json").json
+    assert done["status"] == "completed"
+    assert "not ordered: approval_denied" in done["stdout"]
+    assert states(done) == [*COUNTED, ("shop.orders.place", "denied")]
+
+
+def test_restock_orders_at_once_when_a_person_agreed_in_advance(coilclaw: Command) -> None:
     done = run(coilclaw, "restock.py", "--yes")
     assert "ordered 28 x Green tea: order-" in done["stdout"]
 
@@ -61,5 +78,12 @@ def test_the_demo_runs(coilclaw: Command) -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "examples/demo.py"], capture_output=True, text=True, env=coilclaw.environment
     )
-    assert done.returncode == 0, done.stderr
-    assert "Valid: " in done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+    before, after = done.stdout.partition("\n3. ")[::2]
+    assert "pending   shop.orders.place" in before
+    assert "ordered" not in before
+    assert after.count("ordered 28 x Green tea") == 1
+    assert re.findall(r"tool\.call\.(\w+) +\w+ +shop\.orders\.place", after) == [
+        "pending", "approved", "started", "succeeded",
+    ]  # fmt: skip
+    assert "Valid: " in after

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/posthog_monitor"
 KEY = "phx_test_key_1234567890"
 FILES = ("tools/posthog_custom/client.py", "tools/posthog_custom/tools.py")
+QUERY = "/api/projects/17/query/"
 READ, WRITE = "posthog_custom.analytics.getVisitors", "posthog_custom.monitor.createThresholdJob"
 
 
@@ -54,7 +56,7 @@ def states(report: Any) -> list[tuple[str, str]]:
     return [(item["tool_id"], item["status"]) for item in report["activity"]]
 
 
-@pytest.mark.req("R95", "R99", "R100", "R101", "R102")
+@pytest.mark.req("R32", "R33", "R95", "R99", "R100", "R101", "R102")
 def test_a_tool_is_written_trusted_and_used_and_the_receipts_prove_it(coilclaw: Command, posthog: Any) -> None:
     (coilclaw.home / "config.toml").write_text(f'[integrations.posthog_custom]\nurl = "{posthog.url}"\n')
     client, contract = ((EXAMPLE / "proposal" / name).read_text() for name in ("client.py", "tools.py"))
@@ -74,12 +76,23 @@ def test_a_tool_is_written_trusted_and_used_and_the_receipts_prove_it(coilclaw: 
     assert run(coilclaw, "use_tools.py", "--yes")["status"] == "rejected"
     assert coilclaw("tool", "trust", FILES[0], "--yes", "--workspace", coilclaw.workspace).code == 0
 
-    unanswered = run(coilclaw, "use_tools.py")
-    assert states(unanswered) == [(READ, "succeeded"), (WRITE, "denied")]
-    assert posthog.jobs == []
+    waiting = run(coilclaw, "use_tools.py")
+    assert waiting["status"] == "suspended"
+    assert states(waiting) == [(READ, "succeeded"), (WRITE, "pending")]
+    assert [request.path for request in posthog.requests] == [QUERY]
+    [question] = waiting["approvals"]
+    shown = coilclaw("approval", "show", question["id"], "--json").json
+    assert (shown["tool"], shown["arguments"]["threshold"], shown["line"]) == (WRITE, 1000.0, 8)
+    assert len(posthog.requests) == 1
 
-    approved = run(coilclaw, "use_tools.py", "--yes")
+    workspace = ("--workspace", coilclaw.workspace)
+    approved = coilclaw("approval", "approve", question["id"], "--resume", *workspace, "--json").json
     assert states(approved) == [(READ, "succeeded"), (WRITE, "succeeded")]
+    # The read of before the wait was not made again, and the write was made once.
+    assert [request.path for request in posthog.requests] == [QUERY, "/api/threshold_jobs/"]
+    assert coilclaw("approval", "approve", question["id"], "--resume", *workspace).code != 0
+    assert coilclaw("resume", waiting["run_id"], *workspace).code != 0
+    assert len(posthog.requests) == 2
     assert "monitor job-1 tells when there are fewer than 1000.0" in approved["stdout"]
 
     # What the server got carries the id of the call, and the receipt of that call holds what it answered.
@@ -113,9 +126,12 @@ def test_the_demo_goes_as_it_tells(coilclaw: Command) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "coilclaw tool trust tools/posthog_custom/" in done.stdout
-    assert "no monitor: approval_required" in done.stdout
-    assert "monitor job-1 tells" in done.stdout
-    assert "Valid: " in done.stdout
+    before, after = done.stdout.partition("\n5. ")[::2]
+    assert re.search(rf"pending +{re.escape(WRITE)}", before)
+    assert "job-1" not in before
+    assert after.count("monitor job-1 tells") == 1
+    assert after.count("  POST /api/") == 2
+    assert "Valid: " in after
 
 
 _BOTH = """

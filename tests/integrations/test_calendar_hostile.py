@@ -152,6 +152,20 @@ def test_a_zone_that_changes_every_second_is_refused(files: Files) -> None:
     assert "not known or not understood" in listed.problems[0]
 
 
+@pytest.mark.parametrize("parts", [["STANDARD"], ["STANDARD", "DAYLIGHT"]], ids=["one part", "both parts"])
+def test_a_zone_that_changes_every_day_for_centuries_is_refused(files: Files, parts: list[str]) -> None:
+    """Followed day by day from 1610 on, one such zone takes minutes."""
+    daily = "DTSTART:16100101T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nRRULE:FREQ=DAILY"
+    zone = "".join(f"BEGIN:{part}\n{daily}\nEND:{part}\n" for part in parts)
+    event = (
+        "BEGIN:VEVENT\nUID:x\nSUMMARY:X\nDTSTART;TZID=Evil:20261120T090000\nDTEND;TZID=Evil:20261120T100000\nEND:VEVENT"
+    )
+    files.put(wrapped(f"BEGIN:VTIMEZONE\nTZID:Evil\n{zone}END:VTIMEZONE\n{event}"))
+    listed = files.listed("2026-11-01", "2026-11-30")
+    assert (listed.events, listed.truncated) == ([], True)
+    assert "'Evil' is not known or not understood" in listed.problems[0]
+
+
 def test_a_file_may_define_fifty_zones_and_no_more(files: Files) -> None:
     part = "BEGIN:STANDARD\nDTSTART:16010101T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nRRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU\nEND:STANDARD"
     zones = "".join(f"BEGIN:VTIMEZONE\nTZID:Z{n}\n{part}\nEND:VTIMEZONE\n" for n in range(800))

@@ -267,9 +267,10 @@ def test_replay_says_whether_a_run_would_be_the_same(waiting: Waiting) -> None:
     report = waiting.to_the_end(waiting.run(source))
     before = waiting.lines(), waiting.lines("looks"), len(waiting.types(report.run_id))
     registry = waiting.world.registry(*TOOLS)
-    outcome, stdout = waiting.runtime.replay(report.run_id, lambda name: waiting.world.engine, registry)
-    assert (outcome.status, stdout) == ("completed", report.stdout)
-    assert getattr(outcome, "value", None) == report.value
+    compared = waiting.runtime.replay(report.run_id, lambda name: waiting.world.engine, registry)
+    assert compared.identical
+    assert (compared.outcome.status, compared.outcome.stdout) == ("completed", report.stdout)
+    assert getattr(compared.outcome, "value", None) == report.value
     assert before == (waiting.lines(), waiting.lines("looks"), len(waiting.types(report.run_id)))
 
 

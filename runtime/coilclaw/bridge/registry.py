@@ -56,7 +56,7 @@ class Registry:
                 return f"{held.name} waits for a person's trust: {held.command}"
         known = [*self.tools, *self.aliases]
         nearest: dict[str, str] = {}  # One name for each tool.
-        for each in difflib.get_close_matches(name[:200], known, n=6, cutoff=0.6):
+        for each in difflib.get_close_matches(name[:200], known, n=6, cutoff=0.65):
             nearest.setdefault(self.aliases.get(each, each), each)
         near = list(nearest.values())[:3]
         if not near:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import asdict
 from typing import Any
 
 import click
 
-from coilclaw.cli.composition import make_engine, open_parts, settings_for
+from coilclaw.bridge import Handlers, Registry, Surroundings
+from coilclaw.cli.composition import make_engine, make_policy, make_secrets, open_evidence, settings_for
 from coilclaw.cli.disclosure import shortened, visible
 from coilclaw.cli.run_report import Display
-from coilclaw.runs import Comparison, Stop
+from coilclaw.cli.toolbox import Toolbox
+from coilclaw.config import Settings
+from coilclaw.policy import NobodyToAsk
+from coilclaw.runs import Comparison, Runtime, Stop
 from coilclaw.sandbox import Deadline
 
 __all__ = ["replay"]
@@ -31,21 +36,47 @@ def replay(run_id: str, until: int | None, workspace: str | None, as_json: bool)
     1 different; 2 there is nothing to repeat.
     """
     settings = settings_for(workspace)
-    with open_parts(settings) as parts:
-        display = Display(Deadline(0), sys.stdout, quiet=as_json or until is None)
-        with redirect_stdout(sys.stderr):
-            comparison = parts.runtime.replay(
-                run_id,
-                lambda name: make_engine(settings, engine=name),
-                parts.registry,
-                until=until,
-                show=display if until is not None else lambda stream, text: None,
-            )
+    shown = until is not None and not as_json
+    display = Display(Deadline(0), sys.stdout, quiet=False)
+    with _opened(settings) as (runtime, registry), redirect_stdout(sys.stderr):
+        comparison = runtime.replay(
+            run_id,
+            lambda name: make_engine(settings, engine=name),
+            registry,
+            until=until,
+            show=display if shown else _ignore,
+        )
     if as_json:
         click.echo(json.dumps(_object(comparison)))
     else:
         _print(comparison)
     sys.exit(0 if comparison.identical else 1)
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[tuple[Runtime, Registry]]:
+    """A runtime that can only look: not even the tools that it loads leave a receipt."""
+    policy = make_policy(settings.config)
+    with ExitStack() as stack:
+        evidence = stack.enter_context(open_evidence(settings))
+        toolbox = stack.enter_context(Toolbox(settings, evidence.ledger, policy, record=False))
+        toolbox.refresh()
+        handlers = Handlers()
+        stack.callback(handlers.close)
+        surroundings = Surroundings(
+            log=evidence.log,
+            database=evidence.database,
+            policy=policy,
+            approver=NobodyToAsk(),
+            handlers=handlers,
+            workspace=settings.config.workspace_dir.resolve(),
+            secret=make_secrets(settings).get,
+        )
+        yield Runtime(surroundings), toolbox.registry
+
+
+def _ignore(stream: int, text: str) -> None:
+    return None
 
 
 def _object(comparison: Comparison) -> dict[str, Any]:

@@ -102,7 +102,6 @@ class ApprovedPlan:
     def _is_planned(self, call: PlannedCall, question: Question) -> bool:
         return (
             question.run_id == self.beginning.run_id
-            and question.number == call.number
             and question.tool == call.tool
             and question.tool_version == call.tool_version
             and question.risk is call.risk

@@ -164,10 +164,10 @@ class Runtime:
             raise NotResumable(
                 f"{run_id} began in the workspace {header.workspace}", hint=f"add --workspace {header.workspace}"
             )
-        job = self._job(known, engines, limits)
-        past = self._past(known, resumed=False)
+        past, job = self._past(known, resumed=False), None
         if isinstance(past, History):
             _refuse_without_tools(past, registry)
+            job = self._job(known, engines, limits)
         receipt = Draft(
             "run.resumed", "running", now(), run_id, header.conversation_id, payload={"process": os.getpid()}
         )
@@ -178,7 +178,8 @@ class Runtime:
         if isinstance(past, History) and not self._is_all(past, known, resumed):
             past = self._past(known, resumed=True)
         session = self._repeated(known, past, registry, limits, deadline, unknown, show, resumed)
-        if isinstance(session, RunReport):
+        if isinstance(session, RunReport) or job is None:
+            assert isinstance(session, RunReport)
             return session
         return self._finished(session, job)
 
@@ -305,7 +306,7 @@ class Runtime:
         (first_receipt,) = self._around.handlers.threads.run(
             lambda: log.append(started, contents=contents, rows=rows), deadline
         )
-        clock = RunClock(header.clock)
+        clock = RunClock(header.clock, behind=max(0, time.time_ns() - header.clock))
         journal = Journal(run_id, 1, clock) if rows else None
         facts = RunFacts(run_id, header.conversation_id, limits, deadline)
         bridge = Bridge(self._around, registry, facts, journal=journal, show=show)

@@ -21,8 +21,10 @@ class RunClock:
     itself between two calls sees next to nothing.
     """
 
-    def __init__(self, started: int | None = None) -> None:
+    def __init__(self, started: int | None = None, *, behind: int = 0) -> None:
         self.started = time.time_ns() if started is None else started
+        self._behind = behind
+        """How much earlier it is in the run than outside: a plan was made some time before it is carried out."""
         self.offset = 0
         self.repeating = False
         """While what happened before is repeated, nobody waits for time to pass."""
@@ -45,8 +47,8 @@ class RunClock:
         return 0 if self.repeating else nanoseconds
 
     def arrive(self) -> int:
-        """Something outside has answered: it is now, but never earlier than it was. Returns the time for the journal."""
-        self.offset = max(self.offset, time.time_ns() - self.started)
+        """Something outside has answered: it is now, but never earlier than it was. Returns the journal's time."""
+        self.offset = max(self.offset, time.time_ns() - self.started - self._behind)
         return self.offset
 
     def pass_by(self, nanoseconds: int) -> None:
