@@ -29,6 +29,10 @@ def receipts(coilclaw: Command) -> str:
 
 
 def test_an_identical_run_is_said_to_be_one_and_leaves_nothing(coilclaw: Command, done: Done) -> None:
+    coilclaw.tool(
+        "new/tool.py",
+        "from coilclaw.sdk import define_tool\n\n\n@define_tool(id='new.tool', risk='read')\ndef t(ctx) -> int:\n    return 1\n",
+    )
     before = receipts(coilclaw)
     (coilclaw.workspace / "a.txt").unlink()
     again = coilclaw("replay", done.json["run_id"])

@@ -117,3 +117,45 @@ def test_a_tool_written_by_a_run_is_called_only_after_it_was_trusted(parts: Part
     parts.evidence.ledger.trust("theirs/tools.py", text.encode(), "the test")
     parts.toolbox.refresh()
     assert run(parts, sandbox, "tools.theirs.answer().unwrap()") == 7
+
+
+def test_a_file_in_the_wrong_place_is_told_even_if_a_call_saw_it_first(parts: Parts) -> None:
+    (parts.settings.config.workspace_dir / "tools/loose.py").write_text("x = 1\n")
+    parts.toolbox.workspace.sources.digests()
+    parts.toolbox.workspace.sources.read()
+    parts.toolbox.refresh()
+    assert any("loose.py" in each.file for each in parts.registry.diagnostics)
+
+
+def test_what_could_not_be_written_down_is_made_up_for(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = parts.settings.config.workspace_dir / "tools/mine/tools.py"
+    file.write_text(TOOL.format(value=2))
+    generation = parts.registry.generation
+
+    def fail(files: object) -> None:
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(parts.evidence.ledger, "record_loaded", fail)
+        with pytest.raises(OSError, match="disk is full"):
+            parts.toolbox.refresh()
+    assert parts.registry.generation == generation
+    parts.toolbox.refresh()
+    assert parts.registry.generation == generation + 1
+    assert parts.registry.tools["mine.answer"](None) == 2
+    loaded = [receipt for receipt in parts.log.latest(100) if receipt.type == "tool.module.loaded"]
+    assert len(loaded) == 2
+
+
+def test_refreshing_on_many_threads_makes_one_registry_for_each_change(parts: Parts) -> None:
+    file = parts.settings.config.workspace_dir / "tools/mine/tools.py"
+    for value in range(2, 6):
+        generation = parts.registry.generation
+        file.write_text(TOOL.format(value=value))
+        threads = [threading.Thread(target=parts.toolbox.refresh) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        assert parts.registry.generation == generation + 1
+        assert parts.registry.tools["mine.answer"](None) == value

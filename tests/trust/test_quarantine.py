@@ -60,7 +60,7 @@ class Place:
 
     def names(self) -> list[str]:
         """What a process that starts now would load."""
-        cold = Workspace(self.root, admit=self.ledger.reason_against)
+        cold = Workspace(self.root, examine=self.ledger.examine)
         cold.refresh()
         return [tool.id for tool in cold.tools]
 
@@ -89,7 +89,7 @@ def place(world: World, database: Database) -> Place:
 def place_of(world: World, database: Database) -> Place:
     root = world.workspace.resolve() / "tools"
     ledger = TrustLedger(database, world.log, root)
-    workspace = Workspace(world.workspace, admit=ledger.reason_against)
+    workspace = Workspace(world.workspace, examine=ledger.examine)
     guard = WriteGuard(ledger, world.log, workspace.sources.digests)
     world.options["guard"] = guard
     return Place(world, ledger, workspace, guard)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import shutil
 import threading
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coilclaw.workspace_tools import RELOAD_REQUEST, Watch, Workspace
+from coilclaw.workspace_tools import RELOAD_REQUEST, Watch, Workspace, ask_to_look
 
 TOOL = """
 from coilclaw.sdk import ToolContext, define_tool
@@ -177,3 +178,82 @@ def test_no_edit_is_lost_in_bursts(watched: Watched) -> None:
         expected[name[:-3].replace("/", ".")] = value
         watched.write(name, TOOL.format(id=name[:-3].replace("/", "."), value=value))
     watched.until(lambda: watched.values() == expected and not watched.workspace.diagnostics)
+
+
+def test_a_file_that_interrupts_does_not_end_the_watch(watched: Watched) -> None:
+    watched.write("a/tools.py", "raise KeyboardInterrupt\n")
+    watched.write("a/tools.py", TOOL.format(id="a.b", value=1))
+    watched.until(lambda: watched.values() == {"a.b": 1})
+    watched.write("a/tools.py", "raise KeyboardInterrupt\n")
+    (watched.root / RELOAD_REQUEST).touch()
+    seen = watched.looks
+    watched.write("a/tools.py", TOOL.format(id="a.b", value=2))
+    watched.until(lambda: watched.looks > seen and watched.values() == {"a.b": 2})
+
+
+def test_without_watches_files_are_still_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from watchdog.observers.api import BaseObserver
+
+    def refuse(*args: object, **options: object) -> None:
+        raise OSError(errno.ENOSPC, "inotify watch limit reached")
+
+    monkeypatch.setattr(BaseObserver, "schedule", refuse)
+    monkeypatch.setattr("coilclaw.workspace_tools.watch._UNASKED_SECONDS", 0.05)
+    (tmp_path / "tools").mkdir()
+    watched = Watched(tmp_path)
+    with watched.watch:
+        watched.write("a/tools.py", TOOL.format(id="a.b", value=1))
+        watched.until(lambda: watched.values() == {"a.b": 1} and watched.looks > 5)
+    assert caplog.text.count("cannot be watched") == 2, "once for each folder"
+
+
+def test_nothing_is_left_after_closing(tmp_path: Path) -> None:
+    (tmp_path / "tools/a").mkdir(parents=True)
+    before = set(threading.enumerate())
+    for _ in range(5):
+        watched = Watched(tmp_path)
+        with watched.watch:
+            watched.until(lambda each=watched: each.looks > 0)  # type: ignore[misc]
+    assert set(threading.enumerate()) <= before
+
+
+def test_a_request_that_is_moved_into_place_counts(watched: Watched) -> None:
+    fresh = watched.root / ".request"
+    fresh.touch()
+    fresh.rename(watched.root / RELOAD_REQUEST)
+    watched.until(lambda: watched.forced > 0)
+
+
+def test_asking_to_look_runs_nothing_again(watched: Watched) -> None:
+    watched.write("a/tools.py", TOOL.format(id="a.b", value=1))
+    watched.until(lambda: watched.values() == {"a.b": 1})
+    seen = watched.looks
+    (before,) = watched.workspace.tools
+    ask_to_look(watched.root)
+    watched.until(lambda: watched.looks > seen)
+    assert watched.workspace.tools[0] is before
+    assert not watched.forced
+
+
+def test_a_link_that_is_gone_is_watched_no_longer(watched: Watched, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    link = watched.root / "far"
+    link.symlink_to(elsewhere)
+    watched.until(lambda: elsewhere in watched.watch._watched)
+    link.unlink()
+    watched.until(lambda: elsewhere not in watched.watch._watched)
+
+
+def test_a_folder_that_is_replaced_is_watched_again(watched: Watched, tmp_path: Path) -> None:
+    for value in range(1, 4):
+        fresh = tmp_path / f"fresh{value}"
+        (fresh / "a").mkdir(parents=True)
+        (fresh / "a/tools.py").write_text(TOOL.format(id="a.b", value=value))
+        watched.root.rename(tmp_path / f"old{value}")
+        fresh.rename(watched.root)
+        watched.until(lambda expected=value: watched.values() == {"a.b": expected})  # type: ignore[misc]
+        watched.write("a/tools.py", TOOL.format(id="a.b", value=value + 100))
+        watched.until(lambda expected=value + 100: watched.values() == {"a.b": expected})  # type: ignore[misc]

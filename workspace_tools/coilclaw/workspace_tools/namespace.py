@@ -31,11 +31,14 @@ class NotLoaded(ImportError):
 
 
 class Namespace:
-    """One generation: the sources it is made of and the modules loaded from them."""
+    """One generation: the sources it is made of and the modules loaded from them.
 
-    def __init__(self, sources: Mapping[str, Source], owner: object) -> None:
+    Only what was admitted can ever run in it, however and whenever it is imported.
+    """
+
+    def __init__(self, sources: Mapping[str, Source], admitted: Mapping[str, Source], owner: object) -> None:
         self.prefix = f"{_PREFIX}{next(_numbers)}"
-        self._sources = {source.module: source for source in sources.values()}
+        self._sources = {source.module: source for source in admitted.values()}
         places = [source.name.split("/")[:-1] for source in sources.values()]
         self._folders = {".".join(parts[:depth]) for parts in places for depth in range(len(parts) + 1)}
         # Weak: a module kept for the next generation must not keep the rest of this one.
@@ -51,7 +54,7 @@ class Namespace:
         sys.modules[f"{self.prefix}.{name}"] = module
 
     def refuse(self, name: str, reason: str) -> None:
-        """Whoever imports this module is told that it could not be used."""
+        """Whoever imports this module is told that it could not be used, unless an earlier one is kept."""
         self.refused[name] = reason
 
     def load(self, name: str) -> ModuleType:
@@ -65,13 +68,19 @@ class Namespace:
         if isinstance(loader, _Loader):
             loader.held = [self.modules[each] for each in imported if each in self.modules]
 
-    def leave(self) -> None:
-        """Take the modules out of the interpreter's table; what still uses them keeps them."""
+    def leave(self, following: Namespace) -> None:
+        """Take the modules out of the interpreter's table; what still uses them keeps them.
+
+        What the next generation has kept stays there by its own name, by which annotations are resolved.
+        """
         self._left = True
+        kept = {id(module) for module in following.modules.values()}
         for name in [each for each in sys.modules if each.startswith(_PREFIX)]:
             # Also what functions of earlier generations imported since.
             namespace = _finder.namespaces.get(name.partition(".")[0])
-            if namespace is None or not namespace.is_current:
+            module = sys.modules.get(name)
+            at_home = id(module) in kept and getattr(module, "__name__", None) == name
+            if (namespace is None or not namespace.is_current) and not at_home:
                 sys.modules.pop(name, None)
 
     @property
@@ -80,6 +89,10 @@ class Namespace:
 
     def find(self, fullname: str) -> ModuleSpec | None:
         name = fullname[len(self.prefix) + 1 :]
+        kept = self.modules.get(name)
+        if kept is not None and kept.__spec__ is not None:
+            package = kept.__spec__.submodule_search_locations is not None
+            return ModuleSpec(fullname, _Keeper(kept), origin=kept.__spec__.origin, is_package=package)
         if name in self.refused:
             raise NotLoaded(self.refused[name])
         source = self._sources.get(name)
@@ -102,11 +115,11 @@ class _Loader(Loader):
         self.held: list[ModuleType] = []
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self._namespace.modules.get(self._name)
+        return None
 
     def exec_module(self, module: ModuleType) -> None:
         if self._name in self._namespace.modules or self._source is None:
-            return
+            return  # Also for `importlib.reload`: a module changes with its generation only.
         code: Any = compile(self._source.data, self._source.path, "exec", dont_inherit=True)
         exec(code, module.__dict__)  # noqa: S102
         self._namespace.modules[self._name] = module
@@ -114,6 +127,21 @@ class _Loader(Loader):
     def get_source(self, fullname: str) -> str | None:
         """For tracebacks, which show the source that runs, not the one that replaced it."""
         return None if self._source is None else self._source.data.decode(errors="replace")
+
+
+class _Keeper(Loader):
+    """Hands out a module that is loaded already, and leaves it as it is."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+        self._spec = module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system has just put its own there; the module's relative imports go by the first one.
+        module.__spec__ = self._spec
 
 
 class _Finder(MetaPathFinder):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver, ObservedWatch
 
-__all__ = ["RELOAD_REQUEST", "Watch"]
+__all__ = ["RELOAD_REQUEST", "Watch", "ask_to_look", "ask_to_reload"]
 
 _logger = logging.getLogger(__name__)
 
@@ -45,9 +46,10 @@ class Watch:
         self._look = look
         self._changed = threading.Event()
         self._closed = threading.Event()
-        self._forced = False
+        self._forced = threading.Event()
         self._last_event = 0.0
         self._watched: dict[Path, tuple[tuple[int, int], ObservedWatch]] = {}
+        self._unwatched: set[Path] = set()
         self._thread = threading.Thread(target=self._run, name="coilclaw-watch", daemon=True)
 
     def start(self) -> None:
@@ -65,7 +67,7 @@ class Watch:
     def close(self) -> None:
         self._closed.set()
         self._changed.set()
-        if self._thread.is_alive():
+        if self._thread.ident is not None:
             self._thread.join(timeout=5)
             self._observer.stop()
             self._observer.join(timeout=5)
@@ -85,8 +87,9 @@ class Watch:
         """Called on watchdog's thread."""
         if event.event_type in ("opened", "closed_no_write"):
             return  # Looking at the files causes these.
-        if Path(str(event.src_path)).name == RELOAD_REQUEST and event.event_type != "deleted":
-            self._forced = True
+        paths = (event.src_path, event.dest_path) if event.event_type != "deleted" else ()
+        if any(Path(os.fsdecode(path)).name == RELOAD_REQUEST for path in paths if path):
+            self._forced.set()
         self._last_event = time.monotonic()
         self._changed.set()
 
@@ -95,21 +98,29 @@ class Watch:
         places = {self._root.parent: False, self._root: True}
         with contextlib.suppress(OSError):
             links = [entry for entry in self._root.iterdir() if entry.is_symlink() and entry.is_dir()]
-            places |= {link.resolve(): True for link in links}
+            places |= {target: True for link in links if (target := link.resolve()) not in self._root.parents}
+        for place in self._watched.keys() - places.keys():
+            self._forget(place)
         for place, recursive in places.items():
             identity = _identity(place)
             known = self._watched.get(place)
             if known is not None and known[0] != identity:
-                with contextlib.suppress(KeyError, OSError):
-                    self._observer.unschedule(known[1])
-                del self._watched[place]
+                self._forget(place)
             if identity is not None and place not in self._watched:
                 try:
                     watch = self._observer.schedule(self._events, str(place), recursive=recursive)
                     self._watched[place] = identity, watch
+                    self._unwatched.discard(place)
                 except OSError as error:
                     # Too many watches, or gone again: looking every two seconds still works.
-                    _logger.warning("%s cannot be watched: %s", place, error)
+                    if place not in self._unwatched:
+                        _logger.warning("%s cannot be watched and is looked at now and then: %s", place, error)
+                    self._unwatched.add(place)
+
+    def _forget(self, place: Path) -> None:
+        with contextlib.suppress(KeyError, OSError):
+            self._observer.unschedule(self._watched[place][1])
+        del self._watched[place]
 
     # Looking ---------------------------------------------------------------------------------------------
 
@@ -122,12 +133,14 @@ class Watch:
             if asked:
                 self._wait_until_quiet()
             self._changed.clear()
-            forced, self._forced = self._forced, False
+            forced = self._forced.is_set()
+            if forced:
+                self._forced.clear()  # What is asked for from here on sets `_changed` as well.
             try:
                 self._watch_folders()  # First: what changes after the look is an event then.
                 pause = _UNASKED_SECONDS if self._look(forced) else _UNSETTLED_SECONDS
                 failure = ""
-            except Exception as error:
+            except BaseException as error:  # A tool file may raise anything while it is loaded.
                 if failure != repr(error):  # Once: a full disk would fail again every time.
                     _logger.exception("looking at the tool files failed")
                 pause, failure = _UNASKED_SECONDS, repr(error)
@@ -141,6 +154,21 @@ class Watch:
             if quiet >= _QUIET_SECONDS or moment - began >= _LONGEST_WAIT_SECONDS:
                 return
             self._closed.wait(_QUIET_SECONDS - quiet)
+
+
+def ask_to_look(root: Path) -> None:
+    """Have every process that watches this folder look at it now; if that fails, they look a little later."""
+    with contextlib.suppress(OSError):
+        os.utime(root)
+
+
+def ask_to_reload(root: Path) -> None:
+    """Have every process that watches this folder load everything again. OSError if they cannot be told."""
+    request = root / RELOAD_REQUEST
+    # Whatever stands there by this name is neither written nor followed: it could lead anywhere.
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(request, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+    os.utime(request, follow_symlinks=False)
 
 
 def _identity(place: Path) -> tuple[int, int] | None:

@@ -14,16 +14,20 @@ from typing import TypeAlias
 from coilclaw.sdk import Diagnostic, Quarantined, Tool
 from coilclaw.workspace_tools.collection import Loaded, collect, loading
 from coilclaw.workspace_tools.namespace import Namespace
-from coilclaw.workspace_tools.sources import Source, Sources, relative_imports
+from coilclaw.workspace_tools.sources import Look, Source, Sources, relative_imports
 
-__all__ = ["Admission", "Change", "Workspace", "load_workspace"]
+__all__ = ["Admission", "Change", "Examination", "Workspace", "load_workspace"]
 
-Admission: TypeAlias = Callable[[str, str], str | None]
-"""Given a file's name below `tools/` and the hash of its content: why it may not be loaded, or None."""
+Admission: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, str]]
+"""Given names of files below `tools/` and the hashes of their contents: which may not be loaded, and why."""
+
+Examination: TypeAlias = Callable[[Callable[[], Look]], tuple[Look, Admission]]
+"""Has the files read, and says what may be loaded of what was read: what was going on before and while they
+were read counts too."""
 
 
-def _admit_all(name: str, digest: str) -> str | None:
-    return None
+def _admit_all(look: Callable[[], Look]) -> tuple[Look, Admission]:
+    return look(), lambda contents: {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +38,14 @@ class Change:
     removed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     quarantined: tuple[str, ...] = ()
+    told: bool = False
+    """Whether there is something else to say about files that cannot be tool files at all."""
     seconds: float = 0.0
     settled: bool = True
     """False when something could not be decided yet and is worth another look soon."""
 
     def __bool__(self) -> bool:
-        return bool(self.loaded or self.removed or self.failed or self.quarantined)
+        return bool(self.loaded or self.removed or self.failed or self.quarantined or self.told)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +54,9 @@ class _File:
 
     seen: str
     """Hash of the content this was decided about."""
-    imports: frozenset[str]
+    source: Source | None = None
+    """What is in force: an earlier content, while the present one cannot be used."""
+    imports: frozenset[str] = frozenset()
     module: ModuleType | None = None
     tools: tuple[Tool, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
@@ -66,10 +74,12 @@ class Workspace:
     out stay as they are for whoever still uses them.
     """
 
-    def __init__(self, workspace: Path, *, admit: Admission = _admit_all) -> None:
+    def __init__(self, workspace: Path, *, examine: Examination = _admit_all) -> None:
         self.sources = Sources(workspace / "tools")
-        self._admit = admit
-        self._files: dict[str, _File] = {}
+        self._examine = examine
+        # Replaced as a whole, never changed: others read them while the next ones are made.
+        self._files: Mapping[str, _File] = {}
+        self._misfits: tuple[Diagnostic, ...] = ()
         self._namespace: Namespace | None = None
         self._lock = threading.Lock()
 
@@ -77,10 +87,23 @@ class Workspace:
         """Bring the tools in line with the files; with `force`, run every file again."""
         began = time.perf_counter()
         with self._lock:
-            sources = self.sources.read()
-            stale = self._stale(sources, force)
-            change = self._load(sources, stale) if stale or self._namespace is None else Change()
-            return replace(change, seconds=time.perf_counter() - began, settled=not self.quarantined)
+            look, admission = self._examine(self.sources.look)
+            sources = look.sources
+            changed = self._changed(sources, force)
+            held = {name for name, file in self._files.items() if file.quarantine is not None}
+            change = Change()
+            if changed or held or self._namespace is None:
+                reasons = admission({name: each.digest for name, each in sources.items() if each.data.strip()})
+                changed |= {name for name in held - changed if reasons.get(name) != _reason(self._files[name])}
+                if changed or self._namespace is None:
+                    change = self._load(sources, self._stale(changed), reasons)
+            misfits, self._misfits = self._misfits, look.diagnostics
+            return replace(
+                change,
+                told=misfits != look.diagnostics,
+                seconds=time.perf_counter() - began,
+                settled=not self.quarantined,
+            )
 
     @property
     def tools(self) -> list[Tool]:
@@ -92,7 +115,7 @@ class Workspace:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        return [*self.sources.diagnostics, *(each for _, file in sorted(self._files.items()) for each in file.problems)]
+        return [*self._misfits, *(each for _, file in sorted(self._files.items()) for each in file.problems)]
 
     @property
     def quarantined(self) -> list[Quarantined]:
@@ -102,19 +125,16 @@ class Workspace:
         """The tools in force, and what could not be used."""
         return Loaded(tools=self.tools, diagnostics=self.diagnostics)
 
-    def _stale(self, sources: Mapping[str, Source], force: bool) -> set[str]:
-        """Files that changed or whose trust is open, and every file that imports one of them."""
-        changed = {
+    def _changed(self, sources: Mapping[str, Source], force: bool) -> set[str]:
+        """Files that are new, gone, or have another content than the one that was decided about."""
+        return {
             name
             for name in self._files.keys() | sources.keys()
-            if force
-            or name not in self._files
-            or name not in sources
-            or self._files[name].seen != sources[name].digest
-            or self._is_decided_anew(name, sources[name])
+            if force or name not in self._files or name not in sources or self._files[name].seen != sources[name].digest
         }
-        if not changed:
-            return changed
+
+    def _stale(self, changed: set[str]) -> set[str]:
+        """Those files, and every file that imports one of them."""
         importers: dict[str, list[str]] = {}
         for name, file in self._files.items():
             for each in file.imports:
@@ -130,94 +150,118 @@ class Workspace:
                     waiting.append(other)
         return stale
 
-    def _is_decided_anew(self, name: str, source: Source) -> bool:
-        held = self._files[name].quarantine
-        return held is not None and self._admit(name, source.digest) != held.reason
-
-    def _load(self, sources: Mapping[str, Source], stale: set[str]) -> Change:
-        namespace = Namespace(sources, self)
-        before, self._files = self._files, {}
-        for name, file in before.items():
-            if name not in stale:
-                self._files[name] = file
-                if file.module is not None:
-                    namespace.keep(sources[name].module, file.module)
-        imports = {name: relative_imports(sources[name]) for name in stale if name in sources}
+    def _load(self, sources: Mapping[str, Source], stale: set[str], reasons: Mapping[str, str]) -> Change:
+        before, files = self._files, {name: file for name, file in self._files.items() if name not in stale}
+        held = {name for name, file in files.items() if file.quarantine is not None}
+        held |= {name for name in stale if name in reasons}
+        # All of this is decided before anything runs: what runs may import any of the others.
+        admitted = {name: source for name, source in sources.items() if name not in held}
+        admitted |= {name: used for name in held if (used := _in_force(before.get(name))) is not None}
+        namespace = Namespace(sources, admitted, self)
+        for name in held - admitted.keys():
+            namespace.refuse(sources[name].module, f"tools/{name} waits for trust, so it cannot be imported")
+        _keep(before, namespace, sources, (files.keys() | held) & sources.keys())
+        imports: dict[str, frozenset[str]] = {}
+        for name in sorted(stale & sources.keys()):
+            # Not even read as Python before it is trusted.
+            imports[name] = frozenset() if name in held else relative_imports(sources[name])
         defining = frozenset(source.path for source in sources.values() if source.may_define_tools)
         for name in _imported_first(imports):
-            source = sources[name]
-            file = self._decided(source, imports[name], before.get(name), namespace, defining)
-            self._files[name] = file
-        previous, self._namespace = self._namespace, namespace
-        self._bind(namespace, sources, imports)
+            if name in held:
+                files[name] = _waiting(sources[name], before.get(name), reasons[name])
+                continue
+            files[name] = self._run(sources[name], imports[name], namespace, defining)
+            if files[name].problems:
+                files[name] = _fallen_back(files[name], before.get(name), sources[name], namespace)
+        _bind(files, namespace, sources, imports)
+        removed = tuple(sorted(before.keys() - sources.keys()))
+        previous, self._namespace, self._files = self._namespace, namespace, files
         if previous is not None:
-            previous.leave()
-        present = [(name, self._files[name]) for name in sorted(imports)]
+            previous.leave(namespace)
+        # A module that keeps an exception keeps this frame too, and with it all the generations before.
+        del before, previous, admitted
+        present = [(name, files[name]) for name in sorted(imports)]
         return Change(
             loaded=tuple(sources[name] for name, file in present if file.is_sound and file.module is not None),
-            removed=tuple(sorted(before.keys() - sources.keys())),
+            removed=removed,
             failed=tuple(name for name, file in present if file.problems),
             quarantined=tuple(name for name, file in present if file.quarantine),
         )
 
-    def _decided(
-        self,
-        source: Source,
-        imports: frozenset[str],
-        last: _File | None,
-        namespace: Namespace,
-        defining: frozenset[str],
-    ) -> _File:
-        """Load one file, or keep its last good version and say why."""
-        good = last or _File(seen="", imports=imports)
-        reason = self._admit(source.name, source.digest) if source.data.strip() else None
-        if reason is not None:
-            held = Quarantined(name=f"tools/{source.name}", path=source.path, content_hash=source.digest, reason=reason)
-            self._fall_back(good, source, namespace, f"tools/{source.name} waits for trust")
-            return replace(good, seen=source.digest, imports=imports, problems=(), quarantine=held)
+    def _run(self, source: Source, imports: frozenset[str], namespace: Namespace, defining: frozenset[str]) -> _File:
+        """Load one file, or say what is wrong with it."""
+        fresh = _File(seen=source.digest, source=source, imports=imports)
+        if not source.may_define_tools:
+            return fresh  # Runs when something imports it.
         loaded = Loaded()
         root = str(self.sources.root)
-        if not source.may_define_tools:
-            return _File(seen=source.digest, imports=imports)  # Runs when something imports it.
         with loading(source.path, loaded, lambda each: each.startswith(root), source.data):
             module = namespace.load(source.module)
             tools = tuple(tool for tool in collect(module) if tool.file == source.path or tool.file not in defining)
-            return _File(seen=source.digest, imports=imports, module=module, tools=tools)
-        self._fall_back(good, source, namespace, f"tools/{source.name} could not be loaded")
-        return replace(good, seen=source.digest, imports=imports, problems=tuple(loaded.diagnostics), quarantine=None)
-
-    def _fall_back(self, good: _File, source: Source, namespace: Namespace, reason: str) -> None:
-        if good.module is not None:
-            namespace.keep(source.module, good.module)
-        else:
-            namespace.refuse(source.module, f"{reason}, so it cannot be imported")
-
-    def _bind(self, namespace: Namespace, sources: Mapping[str, Source], names: Iterable[str]) -> None:
-        """Give every tool a digest that covers all the sources it is made of, and every module what it imports."""
-        for name in names:
-            file, module = self._files[name], namespace.modules.get(sources[name].module)
-            if module is None or not file.is_sound:
-                continue
-            together = sorted(self._closure(name) & sources.keys())
-            namespace.hold(sources[name].module, [sources[each].module for each in together])
-            digest = _digest([(each, sources[each].digest) for each in together])
-            tools = tuple(replace(tool, source_digest=digest) for tool in file.tools)
-            self._files[name] = replace(file, module=module, tools=tools)
-
-    def _closure(self, name: str) -> set[str]:
-        found = {name}
-        waiting = [name]
-        while waiting:
-            file = self._files.get(waiting.pop())
-            for each in (file.imports if file else frozenset()) - found:
-                found.add(each)
-                waiting.append(each)
-        return found
+            return replace(fresh, module=module, tools=tools)
+        return replace(fresh, problems=tuple(loaded.diagnostics))
 
 
-def load_workspace(workspace: Path, *, admit: Admission = _admit_all) -> Loaded:
+def _keep(
+    before: Mapping[str, _File], namespace: Namespace, sources: Mapping[str, Source], names: Iterable[str]
+) -> None:
+    """Use the modules of these files as they are."""
+    for name in names:
+        file = before.get(name)
+        if file is not None and file.module is not None:
+            namespace.keep(sources[name].module, file.module)
+
+
+def _fallen_back(failed: _File, last: _File | None, source: Source, namespace: Namespace) -> _File:
+    """A file that could not be loaded: its last good version stays."""
+    if last is not None and last.module is not None:
+        namespace.keep(source.module, last.module)
+    else:
+        namespace.refuse(source.module, f"tools/{source.name} could not be loaded, so it cannot be imported")
+    return replace(last or failed, seen=failed.seen, imports=failed.imports, problems=failed.problems, quarantine=None)
+
+
+def _waiting(source: Source, last: _File | None, reason: str) -> _File:
+    """A file that waits for trust: what was in force stays."""
+    held = Quarantined(name=f"tools/{source.name}", path=source.path, content_hash=source.digest, reason=reason)
+    return replace(last or _File(seen=""), seen=source.digest, problems=(), quarantine=held)
+
+
+def _in_force(file: _File | None) -> Source | None:
+    return file.source if file is not None else None
+
+
+def _reason(file: _File) -> str | None:
+    return file.quarantine.reason if file.quarantine is not None else None
+
+
+def _bind(files: dict[str, _File], namespace: Namespace, sources: Mapping[str, Source], names: Iterable[str]) -> None:
+    """Give every tool a digest that covers all the sources it is made of, and every module what it imports."""
+    for name in names:
+        file, module = files[name], namespace.modules.get(sources[name].module)
+        if module is None or not file.is_sound:
+            continue
+        together = sorted(_closure(files, name) & sources.keys())
+        namespace.hold(sources[name].module, [sources[each].module for each in together])
+        digest = _digest([(each, used.digest) for each in together if (used := files[each].source) is not None])
+        tools = tuple(replace(tool, source_digest=digest) for tool in file.tools)
+        files[name] = replace(file, module=module, tools=tools)
+
+
+def _closure(files: Mapping[str, _File], name: str) -> set[str]:
+    found = {name}
+    waiting = [name]
+    while waiting:
+        file = files.get(waiting.pop())
+        for each in (file.imports if file else frozenset()) - found:
+            found.add(each)
+            waiting.append(each)
+    return found
+
+
+def load_workspace(workspace: Path) -> Loaded:
     """Load every tool file of a workspace once. A file that cannot be loaded is reported; the others still count."""
-    loader = Workspace(workspace, admit=admit)
+    loader = Workspace(workspace)
     loader.refresh()
     return loader.loaded()
 
@@ -237,15 +281,17 @@ def _imported_first(imports: Mapping[str, frozenset[str]]) -> list[str]:
     """The files in an order in which what is imported comes before what imports it, as far as there is one."""
     order: list[str] = []
     seen: set[str] = set()
-
-    def visit(name: str) -> None:
-        if name in seen or name not in imports:
-            return
-        seen.add(name)
-        for each in sorted(imports[name]):
-            visit(each)
-        order.append(name)
-
-    for name in sorted(imports):
-        visit(name)
+    for first in sorted(imports):
+        # By hand: a chain of imports may be longer than the interpreter's own stack.
+        path = [] if first in seen else [(first, iter(sorted(imports[first])))]
+        seen.add(first)
+        while path:
+            name, rest = path[-1]
+            following = next((each for each in rest if each in imports and each not in seen), None)
+            if following is None:
+                path.pop()
+                order.append(name)
+            else:
+                seen.add(following)
+                path.append((following, iter(sorted(imports[following]))))
     return order
