@@ -16,11 +16,11 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic_core import from_json
 
-from coilclaw.receipts import Row
+from coilclaw.receipts import DamagedReceipt, Row, digest
 from coilclaw.sandbox import RunClock
 from coilclaw.store import Database, Migration
 
@@ -51,8 +51,7 @@ _ENTER: Final = "INSERT INTO journal SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FR
 _HOLD: Final = "UPDATE runs SET process = process WHERE run_id = ? AND fence = ?"
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """The answer of one call: the hash of its value, or the whole refusal."""
 
     number: int
@@ -60,8 +59,7 @@ class Known:
     failure: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """Answers that reached the snippet at one moment of its own time; `of_call` when it had stopped for that one.
 
     Without numbers, it is as many looks as `looks` says that found nothing. A negative number is a call whose
@@ -84,6 +82,19 @@ class Recorded:
     marks: Sequence[str]
     """What `Journal.mark` was before the first delivery and after each."""
     rows: int
+    database: Database
+
+    def results(self, hashes: Sequence[str]) -> dict[str, bytes]:
+        """What these hashes stand for, without those that were pruned. Raises DamagedReceipt for one that was changed."""
+        found: dict[str, bytes] = {}
+        for name, body in self.database.read(
+            "SELECT hash, CAST(body AS BLOB) FROM contents WHERE hash IN (SELECT value FROM json_each(?))",
+            (json.dumps(hashes),),
+        ):
+            if digest(body) != name:
+                raise DamagedReceipt(f"the contents {name} were changed", hint="`coilclaw receipt verify` names them")
+            found[name] = body
+        return found
 
 
 class Heard:
@@ -182,23 +193,33 @@ def read_journal(database: Database, run_id: str) -> Recorded:
     marks = [heard.mark]
     rows = database.read("SELECT kind, key, body FROM journal WHERE run_id = ? ORDER BY kind, key", (run_id,))
     for kind, key, body in rows:
-        match kind, from_json(body):
-            case "answer", [str() | None as result_hash, str() | None as failure]:
-                answers[key] = Known(key, result_hash, failure)
-                continue
-            case "delivery", [int(number), str() | None as result_hash, str() | None as failure, int(clock)]:
-                answers[number] = Known(number, result_hash, failure)
-                deliveries.append(Delivery((number,), clock, True))
-                heard.add(body, ())
-            case "delivery", [list(numbers), int(clock)] if all(type(number) is int for number in numbers):
-                deliveries.append(Delivery(tuple(numbers), clock, False))
-                heard.add(body, [answers.get(abs(number)) for number in numbers])
-            case "delivery", [int(looks)] if looks > 0:
-                deliveries.append(Delivery((), 0, False, looks))
-                heard.add(body, ())
-            case _:
-                raise ValueError(f"row {kind} {key} of the journal is damaged")
-        if key != len(deliveries):
+        fields = from_json(body)
+        size = len(fields) if type(fields) is list else 0
+        told: Sequence[Known | None] = ()
+        if kind == "answer" and size == 2 and _is_answer(*fields):
+            answers[key] = Known(key, *fields)
+            continue
+        if size == 4 and type(fields[0]) is int and type(fields[3]) is int and _is_answer(*fields[1:3]):
+            number, result_hash, failure, clock = fields
+            answers[number] = Known(number, result_hash, failure)
+            deliveries.append(Delivery((number,), clock, True))
+        elif size == 2 and type(fields[0]) is list and type(fields[1]) is int and _are_numbers(fields[0]):
+            deliveries.append(Delivery(tuple(fields[0]), fields[1], False))
+            told = [answers.get(abs(number)) for number in fields[0]]
+        elif size == 1 and type(fields[0]) is int and fields[0] > 0:
+            deliveries.append(Delivery((), 0, False, fields[0]))
+        else:
+            raise ValueError(f"row {kind} {key} of the journal is damaged")
+        if kind != "delivery" or key != len(deliveries):
             raise ValueError(f"delivery {len(deliveries)} is missing in the journal")
+        heard.add(body, told)
         marks.append(heard.mark)
-    return Recorded(answers, deliveries, heard, marks, len(rows))
+    return Recorded(answers, deliveries, heard, marks, len(rows), database)
+
+
+def _is_answer(result_hash: object, failure: object) -> bool:
+    return (result_hash is None or type(result_hash) is str) and (failure is None or type(failure) is str)
+
+
+def _are_numbers(values: Sequence[object]) -> bool:
+    return all(type(value) is int for value in values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Final
 
@@ -12,7 +13,7 @@ from coilclaw.bridge.answers import success
 from coilclaw.bridge.bridge import TOO_MANY_ANSWERS, Bridge
 from coilclaw.bridge.calls import PriorCall
 from coilclaw.bridge.journal import Delivery, Recorded
-from coilclaw.receipts import DamagedReceipt, ReceiptLog
+from coilclaw.receipts import DamagedReceipt
 from coilclaw.sandbox import (
     Completed,
     Diverged,
@@ -28,6 +29,7 @@ from coilclaw.sandbox import (
 
 __all__ = ["JournalEnded", "Repetition"]
 
+_READ_AHEAD: Final = 64
 _BY_ITSELF: Final = (Completed, Failed, OutOfMemory, OutputExceeded, Rejected)
 """How a snippet ends that nobody ended."""
 
@@ -37,6 +39,22 @@ class JournalEnded(RunEnded):
 
     def __init__(self) -> None:
         super().__init__(Suspended())
+
+
+class _Results:
+    """Results of a run in the order in which they are needed, read some at a time."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        self._recorded = recorded
+        delivered = (recorded.answers.get(number) for each in recorded.deliveries for number in each.numbers)
+        self._wanted = iter([known.result_hash for known in delivered if known is not None and known.result_hash])
+        self._read: dict[str, bytes] = {}
+
+    def of(self, result_hash: str) -> bytes | None:
+        if result_hash not in self._read:
+            ahead = [result_hash, *itertools.islice(self._wanted, _READ_AHEAD)]
+            self._read = self._recorded.results(ahead)
+        return self._read.get(result_hash)
 
 
 class Repetition:
@@ -52,7 +70,6 @@ class Repetition:
         bridge: Bridge,
         recorded: Recorded,
         prior: Mapping[int, PriorCall],
-        log: ReceiptLog,
         clock: RunClock,
         *,
         goes_on: bool = True,
@@ -62,7 +79,7 @@ class Repetition:
         self._deliveries = recorded.deliveries
         self._prior = prior
         self._last = max(prior, default=0)
-        self._log = log
+        self._results = _Results(recorded)
         self._clock = clock
         self._goes_on = goes_on
         self._at = 0
@@ -179,8 +196,10 @@ class Repetition:
         return delivery
 
     def _compare(self, number: int, tool: str, input: bytes, line: int, *, stops: bool, answered: bool) -> None:
-        found = self._bridge.admission.identify(tool, input, line, number, stops=stops)
         prior = self._prior.get(number)
+        if prior is not None and self._bridge.admission.is_same(prior, tool, input):
+            return
+        found = self._bridge.admission.identify(tool, input, line, number, stops=stops)
         if prior is None:
             raise Divergence(number, "not made", f"of {found.call.name}")
         version = found.call.tool.version if found.call.tool else None
@@ -201,7 +220,7 @@ class Repetition:
         if known.failure is not None:
             return known.failure.encode()
         try:
-            value = self._log.contents(str(known.result_hash))
+            value = self._results.of(str(known.result_hash))
         except DamagedReceipt:
             raise Divergence(number, "answered", "not to be known: its result was changed in the store") from None
         if value is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from pydantic_core import from_json
 
@@ -24,6 +24,10 @@ __all__ = ["Event", "History", "first_doubt", "prior_calls", "read_events", "rea
 _ENDS: Final = {"tool.call.succeeded", "tool.call.failed", "tool.call.denied"}
 _UNANSWERED: Final = {"abandoned", "stopped"}
 """Codes of ends that are written when a run is over and no snippet is left to be told."""
+_STATES: Final[Mapping[str, Literal["requested", "started"]]] = {
+    "tool.call.requested": "requested",
+    "tool.call.started": "started",
+}
 _ROWS_AT_ONCE: Final = 4096
 
 
@@ -101,31 +105,33 @@ def _event(fields: Mapping[str, Any]) -> Event:
 
 def prior_calls(events: Sequence[Event | Receipt]) -> dict[int, PriorCall]:
     """Every call the run has asked for so far, by its number."""
-    calls: dict[int, PriorCall] = {}
-    numbers: dict[str, int] = {}
+    asked: dict[str, Event | Receipt] = {}
+    latest: dict[str, Event | Receipt] = {}
     fence = 1
     for event in events:
-        fence += event.type == "run.resumed"
-        if event.tool_call_id is None:
+        kind, call_id = event.type, event.tool_call_id
+        if kind == "run.resumed":
+            fence += 1
+        elif call_id is None:
             continue
-        if event.type == "tool.call.requested":
-            number = int(event.payload["number"])
+        elif kind == "tool.call.requested":
             # Not of a process that had lost the run, and not again: what was started stays started.
-            if event.payload.get("fence", 1) == fence and event.tool_call_id not in numbers:
-                numbers[event.tool_call_id] = number
-                calls[number] = _prior(number, event, str(event.args_hash), "requested")
-        elif event.tool_call_id in numbers and (event.type == "tool.call.started" or event.type in _ENDS):
-            before = calls[numbers[event.tool_call_id]]
+            if call_id not in asked and event.payload.get("fence", 1) == fence:
+                asked[call_id] = event
+        elif call_id in asked and (kind == "tool.call.started" or kind in _ENDS):
+            latest[call_id] = event
+    calls = {}
+    for call_id, request in asked.items():
+        last, number = latest.get(call_id, request), int(request.payload["number"])
+        calls[number] = PriorCall(
+            number=number,
+            tool=str(last.tool),
             # What ran is what counts: it may have been asked for again after its source had changed.
-            state = "started" if event.type == "tool.call.started" else "ended"
-            calls[before.number] = _prior(before.number, event, before.args_hash, state)
+            tool_version=last.tool_version,
+            args_hash=str(request.args_hash),
+            state=_STATES.get(last.type, "ended"),
+        )
     return calls
-
-
-def _prior(number: int, event: Event | Receipt, args_hash: str, state: Any) -> PriorCall:
-    return PriorCall(
-        number=number, tool=str(event.tool), tool_version=event.tool_version, args_hash=args_hash, state=state
-    )
 
 
 def first_doubt(

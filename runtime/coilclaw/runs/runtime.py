@@ -211,7 +211,7 @@ class Runtime:
         log, deadline, clock = self._around.log, Deadline(limits.seconds), RunClock(known.header.clock)
         facts = RunFacts(run_id, known.header.conversation_id, limits, deadline)
         bridge = Bridge(self._around, registry, facts, show=show)
-        repetition = Repetition(bridge, past.recorded, past.calls, log, clock, goes_on=False)
+        repetition = Repetition(bridge, past.recorded, past.calls, clock, goes_on=False)
         former = FormerRun.of(run_id, log, past.calls)
         witness = Witness(repetition, bridge, former, past.recorded.answers, log, limits, until)
         outcome = witness.judged(self._outcome(lambda: job(witness, deadline, clock), deadline))
@@ -343,7 +343,7 @@ class Runtime:
         bridge = Bridge(self._around, registry, facts, journal=journal, show=show)
         host: Host = bridge
         if isinstance(past, History):
-            host = Repetition(bridge, past.recorded, past.calls, self._around.log, clock)
+            host = Repetition(bridge, past.recorded, past.calls, clock)
         started = Draft("run.resumed", "running", now(), known.run_id, header.conversation_id)
         session = _Session(
             run_id=known.run_id,
