@@ -85,7 +85,7 @@ class Receipts(_Section):
 class Prompt(_Section):
     """What a model is shown."""
 
-    tool_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 6000
+    tool_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 10_000
 
 
 class PolicyExample(_Section):

@@ -54,7 +54,7 @@ autonomy = "supervised"
 # key_path = "${{COILCLAW_HOME}}/keys/receipts.key"
 
 [prompt]
-# tool_tokens = 6000       # what the stubs of all tools may cost a model; with more tools each is told in fewer words
+# tool_tokens = 10000      # what the stubs of all tools may cost a model; with more tools each is told in fewer words
 
 # Rules only ever make things stricter: deny > ask > allow, whatever the order.
 # [[policy.rules]]

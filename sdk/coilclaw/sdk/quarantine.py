@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 __all__ = ["Quarantined"]
@@ -24,7 +25,7 @@ class Quarantined:
     @property
     def command(self) -> str:
         """What a person runs to read the change and to vouch for it."""
-        return f"coilclaw tool trust {self.name}"
+        return f"coilclaw tool trust {shlex.quote(self.name)}"
 
     def __str__(self) -> str:
         return f"{self.name} is quarantined: {self.reason} (read it and vouch for it: {self.command})"
