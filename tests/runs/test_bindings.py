@@ -1,0 +1,258 @@
+"""An approval is for one call. Whatever is swapped between the question and the execution, nothing is executed.
+
+A hundred thousand swaps in three ways: 20,000 questions that differ from what was granted go through the real
+`Asking.leave`, which may only read; 80,000 approvals that were changed after they had been looked up are used up in real
+transactions; and some hundred swaps go the whole way through a bridge to a tool that would show.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from tests.conftest import World
+
+from coilclaw.bridge import Bridge, RunFacts
+from coilclaw.bridge.asking import Asking
+from coilclaw.policy import Answer, Approval, ApprovalBook, Autonomy, Policy, Question, Rule
+from coilclaw.receipts import Draft, digest, now
+from coilclaw.sandbox import Cancelled, Deadline, Limits, RunEnded
+from coilclaw.sdk import Decision, Risk, Tool, ToolContext, define_tool
+from coilclaw.store import Database
+
+QUESTIONS: Final = 20_000
+LATE_CHANGES: Final = 80_000
+
+
+@define_tool(id="shelf.send", risk="write")
+def send(ctx: ToolContext, line: str, count: int = 1) -> int:
+    """Every execution shows."""
+    with (ctx.workspace / "done").open("a") as handle:
+        handle.write(f"{ctx.call_id} send {line} {count}\n")
+    return count
+
+
+@define_tool(id="shelf.sent", risk="write")
+def sent(ctx: ToolContext, line: str, count: int = 1) -> int:
+    """Another tool, with nearly the same name."""
+    with (ctx.workspace / "done").open("a") as handle:
+        handle.write(f"{ctx.call_id} sent {line} {count}\n")
+    return count
+
+
+@define_tool(id="shelf.send", risk="write", timeout=11)
+def send_changed(ctx: ToolContext, line: str, count: int = 1) -> int:
+    """The same name, another version."""
+    with (ctx.workspace / "done").open("a") as handle:
+        handle.write(f"{ctx.call_id} changed {line} {count}\n")
+    return count
+
+
+class NobodyMayAsk:
+    """Ends the run as soon as it comes to a question: then the call was not approved."""
+
+    def decide(self, question: Question) -> Answer:
+        raise RunEnded(Cancelled())
+
+
+def _question(chance: random.Random) -> Question:
+    number = chance.randrange(1, 40)
+    run_id = f"run-{chance.randrange(12):04x}"
+    arguments = json.dumps({"count": chance.randrange(4), "line": chance.choice("abcd")}, separators=(",", ":"))
+    return Question(
+        run_id=run_id,
+        call_id=f"call-{run_id.removeprefix('run-')}-{number}",
+        number=number,
+        tool=chance.choice(["shelf.send", "shelf.sent", "shelf.send "]),
+        tool_version=f"sha256:{chance.randrange(3)}",
+        risk=Risk.WRITE,
+        reason="because",
+        arguments=arguments,
+        line=1,
+        policy_hash=f"policy-{chance.randrange(3)}",
+    )
+
+
+def _requested(question: Question) -> Draft:
+    return Draft(
+        type="tool.call.requested",
+        status="pending",
+        timestamp=now(),
+        run_id=question.run_id,
+        tool_call_id=question.call_id,
+        tool=question.tool,
+        tool_version=question.tool_version,
+        args_hash=digest(question.arguments.encode()),
+    )
+
+
+def _key(question: Question) -> tuple[Any, ...]:
+    return (
+        question.run_id,
+        question.number,
+        question.tool,
+        question.tool_version,
+        question.arguments,
+        question.policy_hash,
+    )
+
+
+@pytest.fixture
+def granted(
+    world: World, database: Database
+) -> tuple[World, ApprovalBook, dict[tuple[Any, ...], tuple[Question, Approval]]]:
+    """Some two hundred questions with a yes, about calls that resemble each other."""
+    chance = random.Random(5)
+    book = ApprovalBook(database, world.log)
+    world.approver = NobodyMayAsk()
+    world.options |= {"database": database, "book": book}
+    found: dict[tuple[Any, ...], tuple[Question, Approval]] = {}
+    taken: set[tuple[str, int]] = set()
+    while len(found) < 200:
+        question = _question(chance)
+        if (question.run_id, question.number) in taken:
+            continue
+        taken.add((question.run_id, question.number))
+        asked = book.ask(question, digest(question.arguments.encode()), _requested(question))
+        found[_key(question)] = (question, book.decide(asked.id, granted=True, decided_by="me"))
+    return world, book, found
+
+
+def _swaps(chance: random.Random, granted: dict[tuple[Any, ...], tuple[Question, Approval]]) -> Iterator[Question]:
+    """Questions that take one to five things from another call, or from nowhere."""
+    questions = [question for question, _ in granted.values()]
+    nowhere: dict[str, Callable[[], Any]] = {
+        "run_id": lambda: f"run-{chance.randrange(16**4):04x}",
+        "number": lambda: chance.randrange(-2, 2**33),
+        "tool": lambda: chance.choice(["shelf.Send", "shelf", "shelf.*", "shelf.send\x00", ""]),
+        "tool_version": lambda: chance.choice(["", "sha256:", "sha256:00", "SHA256:1"]),
+        "arguments": lambda: json.dumps({"count": chance.randrange(10**6), "line": "a"}),
+        "policy_hash": lambda: chance.choice(["", "policy", "policy-9"]),
+    }
+    while True:
+        mine, other = chance.choice(questions), chance.choice(questions)
+        for name in chance.sample(sorted(nowhere), chance.randrange(1, 6)):
+            value = getattr(other, name) if chance.random() < 0.7 else nowhere[name]()
+            changed: Any = {name: value}
+            mine = replace(mine, **changed)
+        if _key(mine) not in granted:
+            yield mine
+
+
+@pytest.mark.req("R32")
+def test_a_swapped_question_finds_no_approval(
+    granted: tuple[World, ApprovalBook, dict[tuple[Any, ...], tuple[Question, Approval]]],
+) -> None:
+    world, _, known = granted
+    asking = Asking(world.surroundings(), Deadline(600))
+    for _, (question, approval) in list(known.items())[:20]:
+        assert asking.leave(question, _requested(question)).facts == {"approval": approval.id}
+    swaps = _swaps(random.Random(6), known)
+    for _ in range(QUESTIONS):
+        question = next(swaps)
+        with pytest.raises(RunEnded):
+            asking.leave(question, _requested(question))
+
+
+@pytest.mark.req("R32")
+def test_an_approval_that_was_changed_after_it_was_found_is_not_used(
+    granted: tuple[World, ApprovalBook, dict[tuple[Any, ...], tuple[Question, Approval]]], database: Database
+) -> None:
+    _, book, known = granted
+    chance = random.Random(7)
+    approvals = [approval for _, approval in known.values()]
+    names = ("id", "run_id", "number", "tool", "tool_version", "args_hash", "policy_hash")
+    granted_ones = {tuple(getattr(each, name) for name in names) for each in approvals}
+    used = tried = 0
+    with database.transaction() as connection:
+        while tried < LATE_CHANGES:
+            mine, other = chance.choice(approvals), chance.choice(approvals)
+            swapped = replace(
+                mine, **{name: getattr(other, name) for name in chance.sample(names, chance.randrange(1, 6))}
+            )
+            if tuple(getattr(swapped, name) for name in names) in granted_ones:
+                continue
+            row = book.consume(swapped)
+            tried += 1
+            connection.execute(row.statement, row.values)
+            used += connection.changes()
+    assert used == 0
+    with database.transaction() as connection:
+        for twice in (1, 0):
+            row = book.consume(approvals[0])
+            connection.execute(row.statement, row.values)
+            assert connection.changes() == twice, "once, and only once"
+
+
+def _tried(
+    world: World, run_id: str, number: int, tools: tuple[Tool, ...], name: str, arguments: dict[str, Any]
+) -> str:
+    """Make a call with this number as a run would, and say what became of it."""
+    facts = RunFacts(run_id, None, Limits(), Deadline(30))
+    bridge = Bridge(world.surroundings(), world.registry(*tools), facts)
+    bridge.issued = number - 1
+    try:
+        return bridge.call(name, json.dumps(arguments).encode(), 1).decode()
+    except RunEnded as ended:
+        return ended.outcome.status
+    finally:
+        bridge.close()
+
+
+def test_swaps_on_the_whole_way_execute_nothing(world: World, database: Database) -> None:
+    chance = random.Random(8)
+    book = ApprovalBook(database, world.log)
+    world.autonomy = Autonomy.SUPERVISED
+    world.options |= {"database": database, "book": book}
+    done = world.workspace / "done"
+    kinds = ("arguments", "tool", "version", "number", "run", "policy", "nothing")
+    expected = 0
+    for attempt in range(140):
+        kind = kinds[attempt % len(kinds)]
+        run_id, number, line = f"run-{attempt:04x}", chance.randrange(1, 9), chance.choice("abc")
+        assert _tried(world, run_id, number, (send, sent), "shelf.send", {"line": line}) == "suspended"
+        (asked,) = book.list("pending", run_id=run_id)
+        book.decide(asked.id, granted=True, decided_by="me")
+        tools, name = (send, sent), "shelf.send"
+        arguments: dict[str, Any] = {"line": line}
+        world.rules = ()
+        match kind:
+            case "arguments":
+                arguments = chance.choice([{"line": line + " "}, {"line": line, "count": 2}, {"line": line.upper()}])
+            case "tool":
+                name = "shelf.sent"
+            case "version":
+                tools = (send_changed, sent)
+            case "number":
+                number += chance.choice([1, -1]) if number > 1 else 1
+            case "run":
+                run_id += "0"
+            case "policy":
+                world.rules = (Rule(tool="other.*", decision=Decision.DENY),)
+        answer = _tried(world, run_id, number, tools, name, arguments)
+        world.rules = ()
+        if kind == "nothing":
+            expected += 1
+            assert json.loads(answer)["ok"] is True
+            assert _tried(world, run_id, number, tools, name, arguments) == "suspended", "used up: asked again"
+        else:
+            assert answer == "suspended", kind
+        assert len(done.read_text().splitlines() if done.exists() else []) == expected, kind
+    assert Policy(Autonomy.SUPERVISED).digest == Policy(Autonomy.SUPERVISED).digest
+
+
+def test_a_default_that_is_written_out_is_another_call(world: World, database: Database) -> None:
+    """What was shown to the person is what was sent, not what it comes to."""
+    book = ApprovalBook(database, world.log)
+    world.autonomy = Autonomy.SUPERVISED
+    world.options |= {"database": database, "book": book}
+    _tried(world, "run-1", 1, (send,), "shelf.send", {"line": "x"})
+    (asked,) = book.list("pending")
+    book.decide(asked.id, granted=True, decided_by="me")
+    assert _tried(world, "run-1", 1, (send,), "shelf.send", {"line": "x", "count": 1}) == "suspended"
+    assert not Path(world.workspace / "done").exists()
