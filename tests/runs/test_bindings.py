@@ -21,7 +21,8 @@ from coilclaw.bridge import Bridge, RunFacts
 from coilclaw.bridge.asking import Asking
 from coilclaw.policy import Answer, Approval, ApprovalBook, Autonomy, Policy, Question, Rule
 from coilclaw.receipts import Draft, digest, now
-from coilclaw.sandbox import Cancelled, Deadline, Limits, RunEnded
+from coilclaw.runs import NotResumable, RunReport, Runtime
+from coilclaw.sandbox import Cancelled, Deadline, Limits, RunEnded, Snippet
 from coilclaw.sdk import Decision, Risk, Tool, ToolContext, define_tool
 from coilclaw.store import Database
 
@@ -256,3 +257,166 @@ def test_a_default_that_is_written_out_is_another_call(world: World, database: D
     book.decide(asked.id, granted=True, decided_by="me")
     assert _tried(world, "run-1", 1, (send,), "shelf.send", {"line": "x", "count": 1}) == "suspended"
     assert not Path(world.workspace / "done").exists()
+
+
+# What was decided, and what changed since ------------------------------------------------------------------------------
+
+
+class Waits:
+    """A world in which sends are asked about, and one runtime for each policy."""
+
+    def __init__(self, world: World, database: Database) -> None:
+        self.world, self.database = world, database
+        self.book = ApprovalBook(database, world.log)
+        world.autonomy = Autonomy.SUPERVISED
+        world.options |= {"database": database, "book": self.book}
+
+    def run(self, source: str, *tools: Tool) -> RunReport:
+        registry = self.world.registry(*(tools or (send, sent)))
+        return Runtime(self.world.surroundings()).run(Snippet(source=source), self.world.engine, registry, Limits())
+
+    def resume(self, report: RunReport, *tools: Tool, unknown: str | None = None) -> RunReport:
+        registry = self.world.registry(*(tools or (send, sent)))
+        runtime = Runtime(self.world.surroundings())
+        return runtime.resume(report.run_id, lambda name: self.world.engine, registry, unknown=unknown)
+
+    def decide(self, *, granted: bool) -> None:
+        for each in self.book.list("pending"):
+            self.book.decide(each.id, granted=granted, decided_by="me")
+
+    @property
+    def done(self) -> list[str]:
+        file = self.world.workspace / "done"
+        return [line.split(" ", 1)[1] for line in file.read_text().splitlines()] if file.exists() else []
+
+
+@pytest.fixture
+def waits(world: World, database: Database) -> Waits:
+    return Waits(world, database)
+
+
+SEND: Final = "r = tools.shelf.send(line='x')\nr.value if r.ok else r.error.code"
+
+
+def test_a_no_holds_when_the_policy_would_allow_the_call_by_now(waits: Waits) -> None:
+    report = waits.run(SEND)
+    waits.decide(granted=False)
+    waits.world.autonomy = Autonomy.FULL
+    report = waits.resume(report)
+    assert report.status == "suspended", "the policy is another one: asked again, not done"
+    assert waits.done == []
+
+
+def test_a_no_is_stronger_than_a_window(waits: Waits) -> None:
+    report = waits.run(SEND)
+    waits.decide(granted=False)
+    waits.book.grant("shelf.*", {}, uses=5, seconds=60, granted_by="me")
+    assert waits.resume(report).value == "approval_denied"
+    assert waits.done == []
+
+
+def test_questions_of_a_run_that_is_over_are_void(waits: Waits) -> None:
+    report = waits.run("tools.shelf.send.start(line='x')\n1")
+    assert report.value == 1
+    assert waits.book.list("pending", "granted") == []
+    assert waits.done == []
+
+
+def test_a_clock_that_was_set_back_does_not_hide_the_question_that_is_open(
+    waits: Waits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import time
+
+    report = waits.run(SEND)
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() - 7200)
+    report = waits.resume(report, send_changed, sent)
+    assert report.status == "suspended", "another version: asked again, by an earlier clock"
+    waits.decide(granted=True)
+    report = waits.resume(report, send_changed, sent)
+    assert (report.value, waits.done) == (1, ["changed x 1"])
+
+
+def test_an_idempotent_call_is_repeated_only_as_long_as_its_policy_and_its_tool_are_the_same(waits: Waits) -> None:
+    entered = []
+
+    @define_tool(id="shelf.put", risk="write", idempotent=True)
+    def put(ctx: ToolContext, line: str) -> str:
+        """Dies the first time, as far as the run can tell."""
+        entered.append(ctx.idempotency_key)
+        if len(entered) == 1:
+            with waits.database.transaction() as connection:
+                connection.execute("UPDATE runs SET fence = fence + 1, process = '999999999:1'")
+        return "put"
+
+    @define_tool(id="shelf.put", risk="write", idempotent=True, timeout=3)
+    def put_changed(ctx: ToolContext, line: str) -> str:
+        """Another version knows nothing of the key."""
+        entered.append("changed")
+        return "put"
+
+    waits.world.autonomy = Autonomy.FULL
+    report = waits.run("tools.shelf.put(line='x').unwrap()", put)
+    assert report.status == "crashed"
+    report = waits.resume(report, put_changed)
+    assert (report.status, report.unknown) == ("suspended", "shelf.put")
+    waits.world.rules = (Rule(tool="shelf.put", decision=Decision.DENY),)
+    report = waits.resume(report, put)
+    assert (report.status, report.unknown) == ("suspended", "shelf.put"), "denied by now, and it may have run"
+    waits.world.rules = (Rule(tool="shelf.put", decision=Decision.ASK),)
+    report = waits.resume(report, put)
+    assert report.status == "suspended"
+    assert [each.tool for each in waits.book.list("pending")] == ["shelf.put"], "the policy is another one: asked"
+    assert len(entered) == 1
+    waits.world.rules = ()
+    report = waits.resume(report, put)
+    assert report.value == "put"
+    assert entered[0] == entered[1]
+
+
+def test_a_read_that_is_classified_as_more_is_not_repeated_by_itself(waits: Waits) -> None:
+    entered = []
+
+    def classify(ctx: ToolContext, input: Any) -> Risk:
+        return Risk.WRITE
+
+    @define_tool(id="shelf.query", risk="read", classify=classify)
+    def query(ctx: ToolContext, line: str) -> str:
+        """A read, unless it is told to write."""
+        entered.append(line)
+        with waits.database.transaction() as connection:
+            connection.execute("UPDATE runs SET fence = fence + 1, process = '999999999:1'")
+        return "queried"
+
+    waits.world.autonomy = Autonomy.FULL
+    report = waits.run("tools.shelf.query(line='delete').unwrap()", query)
+    report = waits.resume(report, query)
+    assert (report.status, report.unknown) == ("suspended", "shelf.query")
+    assert entered == ["delete"]
+
+
+def test_a_tool_that_is_missing_just_now_does_not_end_the_run(waits: Waits) -> None:
+    report = waits.run(SEND)
+    waits.decide(granted=True)
+    with pytest.raises(NotResumable, match=r"shelf\.send"):
+        waits.resume(report, sent)
+    assert waits.resume(report).value == 1
+
+
+def test_what_waits_is_begun_only_after_everything_else_was_as_before(waits: Waits) -> None:
+    """A call that was approved is not made if the run turns out to be another one behind it."""
+    report = waits.run(
+        "a = tools.shelf.send.start(line='approved')\nb = tools.shelf.nothing\n"
+        "getattr(tools.shelf, 'nothing')(n=1)\ngetattr(tools.shelf, 'nothing')(n=2)\na.result().ok"
+    )
+    assert report.status == "suspended"
+    waits.decide(granted=True)
+
+    @define_tool(id="shelf.nothing", risk="read")
+    def nothing(ctx: ToolContext, n: int) -> int:
+        """It did not exist before, so that the calls of it are others now."""
+        return n
+
+    report = waits.resume(report, send, sent, nothing)
+    assert report.status == "diverged"
+    assert waits.done == []

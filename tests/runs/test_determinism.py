@@ -191,21 +191,180 @@ def test_the_generator_is_deterministic_and_covers_what_it_should() -> None:
     )
 
 
+# What a repetition must not get wrong --------------------------------------------------------------------------------
+
+
+def _rows(shelf: Shelf, run_id: str) -> int:
+    return int(shelf.database.read("SELECT count(*) FROM journal WHERE run_id = ?", (run_id,))[0][0])
+
+
+def test_a_snippet_that_polls_does_not_flood_its_journal(shelf: Shelf) -> None:
+    source = """
+import asyncio
+call, looks = tools.shelf.send.start(line="x"), 0
+while looks < 3000:
+    await asyncio.sleep(0)
+    looks += 1
+[(await call).ok, looks]
+"""
+    report = shelf.asked.run(Snippet(source=source), shelf.engine, shelf.registry, Limits())
+    assert report.status == "suspended"
+    assert _rows(shelf, report.run_id) <= 2
+    (question,) = shelf.book.list("pending")
+    shelf.book.decide(question.id, granted=True, decided_by="me")
+    report = shelf.asked.resume(report.run_id, lambda name: shelf.engine, shelf.registry)
+    assert report.value == [True, 3000]
+    shelf.replayed(shelf.asked, report, 0)
+
+
+def test_answers_that_were_not_passed_on_are_not_passed_on_again(shelf: Shelf) -> None:
+    source = """
+import time
+calls = [tools.shelf.big.start(size=1_000_000) for _ in range(24)]
+time.sleep(0.7)
+[call.result().ok for call in calls].count(True) + tools.shelf.look(of="x").ok
+"""
+    report = shelf.free.run(Snippet(source=source), shelf.engine, shelf.registry, Limits())
+    assert report.status == "completed", report.error
+    assert report.value < 25, "too many waited to be read"
+    shelf.replayed(shelf.free, report, 0)
+
+
+def test_a_clock_that_is_set_back_changes_nothing_in_a_run(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = """
+import time
+a = time.time(); tools.shelf.note(line="x"); b = time.time()
+tools.shelf.send(line="y"); c = time.time()
+[a < b < c, a, b]
+"""
+    report = shelf.asked.run(Snippet(source=source), shelf.engine, shelf.registry, Limits())
+    (question,) = shelf.book.list("pending")
+    shelf.book.decide(question.id, granted=True, decided_by="me")
+    real = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: real() - 3600 * 10**9)
+    report = shelf.asked.resume(report.run_id, lambda name: shelf.engine, shelf.registry)
+    assert report.value[0] is True
+    shelf.replayed(shelf.asked, report, 0)
+
+
+def test_time_stands_still_while_parallel_calls_wait_for_a_person_here(shelf: Shelf) -> None:
+    source = "[r.ok for r in [tools.shelf.send.start(line=str(n)) for n in range(2)] for r in [r.result()]]"
+    around = replace(shelf.asked._around, stays=lambda: True)
+    ends: list[RunReport] = []
+    run = threading.Thread(
+        target=lambda: ends.append(
+            Runtime(around).run(Snippet(source=source), shelf.engine, shelf.registry, Limits(seconds=1))
+        )
+    )
+    run.start()
+    while len(waiting := shelf.book.list("pending")) < 2:
+        assert run.is_alive()
+    threading.Event().wait(1.2)  # Longer than the run may take: the point of this test.
+    for each in waiting:
+        shelf.book.decide(each.id, granted=True, decided_by="me")
+    run.join(20)
+    assert ends[0].value == [True, True]
+
+
+def test_limits_count_as_if_the_run_had_not_waited(shelf: Shelf) -> None:
+    source = """
+print("x" * 600)
+for n in range(4):
+    tools.shelf.look(of=str(n))
+tools.shelf.send(line="a")
+print("y" * {more})
+tools.shelf.look(of="last")
+{calls}
+"""
+    for more, calls, expected in (
+        (300, "1", "completed"),
+        (600, "1", "output_exceeded"),
+        (1, "tools.shelf.look(of='7')", "failed"),
+    ):
+        limits = Limits(output_bytes=1000, calls=6)
+        snippet_ = Snippet(source=source.format(more=more, calls=calls))
+        report = shelf.asked.run(snippet_, shelf.engine, shelf.registry, limits)
+        (question,) = shelf.book.list("pending")
+        shelf.book.decide(question.id, granted=True, decided_by="me")
+        report = shelf.asked.resume(report.run_id, lambda name: shelf.engine, shelf.registry)
+        assert report.status == expected
+
+
+PINNED_IN_RESTRICTED = """
+import asyncio, dataclasses, datetime, enum, random, secrets, time, uuid
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: str
+E = enum.Enum("E", "A B C D")
+order = []
+async def late(n):
+    await asyncio.sleep(n / 1000)
+    order.append(n)
+await asyncio.gather(*(late(n) for n in (3, 1, 2)))
+words = {f"w{n}" for n in range(30)}
+[
+    hash("x"), hash(("a", 1)), hash(b"q"), list(words), list(frozenset("abcdef")), [p.x for p in {Point(c) for c in "zyxw"}],
+    [e.name for e in set(E)], random.random(), random.Random().random(), str(uuid.uuid4()), str(uuid.uuid1()),
+    secrets.token_hex(8), time.time(), time.monotonic(), time.process_time(), str(datetime.datetime.now()), order,
+]
+"""
+
+
+def test_what_the_restricted_engine_promises_holds_between_processes() -> None:
+    """Not in it: what hashes by its address, as plain objects, functions and classes do, and the order of sets of them."""
+    from coilclaw.sandbox import Completed, Deadline, RunClock
+    from coilclaw.sandbox.restricted import RestrictedEngine
+
+    values = []
+    for _ in range(2):
+        engine = RestrictedEngine()
+        try:
+            for _ in range(2):
+                clock = RunClock(10**18)
+                outcome = engine.execute(
+                    Snippet(source=PINNED_IN_RESTRICTED), Limits(), Bare(), Deadline(30), clock.pins(bytes(range(32)))
+                )
+                assert isinstance(outcome, Completed), outcome
+                values.append(outcome.value)
+        finally:
+            engine.close()
+    assert values.count(values[0]) == 4
+
+
+class Bare:
+    """A host without tools."""
+
+    def preflight(self, calls: bytes) -> bytes:
+        return b"[]"
+
+    def call(self, tool: str, input: bytes, line: int) -> bytes:
+        raise AssertionError
+
+    def begin(self, tool: str, input: bytes, line: int) -> int:
+        raise AssertionError
+
+    def wait(self, seconds: float | None) -> bytes:
+        raise AssertionError
+
+    def write(self, stream: int, text: str) -> None:
+        return None
+
+
 def main() -> None:
     count, first = (*map(int, sys.argv[1:3]), 10_000, 0)[:2] if len(sys.argv) != 2 else (int(sys.argv[1]), 0)
     engine = WasmEngine(cache_folder(), pool=2)
-    began, waits, seed = time.monotonic(), 0, first
-    while seed < first + count:
+    began, waits = time.monotonic(), 0
+    for start in range(first, first + count, 500):
         with tempfile.TemporaryDirectory() as folder:
             shelf = Shelf(Path(folder), engine)
-            for seed in range(seed, min(seed + 500, first + count)):
+            for seed in range(start, min(start + 500, first + count)):
                 waits += shelf.check(seed)
                 if seed % 20 == 0:
                     rate = (seed + 1 - first) / (time.monotonic() - began)
-                    print(f"\r{seed + 1 - first} of {count} snippets, {waits} waits, {rate:.1f}/s", end="", flush=True)
-            seed += 1
+                    sys.stdout.write(f"\r{seed + 1 - first} of {count} snippets, {waits} waits, {rate:.1f}/s")
+                    sys.stdout.flush()
             shelf.close()
-    print(f"\n{count} snippets: the same again, byte for byte; {waits} waits")
+    sys.stdout.write(f"\n{count} snippets: the same again, byte for byte; {waits} waits\n")
     engine.close()
 
 

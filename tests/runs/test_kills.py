@@ -372,8 +372,9 @@ def main() -> None:
             for step, ending in lives.at_each(Path(folder), source, range(1, undisturbed.steps + 1)):
                 check(undisturbed, ending, f"{name}: death at boundary {step}")
                 died += ending.deaths
-                print(f"\r{name}: {step} of {undisturbed.steps} boundaries, {died} deaths", end="", flush=True)
-        print()
+                sys.stdout.write(f"\r{name}: {step} of {undisturbed.steps} boundaries, {died} deaths")
+                sys.stdout.flush()
+        sys.stdout.write("\n")
     lives.close()
 
 

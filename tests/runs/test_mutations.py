@@ -337,8 +337,9 @@ def main() -> None:
         for seed in range(2010 // len(CHANGES)):
             for kind in CHANGES:
                 ends[ended(shelf, Path(folder), kind, seed)] += 1
-            print(f"\r{sum(ends.values())} changes, no effect: {dict(ends)}", end="", flush=True)
-    print()
+            sys.stdout.write(f"\r{sum(ends.values())} changes, no effect: {dict(ends)}")
+            sys.stdout.flush()
+    sys.stdout.write("\n")
     engine.close()
 
 

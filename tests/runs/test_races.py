@@ -308,7 +308,7 @@ def main() -> None:
     """A thousand decisions."""
     with tempfile.TemporaryDirectory() as folder:
         race(Path(folder), 8, 1000)
-    print("1000 decisions, 8 processes: one outcome each, at most one execution each")
+    sys.stdout.write("1000 decisions, 8 processes: one outcome each, at most one execution each\n")
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ class Asking:
         """
         pause = threading.Event()
         with self._deadline.paused():
-            while self._around.stays and not self.is_decided(waiting):
+            while self._around.stays() and not self.is_decided(waiting):
                 self._deadline.end_if_over()
                 pause.wait(POLL_SECONDS / 2)
 

@@ -134,7 +134,7 @@ class Bridge:
             except Rehearsed as rehearsed:
                 return success(rehearsed.value)
             except Waiting as waiting:
-                if not self._around.stays:
+                if not self._around.stays():
                     self._suspend()
                 self.admission.asking.stay(waiting)
         answer = self._perform(admitted)
@@ -174,7 +174,7 @@ class Bridge:
         with self._answered:
             left = seconds
             while not self._answers and not self._deadline.over and (left is None or left > 0):
-                if self._waiting and (self._around.stays or (left is None and not self._under_way)):
+                if self._waiting and (self._around.stays() or (left is None and not self._under_way)):
                     self._look_for_decisions()
                     if self._answers:
                         break
@@ -245,7 +245,7 @@ class Bridge:
         """Go on with what was decided meanwhile, or end the run if it waits for nothing else. Called with the lock."""
         self._answered.release()
         try:
-            if not self._around.stays:
+            if not self._around.stays():
                 self._suspend()
             for number, (waiting, again) in list(self._waiting.items()):
                 if self.admission.asking.is_decided(waiting):

@@ -36,7 +36,7 @@ class Surroundings:
     """Where journals are kept. Without it, runs cannot wait, be resumed or be replayed."""
     book: ApprovalBook | None = None
     """Where questions wait for an answer. Without it, a question nobody can be asked at once is a no."""
-    stays: bool = False
+    stays: Callable[[], bool] = lambda: False
     """Wait in this process for the answers of people elsewhere, instead of ending the run to be resumed."""
     stop: Callable[[], str | None] | None = None
     """Says why no tool may be called, as long as the operator has stopped everything; looked at with every call."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,7 +129,11 @@ def open_evidence(settings: Settings) -> Iterator[Evidence]:
 
 @contextmanager
 def open_parts(
-    settings: Settings, approver: Approver | None = None, *, may_wait: bool = True, stays: bool = False
+    settings: Settings,
+    approver: Approver | None = None,
+    *,
+    may_wait: bool = True,
+    stays: Callable[[], bool] = lambda: False,
 ) -> Iterator[Parts]:
     """Everything but the engine, which only snippets need.
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Final, cast
+from typing import Final
 
 import click
 
@@ -35,13 +35,12 @@ def open_waiting(settings: Settings, deadline: Deadline, *, yes: bool, wait: boo
             yield parts
         return
     patience = _Patience(options)
-    # The bridge asks for its truth each time, so it can end while the run waits.
-    with open_parts(settings, patience, stays=cast("bool", patience)) as parts, patience.watching(parts.evidence):
+    with open_parts(settings, patience, stays=patience.lasts) as parts, patience.watching(parts.evidence):
         yield parts
 
 
 class _Patience:
-    """Says once what a run waits for. True until it is interrupted; then the run is left for a later process."""
+    """Says once what a run waits for. Lasts until it is interrupted; then the run is left for a later process."""
 
     def __init__(self, options: str) -> None:
         self._options = options
@@ -52,7 +51,7 @@ class _Patience:
         self._waits = False
         self._run_id = ""
 
-    def __bool__(self) -> bool:
+    def lasts(self) -> bool:
         return not self._given_up
 
     def decide(self, question: Question) -> Answer:
