@@ -475,7 +475,7 @@ def test_a_call_of_unknown_outcome_is_not_called_refused(stopped: Stopped, waiti
 
 
 def test_a_run_that_stays_is_refused_what_it_waited_for(stopped: Stopped, waiting: ApprovalBook) -> None:
-    stopped.world.options["stays"] = True
+    stopped.world.options["stays"] = lambda: True
 
     def person() -> None:
         while not (pending := waiting.list("pending")):

@@ -277,6 +277,44 @@ b = tools.shelf.hold(line="b")
     assert _done(world) == ["hold b"]
 
 
+def test_what_a_process_reads_after_it_lost_its_run_casts_no_doubt_on_it(world: World, database: Database) -> None:
+    entered, let_go = threading.Event(), threading.Event()
+
+    @define_tool(id="shelf.peek", risk="read")
+    def peek(ctx: ToolContext, of: str) -> str:
+        """Stands still the first time; what it sees differs from one time to the next."""
+        if not entered.is_set():
+            entered.set()
+            assert let_go.wait(20)
+        return f"{of} {now()}"
+
+    world.options |= {"database": database, "book": ApprovalBook(database, world.log)}
+    source = """
+seen = [tools.shelf.peek(of=str(n)).unwrap() for n in range(4)]
+tools.shelf.send(line=str(seen)).unwrap() == str(seen)
+"""
+    registry, runtime = world.registry(peek, send), Runtime(world.surroundings())
+    reports: list[Any] = []
+    zombie = threading.Thread(
+        target=lambda: reports.append(runtime.run(Snippet(source=source), world.engine, registry, Limits()))
+    )
+    zombie.start()
+    assert entered.wait(20)
+    ((run_id,),) = database.read("SELECT run_id FROM runs")
+    _as_if_gone(database)
+    with database.transaction() as connection:
+        connection.execute("UPDATE runs SET fence = 2")
+    world.log.append(Draft("run.resumed", "running", now(), run_id))
+    let_go.set()
+    zombie.join(20)
+    assert reports[0].status == "crashed"
+    assert _done(world) == []
+    report = runtime.resume(run_id, lambda name: world.engine, registry)
+    assert (report.status, report.value) == ("completed", True), report.error
+    assert len(_done(world)) == 1
+    assert runtime.replay(run_id, lambda name: world.engine, registry).identical
+
+
 def test_of_many_that_resume_a_run_one_does(world: World, database: Database) -> None:
     world.autonomy = Autonomy.SUPERVISED
     book = ApprovalBook(database, world.log)

@@ -75,7 +75,9 @@ class Bridge:
         self._journal = journal
         self._show = show
         self.issued = 0
-        self.admission = Admission(surroundings, registry, run, self._context, self._refusal_rows, self._pins)
+        self.admission = Admission(
+            surroundings, registry, run, self._context, self._refusal_rows, journal.pins if journal else dict
+        )
         self._written = 0
         self._output: list[str] = []
         self._answered = threading.Condition()
@@ -405,10 +407,6 @@ class Bridge:
     def _journal_looks(self) -> None:
         if self._journal is not None and (rows := self._journal.looked()):
             self._around.log.append_relaxed(rows=rows)
-
-    def _pins(self) -> dict[str, str | int]:
-        """What the receipt of a request says about the run so far."""
-        return {} if self._journal is None else self._journal.pins
 
     def _handle(self, admitted: Admitted) -> bytes:
         tool, context = admitted.tool, admitted.context

@@ -138,7 +138,6 @@ class Journal:
         """Names all that the snippet was told so far."""
         return self._heard.mark
 
-    @property
     def pins(self) -> dict[str, str | int]:
         """What a receipt says so that it pins this down. The fence tells a process that has lost the run."""
         return {"heard": self.mark, "fence": self.fence} if self.fence > 1 else {"heard": self.mark}

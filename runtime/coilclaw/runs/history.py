@@ -145,10 +145,12 @@ def first_doubt(
 
 
 def _other_deliveries(events: Sequence[Event], recorded: Recorded, *, resumed: bool) -> str | None:
-    marks = set(recorded.marks)
+    marks, fence = set(recorded.marks), 1
     for event in events:
         mark = event.payload.get("heard")
-        if mark is not None and mark not in marks:
+        fence += event.type == "run.resumed"
+        # A process that has lost the run tells of what it alone was told.
+        if mark is not None and mark not in marks and event.payload.get("fence", 1) == fence:
             at = "when it was suspended" if event.type.startswith("run.") else f"before call {event.payload['number']}"
             return f"the journal is not the one that the run had {at}"
     left = [at for at, event in enumerate(events) if event.type.startswith("run.") and "heard" in event.payload]

@@ -439,7 +439,7 @@ class Runtime:
                 log.flush()
                 rows = [leave(session.run_id, session.fence, status)]
                 if session.journal is not None:
-                    facts |= session.journal.pins
+                    facts |= session.journal.pins()
                 if self._around.book is not None and status != "suspended":
                     rows.append(self._around.book.void(session.run_id))
             log.append(session.started._replace(type=kind, status=status, timestamp=now(), payload=facts), rows=rows)
