@@ -48,6 +48,9 @@ class Watched:
     def values(self) -> dict[str, object]:
         return {tool.id: tool(None) for tool in self.workspace.tools}
 
+    def versions(self) -> dict[str, str]:
+        return {tool.id: tool.version for tool in self.workspace.tools}
+
     def write(self, name: str, text: str) -> None:
         file = self.root / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -156,11 +159,15 @@ def test_a_look_that_fails_is_not_the_last(tmp_path: Path, caplog: pytest.LogCap
     assert "gone for a moment" in caplog.text
 
 
-def test_no_edit_is_lost_in_bursts(watched: Watched) -> None:
-    """Writers do not wait for the watch; when they stop, it has come to the same end."""
+def test_no_edit_is_lost_in_a_thousand_bursts(watched: Watched, tmp_path: Path) -> None:
+    """Writers do not wait for the watch; whenever they stop, it comes to where a cold load comes to."""
     chance = random.Random(3)
     names = [f"{folder}/{stem}.py" for folder in "ab" for stem in ("one", "two", "three")]
-    for _ in range(200):
+
+    def source(name: str) -> str:
+        return TOOL.format(id=name[:-3].replace("/", "."), value=chance.randrange(10**6))
+
+    for number in range(1, 1001):
         for _ in range(chance.randrange(1, 6)):
             name = chance.choice(names)
             match chance.randrange(5):
@@ -171,13 +178,16 @@ def test_no_edit_is_lost_in_bursts(watched: Watched) -> None:
                 case 2 if (watched.root / name).exists():
                     (watched.root / name).replace(watched.root / name.replace(".py", ".bak"))
                 case _:
-                    watched.write(name, TOOL.format(id=name[:-3].replace("/", "."), value=chance.randrange(10**6)))
-    expected = {}
-    for name in names:
-        value = chance.randrange(10**6)
-        expected[name[:-3].replace("/", ".")] = value
-        watched.write(name, TOOL.format(id=name[:-3].replace("/", "."), value=value))
-    watched.until(lambda: watched.values() == expected and not watched.workspace.diagnostics)
+                    watched.write(name, source(name))
+        if number % 50 == 0:
+            for name in names:
+                watched.write(name, source(name))
+            cold = Workspace(tmp_path)
+            cold.refresh()
+            expected = {tool.id: tool.version for tool in cold.tools}
+            assert len(expected) == len(names)
+            watched.until(lambda expected=expected: watched.versions() == expected)  # type: ignore[misc]
+            assert not watched.workspace.diagnostics
 
 
 def test_a_file_that_interrupts_does_not_end_the_watch(watched: Watched) -> None:

@@ -85,7 +85,7 @@ class Recorded:
     database: Database
 
     def results(self, hashes: Sequence[str]) -> dict[str, bytes]:
-        """What these hashes stand for, without those that were pruned. Raises DamagedReceipt for one that was changed."""
+        """What these hashes stand for, without what was pruned. Raises DamagedReceipt for one that was changed."""
         found: dict[str, bytes] = {}
         for name, body in self.database.read(
             "SELECT hash, CAST(body AS BLOB) FROM contents WHERE hash IN (SELECT value FROM json_each(?))",
