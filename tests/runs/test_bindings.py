@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -393,6 +394,41 @@ def test_a_read_that_is_classified_as_more_is_not_repeated_by_itself(waits: Wait
     report = waits.resume(report, query)
     assert (report.status, report.unknown) == ("suspended", "shelf.query")
     assert entered == ["delete"]
+
+
+def test_what_a_person_says_about_one_call_of_unknown_outcome_is_not_taken_for_the_next(waits: Waits) -> None:
+    @define_tool(id="shelf.note", risk="write")
+    def note(ctx: ToolContext, line: str) -> str:
+        """Both are under way when the process ends; only the first has done its work."""
+        if line == "first" or "second" in waits.done or stopped.is_set():
+            with (ctx.workspace / "done").open("a") as handle:
+                handle.write(f"{ctx.call_id} {line}\n")
+        if not stopped.is_set():
+            both.wait(20)
+            assert stopped.wait(20)
+        return line
+
+    both, stopped = threading.Barrier(3), threading.Event()
+    waits.world.autonomy = Autonomy.FULL
+    source = "[c.result().ok for c in [tools.shelf.note.start(line=n) for n in ('first', 'second')]]"
+    ends: list[RunReport] = []
+    run = threading.Thread(target=lambda: ends.append(waits.run(source, note)))
+    run.start()
+    both.wait(20)
+    with waits.database.transaction() as connection:
+        connection.execute("UPDATE runs SET fence = fence + 1, process = '999999999:1'")
+    waits.world.log.append(Draft("run.resumed", "running", now(), waits.database.read("SELECT run_id FROM runs")[0][0]))
+    stopped.set()
+    run.join(20)
+    assert ends[0].status == "crashed"
+    assert waits.done == ["first"]
+    report = waits.resume(ends[0], note)
+    assert (report.status, report.unknown) == ("suspended", "shelf.note")
+    report = waits.resume(ends[0], note, unknown="failed")
+    assert (report.status, report.unknown) == ("suspended", "shelf.note"), "that was said about the first"
+    report = waits.resume(ends[0], note, unknown="retry")
+    assert report.value == [False, True]
+    assert waits.done == ["first", "second"]
 
 
 def test_a_tool_that_is_missing_just_now_does_not_end_the_run(waits: Waits) -> None:

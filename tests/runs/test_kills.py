@@ -347,7 +347,7 @@ def test_death_at_every_boundary_of_a_run_does_nothing_twice_and_loses_nothing(l
 @pytest.mark.parametrize("program", ["two in a row", "polling"])
 def test_death_at_some_boundaries_of_other_runs(lives: Lives, tmp_path: Path, program: str) -> None:
     undisturbed = lives.to_the_end(tmp_path / "undisturbed", PROGRAMS[program])
-    for step, ending in lives.at_each(tmp_path, PROGRAMS[program], range(1, undisturbed.steps + 1, 7)):
+    for step, ending in lives.at_each(tmp_path, PROGRAMS[program], range(1, undisturbed.steps + 1, 6)):
         check(undisturbed, ending, f"death at boundary {step}")
 
 

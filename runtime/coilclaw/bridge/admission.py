@@ -66,7 +66,7 @@ class RunFacts(NamedTuple):
     deadline: Deadline
     prior: Mapping[int, PriorCall] = {}
     unknown: str | None = None
-    """What a person said about a call that was under way when its process ended: `retry` or `failed`."""
+    """What a person said about the first call that was under way when its process ended: `retry` or `failed`."""
     policy_hash: str | None = None
     """The policy under which the run began, if it is resumed."""
 
@@ -82,6 +82,13 @@ class Identity(NamedTuple):
     missing: Refusal | None
     redaction: Redaction
     problem: Refusal | None
+
+
+class _Again(NamedTuple):
+    """A call that was under way when its process ended, and who says that it may be repeated."""
+
+    prior: PriorCall
+    by_person: bool
 
 
 Context = Callable[[Call, Tool, dict[str, str]], ToolContext]
@@ -102,6 +109,7 @@ class Admission:
         self._context = context
         self._ended = ended
         self._pins = pins
+        self._unknown = run.unknown
         self.asking = Asking(surroundings, run.deadline)
         self.unmet: set[str] = set()
 
@@ -169,9 +177,9 @@ class Admission:
         return self.decide(asked, identity, self._classify(asked))
 
     def decide(
-        self, asked: Admitted, identity: Identity, classified: Risk | Forbid, again: PriorCall | None = None
+        self, asked: Admitted, identity: Identity, classified: Risk | Forbid, again: _Again | None = None
     ) -> Admitted:
-        """Ask policy, and perhaps a person. `again` is a call that was started before and may be started again."""
+        """Ask policy, and perhaps a person. `again` if the call was started before and may be started again."""
         tool, requested, policy = asked.tool, asked.draft, self._around.policy
         # Rules look at what was sent, before secrets are taken out of it.
         given = from_json(identity.arguments) if policy.constrained(tool) else None
@@ -263,12 +271,19 @@ class Admission:
         # tool knows nothing of the keys of the one before.
         reads = asked.tool.risk is Risk.READ and classified is Risk.READ
         safe = (reads or asked.tool.idempotent) and prior.tool_version == asked.tool.version
-        if not safe and self._run.unknown == "failed":
-            decided = {"decision": "failed", "decided_by": "operator"}
-            raise self.refuse(asked.call, asked.draft, _UNKNOWN_OUTCOME, decided)
-        if not safe and self._run.unknown != "retry":
+        if safe:
+            return self.decide(asked, identity, classified, _Again(prior, by_person=False))
+        # The person was told of one call, and spoke of that: the next one is asked about by itself.
+        said, self._unknown = self._unknown, None
+        if said == "failed":
+            raise self._counted_as_failed(asked)
+        if said != "retry":
             raise OutcomeUnknown(asked.call)
-        return self.decide(asked, identity, classified, prior)
+        return self.decide(asked, identity, classified, _Again(prior, by_person=True))
+
+    def _counted_as_failed(self, asked: Admitted) -> Refusal:
+        decided = {"decision": "failed", "decided_by": "operator"}
+        return self.refuse(asked.call, asked.draft, _UNKNOWN_OUTCOME, decided)
 
     def _started_again(
         self,
@@ -276,17 +291,19 @@ class Admission:
         identity: Identity,
         requested: Draft,
         decision: Decision,
-        prior: PriorCall,
+        again: _Again,
         reason: str,
         risk: Risk,
     ) -> Admitted:
         """Leave to repeat a call that may have been made: what allowed it then must still hold."""
         if decision is Decision.DENY:
+            said, self._unknown = self._unknown, None
+            if said == "failed":
+                raise self._counted_as_failed(asked)
             raise OutcomeUnknown(asked.call)  # It may have run: "denied" would be a lie. The run waits on.
-        by_person = self._run.unknown == "retry"
-        decided = {"decision": "retry", "decided_by": "operator" if by_person else "contract"}
-        same = prior.tool_version == asked.tool.version and (
-            by_person or self._run.policy_hash == self._around.policy.digest
+        decided = {"decision": "retry", "decided_by": "operator" if again.by_person else "contract"}
+        same = again.prior.tool_version == asked.tool.version and (
+            again.by_person or self._run.policy_hash == self._around.policy.digest
         )
         leave = Leave()
         if decision is Decision.ASK and not same:
