@@ -57,6 +57,7 @@ class Watch:
         from watchdog.events import FileSystemEventHandler
         from watchdog.observers import Observer
 
+        logging.getLogger("watchdog.observers.inotify").addFilter(_is_worth_telling)
         self._events = FileSystemEventHandler()
         self._events.dispatch = self._notice  # type: ignore[method-assign]
         self._observer: BaseObserver = Observer()
@@ -177,3 +178,8 @@ def _identity(place: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return facts.st_dev, facts.st_ino
+
+
+def _is_worth_telling(record: logging.LogRecord) -> bool:
+    """Stopping makes watchdog complain, now and then, that it has been stopped."""
+    return "thread is inactive" not in record.getMessage()
