@@ -272,18 +272,6 @@ class ReceiptLog:
         )
         return [receipt_of(body, receipt_hash) for body, receipt_hash in rows]
 
-    def proven(self, run_id: str, first_seq: int) -> list[Receipt]:
-        """The receipts of one run, each compared with its hash; raises DamagedReceipt for one that was changed."""
-        self._flush_if_usable()
-        rows = self._database.read(
-            "SELECT seq, CAST(body AS BLOB), receipt_hash FROM receipts WHERE seq >= ? AND run_id = ? ORDER BY seq",
-            (first_seq, run_id),
-        )
-        for seq, body, receipt_hash in rows:
-            if digest(body) != receipt_hash:
-                raise DamagedReceipt(f"receipt {seq} was changed", hint="`coilclaw receipt verify` says more")
-        return [receipt_of(body, receipt_hash) for _, body, receipt_hash in rows]
-
     def latest(self, limit: int, run_id: str | None = None) -> list[Receipt]:
         """The last `limit` receipts, oldest first."""
         self._flush_if_usable()
