@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.forked import forks
 from tests.conftest import cache_folder
 
 
@@ -46,14 +47,17 @@ class Command:
         return [str(Path(sys.executable).with_name("coilclaw"))]
 
     def __call__(self, *args: object, stdin: str | bytes = b"", **environment: str) -> Done:
-        done = subprocess.run(
-            [*self.line, *map(str, args)],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            env={**self.environment, **environment},
-            cwd=self.folder,
-            capture_output=True,
-        )
-        result = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+        line = [*self.line, *map(str, args)]
+        told = stdin.encode() if isinstance(stdin, str) else stdin
+        surrounding = {**self.environment, **environment}
+        # What Python reads before it runs anything needs a Python that starts.
+        early = any(name.startswith(("PYTHON", "LC_", "LANG", "LD_")) for name in surrounding)
+        if (parent := forks()) is not None and not early:
+            code, out, err = parent.run(line[1:], told, surrounding, self.folder)
+        else:
+            done = subprocess.run(line, input=told, env=surrounding, cwd=self.folder, capture_output=True)
+            code, out, err = done.returncode, done.stdout, done.stderr
+        result = Done(code, out.decode(), err.decode())
         assert "Traceback (most recent call last)" not in result.err or "snippet" in result.err or ".py" in result.err
         return result
 

@@ -346,14 +346,17 @@ class ReceiptLog:
 def _executed(connection: Any, rows: Sequence[Row]) -> bool:
     """Execute the rows of one append, or none of them if a claim finds nothing to change."""
     claims = [row for row in rows if row.claims]
-    if claims:
+    several = len(claims) > 1  # One that changes nothing has nothing to be taken back.
+    if several:
         connection.execute("SAVEPOINT claim")
-        for row in claims:
-            connection.execute(row.statement, row.values)
-            if connection.changes() == 0:
+    for row in claims:
+        connection.execute(row.statement, row.values)
+        if connection.changes() == 0:
+            if several:
                 connection.execute("ROLLBACK TO claim")
                 connection.execute("RELEASE claim")
-                return False
+            return False
+    if several:
         connection.execute("RELEASE claim")
     for row in rows:
         if not row.claims:
