@@ -45,7 +45,9 @@ def test_dependencies_are_few_and_each_is_used() -> None:
     assert declared == MADE_FOR_THEIR_JOB
     text = "\n".join(path.read_text() for path in SOURCES)
     for name in declared:
-        assert re.search(rf"^\s*(import|from) {name.removeprefix('python-').replace('-', '_')}\b", text, re.MULTILINE), name
+        assert re.search(
+            rf"^\s*(import|from) {name.removeprefix('python-').replace('-', '_')}\b", text, re.MULTILINE
+        ), name
 
 
 @pytest.mark.req("R504")
