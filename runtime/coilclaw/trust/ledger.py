@@ -152,16 +152,19 @@ class TrustLedger:
         A call may put a content there and take it away again before anyone asks about it. So what counts is
         which calls were under way from before the reading until after it.
         """
-        for _ in range(_MOST_LOOKS):
+        looks = 0
+        while True:
             earlier = self._open()
             found = read()
             later = self._open()
+            looks += 1
             if later.begun - earlier.begun == len(later.calls.keys() - earlier.calls.keys()):
                 calls = {**earlier.calls, **later.calls}.values()
                 break
-        else:
-            # Calls began and ended while the files were read, every time; the next look may be luckier.
-            calls = {0: ("a call", self._root, "")}.values()
+            if looks == _MOST_LOOKS:
+                # Calls began and ended while the files were read, every time; the next look may be luckier.
+                calls = {0: ("a call", self._root, "")}.values()
+                break
         mine = [(call_id, tree_hash) for call_id, root, tree_hash in calls if root == self._root]
         return found, lambda tree: self._judged(tree, mine)
 

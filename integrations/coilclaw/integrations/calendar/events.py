@@ -81,8 +81,10 @@ class Reader:
             for name, text in component.lines()
             if name == "TZID"
         }
+        from icalendar.error import GloballyUniqueTZIDGuessed
+
         # A vendor's name before that of a zone is left out by icalendar, which is what we want.
-        warnings.filterwarnings("ignore", category=icalendar.error.GloballyUniqueTZIDGuessed)
+        warnings.filterwarnings("ignore", category=GloballyUniqueTZIDGuessed)
 
     def event(self, component: Component) -> Any:
         """One event, as far as listing needs it; any exception says that it cannot be read."""
@@ -215,7 +217,7 @@ def _occurrences(events: list[Any], start: datetime, end: datetime) -> list[Occu
     # Cancelled parts of a series are gone; what was cancelled as a whole is shown as such.
     gone = all("RECURRENCE-ID" in each or _status(each) != "CANCELLED" for each in events)
     repeats = any({"RRULE", "RDATE", "RECURRENCE-ID"} & set(each) for each in events)
-    found = recurring_ical_events.of(calendar).between(start, end)
+    found: Any = recurring_ical_events.of(calendar).between(start, end)
     return [
         Occurrence(each, _instant(each["DTSTART"].dt, start), repeats)
         for each in found
