@@ -98,6 +98,15 @@ def settings_for(workspace: str | None = None, **overrides: Any) -> Settings:
     return settings
 
 
+def _make_home(settings: Settings) -> None:
+    try:
+        settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise OperatorError(
+            f"cannot create the home folder {settings.home}: {error.strerror}", hint="set COILCLAW_HOME to another one"
+        ) from None
+
+
 @contextmanager
 def open_log(settings: Settings) -> Iterator[ReceiptLog]:
     """The receipt log alone, closed again whatever happens."""
@@ -109,12 +118,7 @@ def open_log(settings: Settings) -> Iterator[ReceiptLog]:
 def open_evidence(settings: Settings) -> Iterator[Evidence]:
     """The receipt log and the trust ledger, which share one database."""
     receipts = settings.config.receipts
-    try:
-        settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise OperatorError(
-            f"cannot create the home folder {settings.home}: {error.strerror}", hint="set COILCLAW_HOME to another one"
-        ) from None
+    _make_home(settings)
     with Database(receipts.path, (*RECEIPTS, *TRUST, APPROVALS, JOURNAL)) as database:
         begun = bool(database.read("SELECT 1 FROM receipt_head"))
         with ReceiptLog(database, load_or_create_key(receipts.key_path, create=not begun)) as log:
@@ -246,6 +250,7 @@ def _wasm_engine(settings: Settings, pool: int) -> Engine:
     """Shows progress while the guest is compiled for the first time."""
     from coilclaw.sandbox.wasm import WasmEngine
 
+    _make_home(settings)  # Compiling for a home that cannot be made would be time lost.
     live = sys.stderr.isatty()
     began = time.monotonic()
     shown = False
