@@ -202,7 +202,9 @@ def disguises(draw: st.DrawFn) -> str:
     command = draw(st.sampled_from(QUOTINGS)).format(name) if name.isalnum() else name
     command += draw(st.sampled_from(["", " x", " -rf /", " *", " 'a b'", ' "$HOME"']))
     for _ in range(draw(st.integers(0, 4))):
-        command = draw(st.sampled_from(AROUND)).format(command)
+        # Backquotes do not nest: the second one ends what the first began, and what stands between runs nothing.
+        around = [each for each in AROUND if "`" not in each or "`" not in command]
+        command = draw(st.sampled_from(around)).format(command)
     return command
 
 
