@@ -1,6 +1,6 @@
 """The bridge: registry, preflight, stubs, and the one path every call takes."""
 
-from coilclaw.bridge.admission import RunFacts
+from coilclaw.bridge.admission import RunFacts, call_difference
 from coilclaw.bridge.bridge import Bridge
 from coilclaw.bridge.calls import PriorCall
 from coilclaw.bridge.catalogue import Match, registry_tools, search_tools
@@ -39,6 +39,7 @@ __all__ = [
     "Stubs",
     "Surroundings",
     "build_registry",
+    "call_difference",
     "estimated_tokens",
     "example_calls",
     "first_sentence",

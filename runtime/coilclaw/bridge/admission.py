@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from pydantic_core import from_json
 
@@ -21,7 +21,16 @@ from coilclaw.receipts import Draft, Row, digest, now
 from coilclaw.sandbox import Abandoned, Deadline, Diverged, Failed, Limits, RunEnded, SnippetError
 from coilclaw.sdk import Decision, Forbid, OperatorError, Risk, Tool, ToolContext
 
-__all__ = ["Admission", "Divergence", "Identity", "OutcomeUnknown", "Rehearsed", "RunFacts"]
+__all__ = [
+    "Admission",
+    "CallDifference",
+    "Divergence",
+    "Identity",
+    "OutcomeUnknown",
+    "Rehearsed",
+    "RunFacts",
+    "call_difference",
+]
 
 _LONGEST_NAME: Final = 200
 _DRY_RUN: Final = Refusal(code="dry_run", message="not called: this is a rehearsal", denied=True)
@@ -82,6 +91,29 @@ class Identity(NamedTuple):
     missing: Refusal | None
     redaction: Redaction
     problem: Refusal | None
+
+
+class CallDifference(NamedTuple):
+    """What about a call is not as it was."""
+
+    what: Literal["call", "tool", "arguments", "version"]
+    then: str
+    now: str
+
+
+def call_difference(prior: PriorCall | None, found: Identity, *, version: bool = True) -> CallDifference | None:
+    """The first thing in which a call differs from the one that had its number before."""
+    name = found.call.name
+    if prior is None:
+        return CallDifference("call", "not made", f"of {name}")
+    if prior.tool != name:
+        return CallDifference("tool", f"of {prior.tool}", f"of {name}")
+    if prior.args_hash != found.args_hash:
+        return CallDifference("arguments", f"with arguments {prior.args_hash[:12]}", f"with {found.args_hash[:12]}")
+    present = found.call.tool.version if found.call.tool else None
+    if version and prior.tool_version != present:
+        return CallDifference("version", f"of version {prior.tool_version}", f"of version {present}")
+    return None
 
 
 class _Again(NamedTuple):
@@ -159,7 +191,9 @@ class Admission:
         requested = self._requested(identity)
         prior = self._prior.get(number)
         if prior is not None:
-            self._compare(prior, identity)
+            # If its tool has changed since, it is asked about anew.
+            if other := call_difference(prior, identity, version=False):
+                raise Divergence(number, other.then, other.now)
             if stopped is not None and prior.state == "started":
                 raise OutcomeUnknown(call)  # It may have run: "not called" would be a lie. The run waits on.
         else:
@@ -256,13 +290,6 @@ class Admission:
             # Its receipt was written when the person decided.
             self._around.log.append_relaxed(rows=self._ended(call, denied.refusal))
             raise denied.refusal from None
-
-    def _compare(self, prior: PriorCall, identity: Identity) -> None:
-        """A call that was asked for before must be the same; if its tool has changed since, it is asked about anew."""
-        if prior.tool != identity.call.name:
-            raise Divergence(prior.number, f"of {prior.tool}", f"of {identity.call.name}")
-        if prior.args_hash != identity.args_hash:
-            raise Divergence(prior.number, f"with arguments {prior.args_hash[:12]}", identity.args_hash[:12])
 
     def _again(self, asked: Admitted, identity: Identity, prior: PriorCall) -> Admitted:
         """A call that was under way when its process ended: what it did is unknown."""

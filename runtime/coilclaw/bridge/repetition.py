@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic_core import to_json
 
-from coilclaw.bridge.admission import Divergence
+from coilclaw.bridge.admission import Divergence, call_difference
 from coilclaw.bridge.answers import success
 from coilclaw.bridge.bridge import TOO_MANY_ANSWERS, Bridge
 from coilclaw.bridge.calls import PriorCall
@@ -200,16 +200,9 @@ class Repetition:
         if prior is not None and self._bridge.admission.is_same(prior, tool, input):
             return
         found = self._bridge.admission.identify(tool, input, line, number, stops=stops)
-        if prior is None:
-            raise Divergence(number, "not made", f"of {found.call.name}")
-        version = found.call.tool.version if found.call.tool else None
-        if prior.tool != found.call.name:
-            raise Divergence(number, f"of {prior.tool}", f"of {found.call.name}")
-        if prior.args_hash != found.args_hash:
-            raise Divergence(number, f"with arguments {prior.args_hash[:12]}", f"with {found.args_hash[:12]}")
         # Without an answer it is admitted again, which knows what another version means then.
-        if answered and prior.tool_version != version:
-            raise Divergence(number, f"of version {prior.tool_version}", f"of version {version}")
+        if other := call_difference(prior, found, version=answered):
+            raise Divergence(number, other.then, other.now)
 
     def _answer(self, number: int) -> bytes:
         if number < 0:

@@ -13,7 +13,7 @@ from coilclaw.bridge import LiveRegistry, Provision, Registry, registry_tools
 from coilclaw.config import Settings
 from coilclaw.policy import Policy
 from coilclaw.trust import TrustLedger
-from coilclaw.workspace_tools import Change, Loaded, TooManyFiles, Watch, Workspace, load_installed, plugins
+from coilclaw.workspace_tools import Change, Loaded, TooManyFiles, Watch, Workspace, load_installed
 
 if TYPE_CHECKING:
     from coilclaw.workspace_tools import mcp_servers
@@ -36,8 +36,8 @@ class Toolbox:
         self._unrecorded: dict[str, bytes] = {}
         self._outdated = True
         installed = load_installed()
-        search_path = os.environ.get("PATH", os.defpath)
-        added = plugins.load_plugins(settings.home / "plugins", path=search_path)
+        self._plugins = settings.home / "plugins"
+        added = self._added()
         self._servers = _servers(settings, lambda: self.live.rebuild())
         self.live = LiveRegistry(
             [lambda: _offer(installed), lambda: _offer(added), self._served, self._own],
@@ -83,7 +83,10 @@ class Toolbox:
 
     def close(self) -> None:
         """End the programs that were started for tools."""
-        plugins.stop_programs()
+        if self._plugins.exists():
+            from coilclaw.workspace_tools import plugins
+
+            plugins.stop_programs()
         if self._servers is not None:
             self._servers.close()
 
@@ -94,6 +97,13 @@ class Toolbox:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def _added(self) -> Loaded:
+        if not self._plugins.exists():
+            return Loaded()
+        from coilclaw.workspace_tools import plugins  # Most homes have none, and loading this takes its time.
+
+        return plugins.load_plugins(self._plugins, path=os.environ.get("PATH", os.defpath))
 
     def _served(self) -> Provision:
         return Provision() if self._servers is None else _offer(self._servers.load())

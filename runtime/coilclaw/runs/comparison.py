@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from coilclaw.bridge import PriorCall
-from coilclaw.receipts import ReceiptLog, digest
+from coilclaw.receipts import digest
+from coilclaw.runs.history import Event
 from coilclaw.runs.report import error_of, value_digest
 from coilclaw.runs.stop import Stop
 from coilclaw.sandbox import Completed, Diverged, Outcome
-from coilclaw.sdk import Receipt
 
 __all__ = ["Comparison", "Difference", "FormerRun", "compared", "difference_of", "doubted"]
 
@@ -21,8 +21,6 @@ Aspect: TypeAlias = Literal["journal", "order", "call", "tool", "version", "argu
 _REPEATABLE: Final = frozenset({"completed", "failed", "rejected", "out_of_memory", "output_exceeded", "suspended"})
 """How a run ends by what it does. The other ends depend on the moment: on time, on a person, on the machine."""
 
-_ENDS: Final = frozenset({"run.finished", "run.suspended", "run.diverged"})
-_LATEST: Final = 50
 _CALL: Final = re.compile(r"\bcall (\d+)\b")
 
 
@@ -63,15 +61,7 @@ class FormerRun:
 
     run_id: str
     calls: Mapping[int, PriorCall]
-    end: Receipt | None
-
-    @classmethod
-    def of(cls, run_id: str, log: ReceiptLog, calls: Mapping[int, PriorCall]) -> FormerRun:
-        # What people decided may come after the end of a run, but seldom so much that it has to be read in full.
-        own = _own(log.latest(_LATEST, run_id)) or _own(log.of_run(run_id))
-        # A run that was resumed after it had been suspended has no end yet.
-        end = own[-1] if own and own[-1].type in _ENDS else None
-        return cls(run_id=run_id, calls=calls, end=end)
+    end: Event | None
 
     @property
     def status(self) -> str:
@@ -81,10 +71,6 @@ class FormerRun:
     def repeatable(self) -> bool:
         """Whether the end of the run follows from its source and its journal."""
         return self.status in _REPEATABLE
-
-
-def _own(receipts: list[Receipt]) -> list[Receipt]:
-    return [each for each in receipts if each.type in _ENDS or each.type == "run.resumed"]
 
 
 def doubted(run_id: str, status: str, outcome: Diverged) -> Comparison:

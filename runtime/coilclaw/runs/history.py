@@ -16,11 +16,11 @@ from pydantic_core import from_json
 from coilclaw.bridge import Known, PriorCall, Recorded, read_journal
 from coilclaw.receipts import DamagedReceipt, digest
 from coilclaw.runs.header import Standing
-from coilclaw.sdk import Receipt
 from coilclaw.store import Database
 
-__all__ = ["Event", "History", "first_doubt", "prior_calls", "read_events", "read_history"]
+__all__ = ["RUN_ENDS", "Event", "History", "first_doubt", "prior_calls", "read_events", "read_history"]
 
+RUN_ENDS: Final = frozenset({"run.finished", "run.suspended", "run.diverged"})
 _ENDS: Final = {"tool.call.succeeded", "tool.call.failed", "tool.call.denied"}
 _UNANSWERED: Final = {"abandoned", "stopped"}
 """Codes of ends that are written when a run is over and no snippet is left to be told."""
@@ -35,6 +35,7 @@ class Event(NamedTuple):
     """The parts of a receipt that matter here. Not the model: a run may have thousands."""
 
     type: str
+    status: str
     tool_call_id: str | None
     tool: str
     tool_version: str | None
@@ -49,6 +50,8 @@ class History:
 
     recorded: Recorded
     calls: Mapping[int, PriorCall]
+    end: Event | None
+    """How the run ended, if it did: one that was resumed since has no end yet."""
     doubt: str | None
     last_seq: int
     """The last receipt of the log when this was read, whoever's it was."""
@@ -63,7 +66,9 @@ def read_history(database: Database, known: Standing, *, resumed: bool) -> Histo
     recorded = read_journal(database, known.run_id)
     calls = prior_calls(events)
     doubt = first_doubt(events, recorded, calls, known.header.text(), resumed=resumed)
-    return History(recorded=recorded, calls=calls, doubt=doubt, last_seq=last_seq)
+    lifecycle = [event for event in events if event.type in RUN_ENDS or event.type == "run.resumed"]
+    end = lifecycle[-1] if lifecycle and lifecycle[-1].type in RUN_ENDS else None
+    return History(recorded=recorded, calls=calls, end=end, doubt=doubt, last_seq=last_seq)
 
 
 def read_events(database: Database, run_id: str, first_seq: int) -> tuple[list[Event], int]:
@@ -94,6 +99,7 @@ def read_events(database: Database, run_id: str, first_seq: int) -> tuple[list[E
 def _event(fields: Mapping[str, Any]) -> Event:
     return Event(
         fields["type"],
+        fields["status"],
         fields["tool_call_id"],
         str(fields["tool"]),
         fields["tool_version"],
@@ -103,10 +109,10 @@ def _event(fields: Mapping[str, Any]) -> Event:
     )
 
 
-def prior_calls(events: Sequence[Event | Receipt]) -> dict[int, PriorCall]:
+def prior_calls(events: Sequence[Event]) -> dict[int, PriorCall]:
     """Every call the run has asked for so far, by its number."""
-    asked: dict[str, Event | Receipt] = {}
-    latest: dict[str, Event | Receipt] = {}
+    asked: dict[str, Event] = {}
+    latest: dict[str, Event] = {}
     fence = 1
     for event in events:
         kind, call_id = event.type, event.tool_call_id

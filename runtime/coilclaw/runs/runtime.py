@@ -212,7 +212,7 @@ class Runtime:
         facts = RunFacts(run_id, known.header.conversation_id, limits, deadline)
         bridge = Bridge(self._around, registry, facts, show=show)
         repetition = Repetition(bridge, past.recorded, past.calls, clock, goes_on=False)
-        former = FormerRun.of(run_id, log, past.calls)
+        former = FormerRun(run_id=run_id, calls=past.calls, end=past.end)
         witness = Witness(repetition, bridge, former, past.recorded.answers, log, limits, until)
         outcome = witness.judged(self._outcome(lambda: job(witness, deadline, clock), deadline))
         return compared(former, replace(outcome, stdout=bridge.stdout), witness.calls, witness.difference, witness.stop)

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
-from coilclaw.bridge import Bridge, Repetition
+from coilclaw.bridge import Bridge, Repetition, call_difference
 from coilclaw.receipts import DamagedReceipt, ReceiptLog
 from coilclaw.runs.comparison import Difference, FormerRun, difference_of
 from coilclaw.runs.stop import STOP, Stop, frames_of
@@ -118,18 +118,19 @@ class Witness:
         """A call, held against the one of the same number."""
         found = self._bridge.admission.identify(tool, input, line, number, stops=True)
         prior, name = self._former.calls.get(number), found.call.name
-        if prior is None:
-            return _difference(number, "call", "not made", f"of {name}")
-        if found.call.tool is None and prior.tool_version is not None:
+        if prior is not None and found.call.tool is None and prior.tool_version is not None:
             return _difference(number, "tool", f"of {prior.tool}", f"of {name}, which does not exist")
-        if prior.tool != name:
-            return _difference(number, "tool", f"of {prior.tool}", f"of {name}")
-        if prior.args_hash != found.args_hash:
+        other = call_difference(prior, found, version=version)
+        if other is None:
+            return None
+        if prior is not None and other.what == "arguments":
             return _difference(number, "arguments", f"with {self._then(prior.args_hash)}", f"with {_short(found.kept)}")
-        now = found.call.tool.version if found.call.tool else None
-        if version and prior.tool_version != now:
-            return _difference(number, "version", f"of {name} {prior.tool_version}", f"of {now}: its source changed")
-        return None
+        if prior is not None and other.what == "version":
+            present = found.call.tool.version if found.call.tool else None
+            return _difference(
+                number, "version", f"of {name} {prior.tool_version}", f"of {present}: its source changed"
+            )
+        return _difference(number, other.what, other.then, other.now)
 
     def _then(self, args_hash: str) -> str:
         try:
