@@ -110,9 +110,11 @@ def _replay(folder: Path, engine: WasmEngine, calls: int, rounds: int) -> tuple[
     with _parts(folder) as (around, _):
         runtime = Runtime(around)
         for _ in range(rounds):
+            engine.guests.wait_until_full()  # Both begin with an instance at hand, as in a process that serves.
             began = time.perf_counter()
             report = runtime.run(snippet, engine, moments.registry, limits)
             ran.append(time.perf_counter() - began)
+            engine.guests.wait_until_full()
             began = time.perf_counter()
             again = runtime.replay(report.run_id, lambda name: engine, moments.registry)
             replayed.append(time.perf_counter() - began)
@@ -133,7 +135,7 @@ tools.shelf.send(line=str(total)).unwrap()
             report = runtime.run(Snippet(source=source), engine, moments.registry, limits)
             (asked,) = book.list("pending")
             book.decide(asked.id, granted=True, decided_by="me")
-            time.sleep(0.3)  # The pool has an instance ready again, as it has after hours of waiting.
+            engine.guests.wait_until_full()  # As it is after hours of waiting.
             began = time.monotonic_ns()
             report = runtime.resume(report.run_id, lambda name: engine, moments.registry)
             assert report.status == "completed", report.error

@@ -27,6 +27,9 @@ from coilclaw.trust import MIGRATIONS as TRUST
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# What one worker of the tests starts is not to be found by another that looks for what its own tests left behind.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.setpgid(0, 0)
 
 # The same examples every time: a run that fails is to be one that has changed something. `make fuzz` looks further.
 settings.register_profile("steady", derandomize=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from coilclaw.bridge.redaction import Redaction
@@ -26,9 +25,8 @@ class Call(NamedTuple):
     """Whether the snippet stands still until the answer is there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PriorCall:
-    """What the receipts of an earlier process say about a call of this run."""
+class PriorCall(NamedTuple):
+    """What the receipts of an earlier process say about a call of this run. A tuple, because a run has thousands."""
 
     number: int
     tool: str

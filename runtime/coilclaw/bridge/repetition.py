@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pydantic_core import to_json
@@ -30,6 +30,8 @@ from coilclaw.sandbox import (
 __all__ = ["JournalEnded", "Repetition"]
 
 _READ_AHEAD: Final = 64
+_MOST_AHEAD: Final = 1024
+_BYTES_AHEAD: Final = 256 * 1024
 _BY_ITSELF: Final = (Completed, Failed, OutOfMemory, OutputExceeded, Rejected)
 """How a snippet ends that nobody ended."""
 
@@ -41,20 +43,49 @@ class JournalEnded(RunEnded):
         super().__init__(Suspended())
 
 
-class _Results:
-    """Results of a run in the order in which they are needed, read some at a time."""
+class _Answers:
+    """What a run was told, put together ahead of need as far as it is small.
+
+    Ahead, because it takes a fraction of the time in a row: a sandbox that ran in between has emptied the caches.
+    """
 
     def __init__(self, recorded: Recorded) -> None:
         self._recorded = recorded
-        delivered = (recorded.answers.get(number) for each in recorded.deliveries for number in each.numbers)
-        self._wanted = iter([known.result_hash for known in delivered if known is not None and known.result_hash])
-        self._read: dict[str, bytes] = {}
+        self._wanted = iter([number for each in recorded.deliveries for number in each.numbers if number > 0])
+        self._ready: dict[int, bytes] = {}
+        self._ahead = _READ_AHEAD
 
-    def of(self, result_hash: str) -> bytes | None:
-        if result_hash not in self._read:
-            ahead = [result_hash, *itertools.islice(self._wanted, _READ_AHEAD)]
-            self._read = self._recorded.results(ahead)
-        return self._read.get(result_hash)
+    def of(self, number: int) -> bytes:
+        """Raises Divergence if it is no longer known."""
+        if number < 0:
+            return TOO_MANY_ANSWERS
+        answer = self._ready.pop(number, None)
+        if answer is None:
+            self._make_ready([number, *itertools.islice(self._wanted, self._ahead)])
+            answer = self._ready.pop(number, None)
+        if answer is None:
+            raise Divergence(number, "answered", "pruned: its result is no longer kept")
+        return answer
+
+    def _make_ready(self, numbers: Sequence[int]) -> None:
+        answers = self._recorded.answers
+        if numbers[0] not in answers:
+            raise Divergence(numbers[0], "answered", "not in the journal")
+        known = [answers[number] for number in numbers if number in answers]
+        try:
+            results = self._recorded.results([each.result_hash for each in known if each.result_hash is not None])
+        except DamagedReceipt:
+            if len(numbers) > 1:  # It may be one that is needed later, or never.
+                self._make_ready(numbers[:1])
+                return
+            raise Divergence(numbers[0], "answered", "not to be known: its result was changed in the store") from None
+        for number, result_hash, failure in known:
+            if failure is not None:
+                self._ready[number] = failure.encode()
+            elif result_hash in results:
+                self._ready[number] = success(results[result_hash])
+        size = sum(map(len, self._ready.values())) // (len(self._ready) or 1)
+        self._ahead = min(_MOST_AHEAD, max(_READ_AHEAD, _BYTES_AHEAD // (size or 1)))
 
 
 class Repetition:
@@ -79,7 +110,7 @@ class Repetition:
         self._deliveries = recorded.deliveries
         self._prior = prior
         self._last = max(prior, default=0)
-        self._results = _Results(recorded)
+        self._told = _Answers(recorded)
         self._clock = clock
         self._goes_on = goes_on
         self._at = 0
@@ -111,7 +142,7 @@ class Repetition:
         if not delivery.of_call or delivery.numbers != (number,):
             raise Divergence(number, "answered later", "waited for")
         self._bridge.issue()
-        answer = self._answer(number)
+        answer = self._told.of(number)
         self._go_on_at_the_end()
         return answer
 
@@ -125,7 +156,7 @@ class Repetition:
         if not answered:
             self._unanswered.append((number, tool, input, line))
         elif number not in self._delivered:
-            self._bridge.answer(number, self._answer(number))
+            self._bridge.answer(number, self._told.of(number))
         self._go_on_at_the_end()
         return number
 
@@ -142,7 +173,7 @@ class Repetition:
             raise Divergence(delivery.numbers[0], "waited for", "not waited for")
         if any(abs(number) > self._bridge.issued for number in delivery.numbers):
             raise Divergence(self._bridge.issued + 1, "made", "not made")
-        told = [(abs(number), self._answer(number).decode()) for number in delivery.numbers]
+        told = [(abs(number), self._told.of(number).decode()) for number in delivery.numbers]
         self._go_on_at_the_end()
         return to_json(told)
 
@@ -203,19 +234,3 @@ class Repetition:
         # Without an answer it is admitted again, which knows what another version means then.
         if other := call_difference(prior, found, version=answered):
             raise Divergence(number, other.then, other.now)
-
-    def _answer(self, number: int) -> bytes:
-        if number < 0:
-            return TOO_MANY_ANSWERS
-        known = self._answers.get(number)
-        if known is None:
-            raise Divergence(number, "answered", "not in the journal")
-        if known.failure is not None:
-            return known.failure.encode()
-        try:
-            value = self._results.of(str(known.result_hash))
-        except DamagedReceipt:
-            raise Divergence(number, "answered", "not to be known: its result was changed in the store") from None
-        if value is None:
-            raise Divergence(number, "answered", "pruned: its result is no longer kept")
-        return success(value)

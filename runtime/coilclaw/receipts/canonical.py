@@ -18,6 +18,7 @@ __all__ = ["NotCanonical", "canonical_json", "contents_json", "digest", "in_prof
 
 _MAX_DEPTH: Final = 16
 _MAX_INTEGER: Final = 2**53
+_EMPTY: Final = hashlib.sha256()
 
 _encode_contents = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
@@ -65,4 +66,6 @@ def contents_json(value: Any) -> bytes:
 
 
 def digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    made = _EMPTY.copy()
+    made.update(data)
+    return made.hexdigest()

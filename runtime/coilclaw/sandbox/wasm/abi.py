@@ -2,24 +2,38 @@
 
 wasmtime's Python API converts every argument through a tree of type objects, which is most of what a
 call costs. The functions here use the same C bindings directly for the few shapes the world has
-(strings, integers, bytes). That is why the dependency on wasmtime is bounded by its major version.
+(strings, integers, bytes), and pass addresses as plain numbers: a ctypes pointer for each of them would
+take longer than the call. That is why the dependency on wasmtime is bounded by its major version.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from ctypes import POINTER, byref, c_void_p, cast, string_at
+from ctypes import c_char_p, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p, cast, string_at
 from typing import Any, Final
 
 import wasmtime
 from wasmtime import _bindings, _ffi
 from wasmtime.component import LinkerInstance
 
-__all__ = ["add_function", "epoch_callback", "give_bytes", "give_string", "give_u32", "give_u64", "take_string", "trap"]
+__all__ = [
+    "VALUE_SIZE",
+    "add_function",
+    "epoch_callback",
+    "give_bytes",
+    "give_string",
+    "give_u32",
+    "give_u64",
+    "take_s64",
+    "take_string",
+    "take_u32",
+    "take_u64",
+    "trap",
+]
 
-RawFunction = Callable[[Any, Any], int]
-"""Gets the arguments and the places for results; returns 0, or what `trap` returns."""
+RawFunction = Callable[[int, int], int]
+"""Gets the addresses of the arguments and of the places for results; returns 0, or what `trap` returns."""
 
 _STRING: Final = _ffi.WASMTIME_COMPONENT_STRING.value
 _U32: Final = _ffi.WASMTIME_COMPONENT_U32.value
@@ -27,15 +41,28 @@ _U64: Final = _ffi.WASMTIME_COMPONENT_U64.value
 _U8: Final = _ffi.WASMTIME_COMPONENT_U8.value
 _LIST: Final = _ffi.WASMTIME_COMPONENT_LIST.value
 _VALUE: Final = _bindings.wasmtime_component_val_t
-_STRIDE: Final = ctypes.sizeof(_VALUE)
-_KIND_OFFSET: Final = _VALUE.kind.offset
-_BODY_OFFSET: Final = _VALUE.of.offset
-_BYTES_POINTER: Final = POINTER(_bindings.wasm_byte_t)
+VALUE_SIZE: Final = ctypes.sizeof(_VALUE)
+"""From one argument to the next."""
+_KIND: Final = _VALUE.kind.offset
+_BODY: Final = _VALUE.of.offset
 _NO_FINALIZER: Final = ctypes.CFUNCTYPE(None, c_void_p)(0)
+_CALLBACK: Final = ctypes.CFUNCTYPE(c_size_t, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p, c_size_t)
 
-_new_bytes = _bindings._wasm_byte_vec_new
-_delete_bytes = _bindings._wasm_byte_vec_delete
-_new_list = _bindings._wasmtime_component_vallist_new
+
+class _Text(ctypes.Structure):
+    """`wasm_name_t` with its pointer as a number."""
+
+    _fields_ = (("size", c_size_t), ("data", c_void_p))
+
+
+def _quick(function: Any, *arguments: Any) -> Any:
+    """A C function that takes numbers for pointers and keeps the interpreter's lock: it only moves a few bytes."""
+    return ctypes.PYFUNCTYPE(None, *arguments)(cast(function, c_void_p).value or 0)
+
+
+_new_bytes: Final = _quick(_bindings._wasm_byte_vec_new, c_void_p, c_size_t, c_char_p)
+_delete_bytes: Final = _quick(_bindings._wasm_byte_vec_delete, c_void_p)
+_new_list: Final = _quick(_bindings._wasmtime_component_vallist_new, c_void_p, c_size_t, c_void_p)
 
 _alive: list[Any] = []
 """C keeps bare pointers to callbacks; they live as long as the process."""
@@ -44,14 +71,19 @@ _alive: list[Any] = []
 def add_function(instance: LinkerInstance, name: str, function: RawFunction) -> None:
     """Define one import. The function must not raise."""
 
-    def callback(data: Any, context: Any, kind: Any, args: Any, nargs: int, results: Any, nresults: int) -> int:
+    def callback(data: Any, context: Any, kind: Any, args: int, nargs: int, results: int, nresults: int) -> int:
         return function(args, results)
 
-    pointer = _bindings.wasmtime_component_func_callback_t(callback)
+    pointer = _CALLBACK(callback)
     _alive.append(pointer)
     encoded = name.encode()
     error = _ffi.wasmtime_component_linker_instance_add_func(
-        instance.ptr(), ctypes.create_string_buffer(encoded), len(encoded), pointer, None, _NO_FINALIZER
+        instance.ptr(),
+        ctypes.create_string_buffer(encoded),
+        len(encoded),
+        cast(pointer, _bindings.wasmtime_component_func_callback_t),
+        None,
+        _NO_FINALIZER,
     )
     if error:
         raise wasmtime.WasmtimeError._from_ptr(error)
@@ -75,33 +107,45 @@ def trap(message: str) -> int:
     return cast(wasmtime.WasmtimeError(message)._consume(), c_void_p).value or 0
 
 
-def take_string(value: Any) -> bytes:
-    text = value.of.string
+def take_string(place: int) -> bytes:
+    text = _Text.from_address(place + _BODY)
     data = string_at(text.data, text.size) if text.size else b""
-    _delete_bytes(byref(text))
+    _delete_bytes(place + _BODY)
     return data
 
 
-def give_string(place: Any, data: bytes) -> None:
-    place.kind = _STRING
-    _new_bytes(byref(place.of.string), len(data), cast(data, _BYTES_POINTER))  # type: ignore[arg-type]
+def take_u32(place: int) -> int:
+    return c_uint32.from_address(place + _BODY).value
 
 
-def give_u32(place: Any, number: int) -> None:
-    place.kind = _U32
-    place.of.u32 = number
+def take_u64(place: int) -> int:
+    return c_uint64.from_address(place + _BODY).value
 
 
-def give_u64(place: Any, number: int) -> None:
-    place.kind = _U64
-    place.of.u64 = number
+def take_s64(place: int) -> int:
+    return c_int64.from_address(place + _BODY).value
 
 
-def give_bytes(place: Any, data: bytes) -> None:
+def give_string(place: int, data: bytes) -> None:
+    c_uint8.from_address(place + _KIND).value = _STRING
+    _new_bytes(place + _BODY, len(data), data)
+
+
+def give_u32(place: int, number: int) -> None:
+    c_uint8.from_address(place + _KIND).value = _U32
+    c_uint32.from_address(place + _BODY).value = number
+
+
+def give_u64(place: int, number: int) -> None:
+    c_uint8.from_address(place + _KIND).value = _U64
+    c_uint64.from_address(place + _BODY).value = number
+
+
+def give_bytes(place: int, data: bytes) -> None:
     size = len(data)
     # A list<u8> is an array of tagged values: write all tags, then all bytes, with one strided copy each.
-    buffer = bytearray(_STRIDE * size)
-    buffer[_KIND_OFFSET::_STRIDE] = bytes([_U8]) * size
-    buffer[_BODY_OFFSET::_STRIDE] = data
-    place.kind = _LIST
-    _new_list(byref(place.of.list), size, (_VALUE * size).from_buffer(buffer))
+    buffer = bytearray(VALUE_SIZE * size)
+    buffer[_KIND::VALUE_SIZE] = bytes([_U8]) * size
+    buffer[_BODY::VALUE_SIZE] = data
+    c_uint8.from_address(place + _KIND).value = _LIST
+    _new_list(place + _BODY, size, ctypes.addressof((_VALUE * size).from_buffer(buffer)))

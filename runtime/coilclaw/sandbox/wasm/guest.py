@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Final
+from typing import Final
 
 import wasmtime
 from wasmtime import component
@@ -25,6 +25,8 @@ __all__ = ["Guest", "GuestTrap", "link_guest"]
 
 _WASI: Final = "@0.2.9"
 _MOST_ENTROPY: Final = 64 * 1024
+_SECOND: Final = abi.VALUE_SIZE
+_THIRD: Final = 2 * abi.VALUE_SIZE
 
 _running: dict[int, Guest] = {}
 """The guest that runs on each thread: a guest calls back on the thread that called it."""
@@ -140,10 +142,10 @@ def link_guest(compiled: CompiledGuest) -> component.Linker:
     return linker
 
 
-def _guarded(function: Callable[[Guest, Any, Any], None]) -> abi.RawFunction:
+def _guarded(function: Callable[[Guest, int, int], None]) -> abi.RawFunction:
     """Nothing may escape into C: an exception becomes a trap and is raised again behind the guest."""
 
-    def guarded(args: Any, results: Any) -> int:
+    def guarded(args: int, results: int) -> int:
         guest = _running[threading.get_ident()]
         try:
             function(guest, args, results)
@@ -164,31 +166,31 @@ def _host(guest: Guest) -> Host:
     return guest.host
 
 
-def _call(guest: Guest, args: Any, results: Any) -> None:
-    tool, input, line = abi.take_string(args[0]), abi.take_string(args[1]), args[2].of.u32
-    abi.give_string(results[0], _host(guest).call(tool.decode(), input, line))
+def _call(guest: Guest, args: int, results: int) -> None:
+    tool, input, line = abi.take_string(args), abi.take_string(args + _SECOND), abi.take_u32(args + _THIRD)
+    abi.give_string(results, _host(guest).call(tool.decode(), input, line))
 
 
-def _begin(guest: Guest, args: Any, results: Any) -> None:
-    tool, input, line = abi.take_string(args[0]), abi.take_string(args[1]), args[2].of.u32
-    abi.give_u32(results[0], _host(guest).begin(tool.decode(), input, line))
+def _begin(guest: Guest, args: int, results: int) -> None:
+    tool, input, line = abi.take_string(args), abi.take_string(args + _SECOND), abi.take_u32(args + _THIRD)
+    abi.give_u32(results, _host(guest).begin(tool.decode(), input, line))
 
 
-def _wait(guest: Guest, args: Any, results: Any) -> None:
-    nanoseconds = args[0].of.s64
-    abi.give_string(results[0], _host(guest).wait(None if nanoseconds < 0 else nanoseconds / 1e9))
+def _wait(guest: Guest, args: int, results: int) -> None:
+    nanoseconds = abi.take_s64(args)
+    abi.give_string(results, _host(guest).wait(None if nanoseconds < 0 else nanoseconds / 1e9))
 
 
-def _preflight(guest: Guest, args: Any, results: Any) -> None:
-    abi.give_string(results[0], _host(guest).preflight(abi.take_string(args[0])))
+def _preflight(guest: Guest, args: int, results: int) -> None:
+    abi.give_string(results, _host(guest).preflight(abi.take_string(args)))
 
 
-def _write(guest: Guest, args: Any, results: Any) -> None:
-    _host(guest).write(args[0].of.u32, abi.take_string(args[1]).decode())
+def _write(guest: Guest, args: int, results: int) -> None:
+    _host(guest).write(abi.take_u32(args), abi.take_string(args + _SECOND).decode())
 
 
-def _sleep(guest: Guest, args: Any, results: Any) -> None:
-    left = guest.asleep(args[0].of.u64) / 1e9
+def _sleep(guest: Guest, args: int, results: int) -> None:
+    left = guest.asleep(abi.take_u64(args)) / 1e9
     pause = threading.Event()
     while left > 0 and guest.deadline is not None:
         guest.deadline.end_if_over()
@@ -197,15 +199,15 @@ def _sleep(guest: Guest, args: Any, results: Any) -> None:
         left -= step
 
 
-def _monotonic(guest: Guest, args: Any, results: Any) -> None:
-    abi.give_u64(results[0], guest.monotonic_clock())
+def _monotonic(guest: Guest, args: int, results: int) -> None:
+    abi.give_u64(results, guest.monotonic_clock())
 
 
-def _random_bytes(guest: Guest, args: Any, results: Any) -> None:
-    size = args[0].of.u64
+def _random_bytes(guest: Guest, args: int, results: int) -> None:
+    size = abi.take_u64(args)
     if size > _MOST_ENTROPY:
         raise RuntimeError(f"{size} random bytes at once")
-    abi.give_bytes(results[0], guest.entropy(size))
+    abi.give_bytes(results, guest.entropy(size))
 
 
 def _moment(nanoseconds: int) -> component.Record:
