@@ -9,8 +9,10 @@ from suite.workloads import FIB, MIXED
 __all__ = [
     "COMMANDS",
     "CONCURRENT",
+    "DECISION_BY_ARGUMENTS",
     "DURABLE",
     "FIB_NAME",
+    "FIRST_DECISION",
     "FRESH",
     "HOST_CALL",
     "MIXED_NAME",
@@ -35,6 +37,8 @@ DURABLE: Final = "durable append of two receipts"
 CONCURRENT: Final = "durable append, callers at once"
 VERIFICATION: Final = "chain verification, each receipt"
 POLICY: Final = "policy decision, p99"
+DECISION_BY_ARGUMENTS: Final = "coilclaw, three arguments looked at"
+FIRST_DECISION: Final = "coilclaw, first decision about a tool"
 COMMANDS: Final = "whole process"
 
 OURS: Final = "coilclaw"

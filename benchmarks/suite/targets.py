@@ -10,8 +10,10 @@ from typing import Final, Literal
 from suite.names import (
     COMMANDS,
     CONCURRENT,
+    DECISION_BY_ARGUMENTS,
     DURABLE,
     FIB_NAME,
+    FIRST_DECISION,
     FRESH,
     HOST_CALL,
     MIXED_NAME,
@@ -114,6 +116,8 @@ TARGETS: Final = (
     _at_least("16 concurrent callers beside one", 4, TIMES, _ratio(CONCURRENT, "1 caller", "16 callers")),
     _at_least("chain verification", 150_000, "/s", _rate(VERIFICATION, "coilclaw")),
     _at_most("policy decision, p99", 20, "µs", _scaled(POLICY, "coilclaw", 1e6)),
+    _at_most("policy decision by three arguments, p99", 20, "µs", _scaled(POLICY, DECISION_BY_ARGUMENTS, 1e6)),
+    _at_most("first policy decision about a tool, p99", 20, "µs", _scaled(POLICY, FIRST_DECISION, 1e6)),
     _at_most(
         "coilclaw run, more than python -c pass",
         200,
@@ -124,10 +128,10 @@ TARGETS: Final = (
 )
 
 NOT_MEASURED: Final = (
-    "replay of journaled calls",
-    "save-to-callable",
+    "replay of journaled calls (benchmarks/replay.py)",
+    "save-to-callable (benchmarks/hot_reload.py)",
 )
-"""Targets of the design whose parts this suite does not exercise yet."""
+"""Targets of the design that have a script of their own."""
 
 
 def judge(results: Results) -> list[Judgement]:

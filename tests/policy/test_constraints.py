@@ -356,3 +356,24 @@ def test_a_bad_rule_tells_everything_at_once() -> None:
         ("arguments", "a"),
         ("arguments", "b", "above"),
     ]
+
+
+def test_a_default_that_the_path_may_mean_counts_although_another_was_sent_as_it_is() -> None:
+    class Ambiguous(BaseModel):
+        Path: str = "public/a"
+        path: str = "private/b"
+
+    demand = constraint("Path", {"matches": "private/*", "ignore_case": True})
+    assert demand.holds({"Path": "public/a"}, Ambiguous(Path="public/a"))
+
+
+@pytest.mark.parametrize("ignore_case", [False, True])
+def test_a_value_is_not_taken_for_what_was_sent_if_the_tool_made_something_else_of_it(ignore_case: bool) -> None:
+    class Moving(BaseModel):
+        path: str
+
+    demand = constraint("path", {"equals": "b", "ignore_case": ignore_case})
+    assert demand.holds({"path": "a"}, Moving(path="b")), "what the tool makes of it counts"
+    assert demand.holds({"path": "b"}, Moving(path="a")), "and so does what was sent"
+    assert not demand.holds({"path": "a"}, Moving(path="a"))
+    assert demand.holds({"path": "a", "PATH": "b"}, Moving(path="a")) is ignore_case

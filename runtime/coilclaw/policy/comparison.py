@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-__all__ = ["Number", "exactly", "number", "plain", "same"]
+__all__ = ["Number", "any_of", "exactly", "number", "plain", "same"]
 
 Number = int | float
 
@@ -89,6 +90,22 @@ def same(wanted: Any, given: Any, *, ignore_case: bool = False) -> bool:
     if isinstance(wanted, int | float):
         return _equal(wanted, number(given))
     return bool(wanted == given)
+
+
+def any_of(wanted: Sequence[Any], *, ignore_case: bool = False) -> Callable[[Any], bool]:
+    """`same` for any of several values, with what can be known of them worked out beforehand."""
+    texts = [each for each in wanted if isinstance(each, str)]
+    others = [each for each in wanted if not isinstance(each, str)]
+    written, read = frozenset(texts), frozenset(_folded(text, ignore_case) for text in texts)
+
+    def is_one(given: Any) -> bool:
+        if not isinstance(given, str):
+            return any(same(each, given, ignore_case=ignore_case) for each in wanted)
+        if given in written or _folded(given, ignore_case) in read:
+            return True
+        return any(same(each, given, ignore_case=ignore_case) for each in others)
+
+    return is_one
 
 
 def exactly(wanted: Any, given: Any, *, ignore_case: bool = False) -> bool:

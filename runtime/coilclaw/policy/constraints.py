@@ -17,14 +17,15 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import translate
 from typing import Any, Final
 
-from coilclaw.policy.comparison import exactly, number, plain, same
-from coilclaw.policy.lookup import Found, TooMany, found_at, is_echo, is_list
+from coilclaw.policy.comparison import any_of, exactly, number, plain
+from coilclaw.policy.lookup import Found, TooMany, found_at, is_echo, is_list, is_plain_echo
 
 __all__ = ["Constraint", "Problem", "read_constraint"]
 
@@ -32,16 +33,20 @@ _MOST_PARTS: Final = 16
 _LONGEST_SHOWN: Final = 60
 _LARGEST_WRITTEN: Final = 10**400
 _ORDERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
-    "above": lambda given, wanted: given > wanted,
-    "at_least": lambda given, wanted: given >= wanted,
-    "below": lambda given, wanted: given < wanted,
-    "at_most": lambda given, wanted: given <= wanted,
+    "above": operator.gt,
+    "at_least": operator.ge,
+    "below": operator.lt,
+    "at_most": operator.le,
 }
 _TEXTS: Final = ("matches", "not_matches", "starts_with")
 _LENGTHS: Final = ("length_at_least", "length_at_most")
 _LISTED: Final = ("one_of", "not_one_of")
 _KEYS: Final = ("equals", *_LISTED, *_TEXTS, *_ORDERS, *_LENGTHS, "present", "ignore_case")
 _ABOUT_VALUES: Final = tuple(key for key in _KEYS if key not in ("present", "ignore_case"))
+
+
+_Check = Callable[[Any, bool], bool]
+"""Gets a value, and whether the path names a list that it stands in."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +65,18 @@ class Constraint:
     path: str
     demands: Mapping[str, Any]
     _parts: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    _checks: tuple[Callable[[Found], bool], ...] = field(init=False, repr=False, compare=False)
+    _simple: bool = field(init=False, repr=False, compare=False)
+    """Whether the path is the name of an argument and nothing else."""
+    _checks: tuple[_Check, ...] = field(init=False, repr=False, compare=False)
     _fold: bool = field(init=False, repr=False, compare=False)
     _present: bool | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         fold = bool(self.demands.get("ignore_case"))
         checks = (_check(key, self.demands[key], fold) for key in _ABOUT_VALUES if key in self.demands)
+        simple = "present" not in self.demands and "." not in self.path and self.path != "*"
         object.__setattr__(self, "_parts", tuple(self.path.split(".")))
+        object.__setattr__(self, "_simple", simple)
         object.__setattr__(self, "_checks", tuple(checks))
         object.__setattr__(self, "_fold", fold)
         object.__setattr__(self, "_present", self.demands.get("present"))
@@ -79,6 +88,8 @@ class Constraint:
         in either counts. Whether a path is present is a question about what was written.
         """
         try:
+            if self._simple and is_plain_echo(sent, meant, self.path, ignore_case=self._fold):
+                return self._is_met(sent[self.path], False)  # What most calls come to, in a fraction of the time.
             written = found_at(sent, self._parts, ignore_case=self._fold)
             if self._present is not None and not _is_present(written, self._present):
                 return False
@@ -94,13 +105,13 @@ class Constraint:
             return True
 
     def _met_by(self, found: list[Found]) -> bool:
-        for each in found:
-            for check in self._checks:
-                if not check(each):
-                    break
-            else:
-                return True
-        return False
+        return any(self._is_met(value, within) for value, within in found)
+
+    def _is_met(self, value: Any, within: bool) -> bool:
+        for check in self._checks:  # noqa: SIM110  # A generator would take longer than the checks.
+            if not check(value, within):
+                return False
+        return True
 
     def unmet(self, sent: Mapping[str, Any], meant: Any = None) -> str | None:
         """Why the arguments do not meet the demands, in words, or None when they do."""
@@ -183,35 +194,37 @@ def _contradictions(path: str, raw: Mapping[str, Any]) -> Iterator[Problem]:
             further = {name: raw[name] for name in _ABOUT_VALUES if name in raw and name != key}
             fold = bool(raw.get("ignore_case"))
             checks = [_check(name, demand, fold) for name, demand in further.items()]
-            if not any(all(check(Found(each, within=False)) for check in checks) for each in wanted):
+            if not any(all(check(each, False) for check in checks) for each in wanted):
                 yield _problem((path,), f"can never hold: `{key}` leaves no value for `{next(iter(further))}`", raw)
 
 
-def _check(key: str, wanted: Any, fold: bool) -> Callable[[Found], bool]:
+def _check(key: str, wanted: Any, fold: bool) -> _Check:
     """One demand as a question about one value."""
-    if key == "equals":
-        return lambda found: same(wanted, found.value, ignore_case=fold)
-    if key == "one_of":
-        return lambda found: any(same(each, found.value, ignore_case=fold) for each in wanted)
+    if key in ("equals", "one_of"):
+        is_one = any_of([wanted] if key == "equals" else wanted, ignore_case=fold)
+        return lambda value, within: is_one(value)
     if key == "not_one_of":
-        return lambda found: (
-            not is_list(found.value) and not any(exactly(each, found.value, ignore_case=fold) for each in wanted)
+        return lambda value, within: (
+            not is_list(value) and not any(exactly(each, value, ignore_case=fold) for each in wanted)
         )
     if key in _ORDERS:
-        return lambda found: _ordered(_ORDERS[key], found.value, wanted)
+        order = _ORDERS[key]
+        return lambda value, within: _ordered(order, value, wanted)
     if key in _LENGTHS:
-        return lambda found: not found.within and _has_length(found.value, wanted, most=key == "length_at_most")
+        return lambda value, within: not within and _has_length(value, wanted, most=key == "length_at_most")
     if key == "not_matches":
         listed = [wanted] if isinstance(wanted, str) else wanted
         patterns = [re.compile(translate(_folded(each, fold))) for each in listed]
-        return lambda found: not is_list(found.value) and not _fits(patterns, found.value, fold)
+        return lambda value, within: not is_list(value) and not _fits(patterns, value, fold)
     forms = _folded(wanted, fold), _folded(plain(wanted), fold)
+    written: Callable[[str], Any]
+    read: Callable[[str], Any]
     if key == "matches":
         written, read = (re.compile(translate(form)).match for form in forms)
-        return lambda found: _reads(found.value, fold, written, read)
-    return lambda found: _reads(
-        found.value, fold, lambda text: text.startswith(forms[0]), lambda text: text.startswith(forms[1])
-    )
+    else:
+        written, read = (lambda text: text.startswith(forms[0])), (lambda text: text.startswith(forms[1]))
+    alike = forms[0] == forms[1]
+    return lambda value, within: _reads(value, fold, written, read, alike)
 
 
 def _is_present(written: list[Found], wanted: bool) -> bool:
@@ -219,10 +232,15 @@ def _is_present(written: list[Found], wanted: bool) -> bool:
     return bool(written) if wanted else all(each.value is None for each in written)
 
 
-def _reads(value: Any, fold: bool, written: Callable[[str], Any], read: Callable[[str], Any]) -> bool:
-    """Whether a text meets a demand as it is written, or as it is read."""
+def _reads(value: Any, fold: bool, written: Callable[[str], Any], read: Callable[[str], Any], alike: bool) -> bool:
+    """Whether a text meets a demand as it is written, or as it is read; `alike` if both demand the same."""
     text = value if isinstance(value, str) else _as_text(value)
-    return text is not None and bool(written(_folded(text, fold)) or read(_folded(plain(text), fold)))
+    if text is None:
+        return False
+    if written(text.casefold() if fold else text):
+        return True
+    seen = plain(text)
+    return not (alike and seen == text) and bool(read(seen.casefold() if fold else seen))
 
 
 def _as_text(value: Any) -> str | None:

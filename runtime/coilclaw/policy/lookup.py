@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, RootModel
 
-__all__ = ["Found", "TooMany", "found_at", "is_echo", "is_list"]
+__all__ = ["Found", "TooMany", "found_at", "is_echo", "is_list", "is_plain_echo"]
 
 _MOST_VALUES: Final = 10_000
 _LISTS: Final = (list, tuple, set, frozenset)
@@ -60,12 +60,23 @@ def found_at(root: Any, parts: tuple[str, ...], *, ignore_case: bool = False) ->
 
 def is_echo(sent: Any, meant: Any, name: str) -> bool:
     """Whether a tool took one argument exactly as it was sent, so that looking at both would find the same twice."""
-    if type(sent) is not dict or not isinstance(meant, BaseModel) or _other_names(type(meant)):
+    if is_plain_echo(sent, meant, name):
+        return True
+    kind: Any = type(meant)
+    if type(sent) is not dict or name not in _plain_names(kind) or type(sent.get(name)) is not list:
         return False
-    given, taken = sent.get(name), meant.__dict__.get(name)
-    if type(given) is list:
-        return type(taken) is list and given == taken and all(type(each) is str for each in (*given, *taken))
-    return type(given) in _ATOMS and type(given) is type(taken) and given == taken and name in sent
+    given, taken = sent[name], meant.__dict__.get(name)
+    return type(taken) is list and given == taken and all(type(each) is str for each in (*given, *taken))
+
+
+def is_plain_echo(sent: Any, meant: Any, name: str, *, ignore_case: bool = False) -> bool:
+    """The same for one plain value: what was sent under this name is all that there is to look at."""
+    kind: Any = type(meant)
+    names = _plain_names(kind)
+    if type(sent) is not dict or name not in names or name not in sent or (ignore_case and not sent.keys() <= names):
+        return False
+    given, taken = sent[name], meant.__dict__.get(name)
+    return type(given) in _ATOMS and type(given) is type(taken) and bool(given == taken)
 
 
 def _leaves(places: list[Any]) -> list[Found]:
@@ -133,6 +144,15 @@ def _items(node: Any) -> Iterator[tuple[str, Any]]:
         yield from (node.__pydantic_extra__ or {}).items()
     elif dataclasses.is_dataclass(node) and not isinstance(node, type):
         yield from ((each.name, getattr(node, each.name, None)) for each in dataclasses.fields(node))
+
+
+@lru_cache(maxsize=256)
+def _plain_names(kind: type) -> frozenset[str]:
+    """The fields of a model each of which has one name, and one that no other has in capitals."""
+    if not issubclass(kind, BaseModel) or _other_names(kind):
+        return frozenset()
+    names = frozenset(kind.model_fields)
+    return names if len({name.casefold() for name in names}) == len(names) else frozenset()
 
 
 @lru_cache(maxsize=256)

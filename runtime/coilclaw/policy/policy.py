@@ -31,6 +31,11 @@ _BY_AUTONOMY: Final = {
     Autonomy.FULL: {Risk.READ: Decision.ALLOW, Risk.WRITE: Decision.ALLOW, Risk.DESTRUCTIVE: Decision.ALLOW},
 }
 _MOST_KNOWN: Final = 10_000
+_WILD: Final = frozenset("*?[")
+
+
+_Said = tuple[Decision, str]
+"""An opinion and its reason."""
 
 
 class _Known(NamedTuple):
@@ -38,8 +43,8 @@ class _Known(NamedTuple):
 
     verdict: Verdict
     verdict_if_none_apply: Verdict
-    opinions: tuple[tuple[Decision, str], ...]
-    open: tuple[Rule, ...]
+    opinions: tuple[_Said, ...]
+    open: tuple[tuple[Rule, _Said], ...]
 
 
 class Policy:
@@ -49,7 +54,9 @@ class Policy:
         self.autonomy = autonomy
         self.rules = tuple(replace(rule, number=number) for number, rule in enumerate(rules, 1))
         self._by_channel = any(rule.channels for rule in self.rules)
-        self._by_arguments = tuple(rule for rule in self.rules if rule.constraints)
+        self._by_integration, self._of_any = _by_integration(self.rules)
+        self._concerned: dict[tuple[str, tuple[str, ...]], tuple[Rule, ...]] = {}
+        self._by_risk = {risk: self._nothing_but(risk) for risk in Risk}
         self._known: dict[tuple[str, Risk, Decision | None, tuple[str, ...], str], _Known] = {}
 
     def decide(
@@ -77,12 +84,12 @@ class Policy:
                 self._known[key] = known
         if arguments is None or not known.open:
             return known.verdict
-        applying = [(rule.decision, str(rule)) for rule in known.open if rule.holds(arguments, input)]
+        applying = [said for rule, said in known.open if rule.holds(arguments, input)]
         return _strictest([*known.opinions, *applying]) if applying else known.verdict_if_none_apply
 
     def constrained(self, tool: Tool) -> bool:
         """Whether arguments can matter to the decision about this tool."""
-        return any(rule.names(tool) for rule in self._by_arguments)
+        return any(rule.constraints for rule in self._concerning(tool))
 
     def explain(
         self,
@@ -117,31 +124,72 @@ class Policy:
         return "sha256:" + hashlib.sha256(_written([self.autonomy.value, *rules]).encode()).hexdigest()
 
     def _look(self, tool: Tool, risk: Risk, channel: str) -> _Known:
-        opinions = [(_BY_AUTONOMY[self.autonomy][risk], self._by_risk(risk))]
+        concerned = [rule for rule in self._concerning(tool) if rule.aside(risk, channel) is None]
+        if not concerned and tool.default_decision is None:
+            return self._by_risk[risk]
+        opinions = [*self._by_risk[risk].opinions]
         if tool.default_decision is not None:
             opinions.append((tool.default_decision, "the tool's own contract"))
-        names = names_of(tool)
-        concerned = [rule for rule in self.rules if rule.fits(names) and rule.aside(risk, channel) is None]
         opinions += [(rule.decision, str(rule)) for rule in concerned if not rule.constraints]
         verdict = _strictest(opinions)
         # What is looser than the verdict without it cannot matter, whatever the arguments.
         floor = verdict.decision.strictness
-        opened = tuple(rule for rule in concerned if rule.constraints and rule.decision.strictness >= floor)
+        opened = [rule for rule in concerned if rule.constraints and rule.decision.strictness >= floor]
         tighter = tuple(rule for rule in opened if rule.decision.strictness > floor)
-        return _Known(replace(verdict, conditional=tighter), verdict, tuple(opinions), opened)
+        about_tool = replace(verdict, conditional=tighter) if tighter else verdict
+        said = tuple((rule, (rule.decision, str(rule))) for rule in opened)
+        return _Known(about_tool, verdict, tuple(opinions), said)
 
-    def _by_risk(self, risk: Risk) -> str:
+    def _nothing_but(self, risk: Risk) -> _Known:
+        """What is known of a tool of which nothing else is: the autonomy's word."""
+        said = (_BY_AUTONOMY[self.autonomy][risk], self._words(risk))
+        verdict = _strictest([said])
+        return _Known(verdict, verdict, (said,), ())
+
+    def _concerning(self, tool: Tool) -> tuple[Rule, ...]:
+        """The rules that name a tool, in their order."""
+        key = (tool.id, tool.aliases)
+        known = self._concerned.get(key)
+        if known is not None:
+            return known
+        names = names_of(tool)
+        near = {rule.number: rule for rule in self._of_any}
+        for name in names:
+            near.update(self._by_integration.get(name.partition(".")[0], {}))
+        found = tuple(near[number] for number in sorted(near) if near[number].fits(names))
+        if len(self._concerned) < _MOST_KNOWN:
+            self._concerned[key] = found
+        return found
+
+    def _words(self, risk: Risk) -> str:
         return f"autonomy {self.autonomy.value!r} and risk {risk.value!r}"
 
     def _of_autonomy(self, risk: Risk) -> Opinion:
         return Opinion(
-            source="autonomy", decision=_BY_AUTONOMY[self.autonomy][risk], applied="yes", why=self._by_risk(risk)
+            source="autonomy", decision=_BY_AUTONOMY[self.autonomy][risk], applied="yes", why=self._words(risk)
         )
 
 
-def _strictest(opinions: Sequence[tuple[Decision, str]]) -> Verdict:
-    decision = max((opinion for opinion, _ in opinions), key=lambda each: each.strictness)
-    reasons = [reason for opinion, reason in opinions if opinion is decision]
+def _by_integration(rules: Sequence[Rule]) -> tuple[dict[str, dict[int, Rule]], tuple[Rule, ...]]:
+    """Rules by the integration that their pattern spells out, and those whose pattern leaves it open."""
+    named: dict[str, dict[int, Rule]] = {}
+    of_any = []
+    for rule in rules:
+        integration = rule.tool.partition(".")[0]
+        if _WILD.isdisjoint(integration):
+            named.setdefault(integration, {})[rule.number] = rule
+        else:
+            of_any.append(rule)
+    return named, tuple(of_any)
+
+
+def _strictest(opinions: Sequence[_Said]) -> Verdict:
+    decision, reasons = opinions[0][0], [opinions[0][1]]
+    for other, reason in opinions[1:]:
+        if other is decision:
+            reasons.append(reason)
+        elif other.strictness > decision.strictness:
+            decision, reasons = other, [reason]
     return Verdict(decision=decision, reason="; ".join(reasons))
 
 

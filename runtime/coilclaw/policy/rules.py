@@ -81,7 +81,10 @@ class Rule:
 
     def holds(self, sent: Mapping[str, Any], meant: Any = None) -> bool:
         """Whether the arguments meet every demand; see `Constraint.holds`."""
-        return all(constraint.holds(sent, meant) for constraint in self.constraints)
+        for constraint in self.constraints:  # noqa: SIM110  # On the path of every call.
+            if not constraint.holds(sent, meant):
+                return False
+        return True
 
     def unmet(self, sent: Mapping[str, Any], meant: Any = None) -> str | None:
         """The first demand that the arguments do not meet, or None when they meet all."""

@@ -47,7 +47,7 @@ class Event(NamedTuple):
 
 _PARTS: Final = itemgetter(*Event._fields)
 _STARTED: Final = b'"type":"tool.call.started"}'
-_ENDED: Final = tuple(b'"type":"%b"}' % kind.encode() for kind in sorted(_ENDS))
+_STARTED_OR_ENDED: Final = (_STARTED, *(b'"type":"%b"}' % kind.encode() for kind in sorted(_ENDS)))
 """How the bodies of such receipts end: the type is their last field, and a quote in a value is escaped."""
 
 
@@ -85,22 +85,21 @@ def read_events(database: Database, run_id: str, first_seq: int) -> tuple[list[E
     replaced together with its hash, shows in those that follow, up to the head, which is sealed.
     """
     own: list[bytes] = []
-    mine = b'"run_id":' + b'"%b"' % run_id.encode()
-    seq, previous = first_seq - 1, None
+    mine = b'"run_id":"%b"' % run_id.encode()
+    seq, previous = first_seq - 1, b'"previous_hash":"'
     while rows := database.read(
         "SELECT seq, CAST(body AS BLOB), receipt_hash FROM receipts WHERE seq > ? ORDER BY seq LIMIT ?",
         (seq, _ROWS_AT_ONCE),
     ):
         for seq, body, receipt_hash in rows:
-            follows = previous is None or body.startswith(previous, body.rfind(b'"previous_hash":"'))
-            if digest(body) != receipt_hash or not follows:
+            at = body.rfind(b'"previous_hash":"')  # Behind it every quote is structure.
+            if digest(body) != receipt_hash or not body.startswith(previous, at):
                 raise DamagedReceipt(f"receipt {seq} was changed", hint="`coilclaw receipt verify` says more")
             previous = b'"previous_hash":"%b"' % receipt_hash.encode()
-            if mine in body:
+            if body.find(mine, at) > 0:
                 own.append(body)
     # Looked into only now that they are known to be what was written.
-    found = (from_json(body, cache_strings="keys") for body in _telling(own))
-    return [Event._make(_PARTS(fields)) for fields in found if fields["run_id"] == run_id], seq
+    return [Event._make(_PARTS(from_json(body, cache_strings="keys"))) for body in _telling(own)], seq
 
 
 def _telling(own: Sequence[bytes]) -> list[bytes]:
@@ -108,18 +107,16 @@ def _telling(own: Sequence[bytes]) -> list[bytes]:
     telling: list[bytes] = []
     ended: set[bytes] = set()
     for body in reversed(own):
-        if body.endswith(_ENDED):
-            ended.add(_call_of(body))
-        elif body.endswith(_STARTED) and _call_of(body) in ended:
-            continue
+        if body.endswith(_STARTED_OR_ENDED):
+            at = body.rfind(b'"tool_call_id":')
+            call = body[at : body.find(b",", at)]
+            if not body.endswith(_STARTED):
+                ended.add(call)
+            elif call in ended:
+                continue
         telling.append(body)
     telling.reverse()
     return telling
-
-
-def _call_of(body: bytes) -> bytes:
-    at = body.rfind(b'"tool_call_id":')
-    return body[at : body.find(b",", at)]
 
 
 def prior_calls(events: Sequence[Event]) -> dict[int, PriorCall]:
