@@ -349,9 +349,11 @@ def test_a_rejected_run_that_would_be_accepted_today_is_a_difference_and_does_no
         "UPDATE contents SET body = '\"forged\"' WHERE hash IN (SELECT json_extract(body, '$[1]') FROM journal)",
         "DELETE FROM contents WHERE hash IN (SELECT json_extract(body, '$[1]') FROM journal)",
         "UPDATE receipts SET body = replace(body, 'ledger.look', 'ledger.lurk')",
+        "UPDATE receipts SET body = CAST(body AS TEXT) WHERE seq = (SELECT min(seq) + 1 FROM receipts)",
+        "UPDATE receipts SET receipt_hash = 7 WHERE seq = (SELECT max(seq) FROM receipts)",
         'UPDATE runs SET header = replace(header, \'"seed": "\', \'"seed": "00\')',
     ],
-    ids=["a row", "no row", "a result", "no result", "a receipt", "the seed"],
+    ids=["a row", "no row", "a result", "no result", "a receipt", "a text", "a hash", "the seed"],
 )
 def test_what_was_changed_in_the_store_is_found(replays: Replays, change: str) -> None:
     report = replays.run(SOURCE)

@@ -88,12 +88,12 @@ def read_events(database: Database, run_id: str, first_seq: int) -> tuple[list[E
     mine = b'"run_id":"%b"' % run_id.encode()
     seq, previous = first_seq - 1, b'"previous_hash":"'
     while rows := database.read(
-        "SELECT seq, CAST(body AS BLOB), receipt_hash FROM receipts WHERE seq > ? ORDER BY seq LIMIT ?",
+        "SELECT seq, body, receipt_hash FROM receipts WHERE seq > ? ORDER BY seq LIMIT ?",
         (seq, _ROWS_AT_ONCE),
     ):
         for seq, body, receipt_hash in rows:
-            at = body.rfind(b'"previous_hash":"')  # Behind it every quote is structure.
-            if digest(body) != receipt_hash or not body.startswith(previous, at):
+            at = body.rfind(b'"previous_hash":"') if type(body) is bytes else -1  # Behind it every quote is structure.
+            if at < 0 or digest(body) != receipt_hash or not body.startswith(previous, at):
                 raise DamagedReceipt(f"receipt {seq} was changed", hint="`coilclaw receipt verify` says more")
             previous = b'"previous_hash":"%b"' % receipt_hash.encode()
             if body.find(mine, at) > 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Generator
+from types import FrameType
 from typing import Any, NoReturn, Protocol
 
 from coilclaw.sandbox.guest.values import arguments_json
@@ -110,7 +111,7 @@ class Tools:
 
     def __init__(self, completions: Completions, path: str = "") -> None:
         self._completions = completions
-        self._path = path
+        self._path = path.encode("utf-8", "backslashreplace").decode()  # A component's string has no lone surrogates.
 
     def __getattr__(self, name: str) -> Tools:
         if name.startswith("_"):
@@ -120,16 +121,17 @@ class Tools:
         return child
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        path = self._path.encode("utf-8", "backslashreplace").decode()  # A component's string has no lone surrogates.
+        path = self._path
         try:
             input = arguments_json([args, kwargs] if args else kwargs)
         except (TypeError, ValueError, RecursionError) as error:
             # Sent all the same, so that the attempt leaves a receipt.
             input = json.dumps({"": str(error)})
-        line = _snippet_line()
+        frame = sys._getframe(1)
+        line = frame.f_lineno if SNIPPET_FLAG in frame.f_globals else _snippet_line(frame)
         if path.endswith(".start"):
-            return self._completions.begin(path.removesuffix(".start"), input, line)
-        result = _result(self._completions.host.call(path, input, line))
+            return self._completions.begin(path.removesuffix(".start"), input, line or 0)
+        result = _result(self._completions.host.call(path, input, line or 0))
         if result is None:
             self._completions.stop()
         return result
@@ -138,10 +140,9 @@ class Tools:
         return f"<tools.{self._path}>" if self._path else "<tools>"
 
 
-def _snippet_line() -> int:
-    frame = sys._getframe(2)
+def _snippet_line(frame: FrameType | None) -> int | None:
     while frame is not None:
         if SNIPPET_FLAG in frame.f_globals:
-            return frame.f_lineno or 0
-        frame = frame.f_back  # type: ignore[assignment]
-    return 0
+            return frame.f_lineno
+        frame = frame.f_back
+    return None
