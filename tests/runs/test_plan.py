@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from enum import Enum
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import pytest
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, Field
 from tests.conftest import World
+from tests.runs.journaled import JournaledWorld
 
-from coilclaw.policy import Answer, ApprovalBook, Autonomy, NobodyToAsk, Question, Rule
+from coilclaw.policy import Answer, Autonomy, NobodyToAsk, Question, Rule
 from coilclaw.receipts import digest
-from coilclaw.runs import ApprovedPlan, NoSuchRun, PlanNotUsable, Rehearsal, RunReport, Runtime
-from coilclaw.runs.sample import sample_of, stand_in
+from coilclaw.runs import ApprovedPlan, NoSuchRun, PlanNotUsable, Rehearsal, RunReport
+from coilclaw.runs.sample import stand_in
 from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext, ToolFailure, define_tool
 from coilclaw.store import Database
@@ -50,19 +50,12 @@ def stock(ctx: ToolContext, what: str = "tea") -> int:
 TOOLS: tuple[Tool, ...] = (order, cancel, stock)
 
 
-class Shop:
-    """A supervised world in which nobody is at the terminal."""
+class Shop(JournaledWorld):
+    """Every order waits for a person."""
 
     def __init__(self, world: World, database: Database) -> None:
-        self.world = world
-        self.database = database
+        super().__init__(world, database)
         world.autonomy = Autonomy.SUPERVISED
-        self.book = ApprovalBook(database, world.log)
-        world.options |= {"database": database, "book": self.book}
-
-    @property
-    def runtime(self) -> Runtime:
-        return Runtime(self.world.surroundings())
 
     def rehearse(self, source: str, *tools: Tool) -> Rehearsal:
         registry = self.world.registry(*(tools or TOOLS))
@@ -75,10 +68,6 @@ class Shop:
 
     def approved(self, source: str, *tools: Tool) -> ApprovedPlan:
         return ApprovedPlan(self.rehearse(source, *tools).plan, "ada")
-
-    def lines(self, name: str = "orders") -> list[str]:
-        file = self.world.workspace / name
-        return file.read_text().splitlines() if file.exists() else []
 
     def trail(self, run_id: str) -> list[str]:
         return [
@@ -111,7 +100,7 @@ gone = tools.shop.cancel.start(id=made["id"]).result()
     rehearsal = shop.rehearse(source)
     assert rehearsal.report.status == "completed", rehearsal.report.error
     assert rehearsal.report.value == [5, {"id": 1, "name": "stub"}, False]
-    assert shop.lines() == []
+    assert shop.lines("orders") == []
     assert shop.lines("looks") == ["tea"]
     rows = [(c.number, c.line, c.tool, c.verdict, c.stubbed, c.outcome) for c in rehearsal.plan.calls]
     assert rows == [
@@ -148,7 +137,7 @@ def test_a_rehearsal_cannot_be_resumed_or_replayed(shop: Shop) -> None:
 def test_an_open_window_is_not_used_up_by_a_rehearsal(shop: Shop) -> None:
     shop.book.grant("shop.*", {}, uses=1, seconds=60, granted_by="me")
     shop.rehearse("tools.shop.order(what='x')")
-    assert shop.lines() == []
+    assert shop.lines("orders") == []
     assert shop.run("tools.shop.order(what='x').unwrap()['id']", None).value == 77
 
 
@@ -157,7 +146,7 @@ def test_what_would_be_allowed_is_not_made_either(shop: Shop) -> None:
     rehearsal = shop.rehearse("tools.shop.order(what='x')")
     assert [(c.verdict, c.stubbed) for c in rehearsal.plan.calls] == [("allow", True)]
     assert rehearsal.plan.questions == ()
-    assert shop.lines() == []
+    assert shop.lines("orders") == []
 
 
 def test_a_read_that_asks_is_not_made(shop: Shop) -> None:
@@ -178,7 +167,7 @@ def test_a_read_whose_call_is_judged_to_be_more_is_not_made(shop: Shop) -> None:
     judged: dict[str, Any] = {"ls": None, "rm": "destructive", "dd": Forbid(reason="never")}
     rehearsal = shop.rehearse("[tools.shop.shell(command=c).ok for c in ('rm', 'dd')]", shell)
     assert rehearsal.report.value == [True, False]
-    assert shop.lines() == []
+    assert shop.lines("orders") == []
     assert [(c.risk, c.verdict, c.outcome) for c in rehearsal.plan.calls] == [
         (Risk.DESTRUCTIVE, "ask", "stubbed"),
         (Risk.READ, "deny", "denied"),
@@ -211,6 +200,12 @@ def test_a_snippet_that_fails_on_a_made_up_value_still_has_a_plan(shop: Shop) ->
     assert len(rehearsal.plan.calls) == 1
 
 
+def test_a_made_up_answer_is_kept_out_of_the_receipts(shop: Shop) -> None:
+    rehearsal = shop.rehearse("tools.shop.order(what='x')")
+    assert all(each.result_hash is None for each in shop.world.log.of_run(rehearsal.report.run_id))
+    assert shop.world.log.contents(digest(stand_in(order))) is None
+
+
 # The yes -----------------------------------------------------------------------------------------------
 
 LUCK = """
@@ -226,7 +221,7 @@ def test_a_yes_allows_the_calls_of_the_plan_also_if_chance_and_time_are_in_them(
     rehearsal = shop.rehearse(LUCK)
     report = shop.run(LUCK, ApprovedPlan(rehearsal.plan, "ada"))
     assert (report.status, report.value) == ("completed", [77, 77]), report.error
-    assert shop.lines()[0] == json.loads(rehearsal.plan.calls[0].arguments)["what"]
+    assert shop.lines("orders")[0] == json.loads(rehearsal.plan.calls[0].arguments)["what"]
     assert report.stdout == rehearsal.report.stdout
     approved = [each for each in shop.world.log.of_run(report.run_id) if each.type == "tool.call.approved"]
     assert [each.payload["decided_by"] for each in approved] == [f"ada (plan of {rehearsal.report.run_id})"] * 2
@@ -256,7 +251,7 @@ def test_a_call_that_differs_because_a_value_was_made_up_is_asked_about(shop: Sh
     source = "made = tools.shop.order(what='tea').unwrap()\ntools.shop.cancel(id=made['id'])"
     report = shop.run(source, shop.approved(source))
     assert report.status == "suspended"
-    assert shop.lines() == ["tea"]
+    assert shop.lines("orders") == ["tea"]
     (question,) = shop.book.list("pending")
     assert (question.tool, question.number) == ("shop.cancel", 2)
     assert json.loads(shop.world.log.contents(question.args_hash) or b"") == {"id": 77}
@@ -272,7 +267,7 @@ else:
 """
     report = shop.run(source, shop.approved(source))
     assert report.status == "suspended"
-    assert shop.lines() == ["tea"]
+    assert shop.lines("orders") == ["tea"]
     assert [each.tool for each in shop.book.list("pending")] == ["shop.cancel"]
 
 
@@ -281,7 +276,7 @@ def test_one_call_more_of_the_same_is_asked_about(shop: Shop) -> None:
     planned = shop.approved(source)
     report = shop.run(source, planned)
     assert report.status == "suspended"
-    assert shop.lines() == ["x"]
+    assert shop.lines("orders") == ["x"]
 
 
 def test_a_plan_is_carried_out_once(shop: Shop) -> None:
@@ -290,7 +285,7 @@ def test_a_plan_is_carried_out_once(shop: Shop) -> None:
     assert shop.run(source, planned).value == 77
     with pytest.raises(PlanNotUsable, match="already"):
         shop.run(source, planned)
-    assert shop.lines() == ["x"]
+    assert shop.lines("orders") == ["x"]
     assert shop.run(source, None).status == "suspended", "nor does it leave anything open"
 
 
@@ -305,7 +300,7 @@ def test_a_plan_is_for_one_snippet(shop: Shop, other: str) -> None:
     planned = shop.approved("tools.shop.order(what='x')")
     with pytest.raises(PlanNotUsable, match="another snippet"):
         shop.run(other, planned)
-    assert shop.lines() == []
+    assert shop.lines("orders") == []
 
 
 def test_a_plan_is_for_one_policy_and_one_set_of_limits(shop: Shop) -> None:
@@ -316,7 +311,7 @@ def test_a_plan_is_for_one_policy_and_one_set_of_limits(shop: Shop) -> None:
     shop.world.rules = (Rule(tool="other.*", decision=Decision.DENY),)
     with pytest.raises(PlanNotUsable):
         shop.run(source, planned)
-    assert shop.lines() == []
+    assert shop.lines("orders") == []
 
 
 def test_a_tool_that_changed_since_the_rehearsal_is_asked_about(shop: Shop) -> None:
@@ -328,7 +323,7 @@ def test_a_tool_that_changed_since_the_rehearsal_is_asked_about(shop: Shop) -> N
     source = "tools.shop.order(what='x')"
     report = shop.run(source, shop.approved(source), other)
     assert report.status == "suspended"
-    assert shop.lines() == []
+    assert shop.lines("orders") == []
 
 
 def test_what_policy_denies_stays_denied(shop: Shop) -> None:
@@ -397,125 +392,3 @@ def test_whoever_is_asked_otherwise_is_asked_about_the_rest(shop: Shop) -> None:
     # The rehearsal fails on the stub, which has no error; the real call is not in the plan as it is.
     assert asked == [(2, '{"id":77}')]
     assert report.value == "approval_denied"
-
-
-# Made-up values ----------------------------------------------------------------------------------------
-
-
-class Colour(Enum):
-    RED = "red"
-    BLUE = "blue"
-
-
-class Node(BaseModel):
-    name: Annotated[str, Field(min_length=3, max_length=10)]
-    colour: Colour
-    kind: Literal["leaf", "branch"]
-    size: Annotated[float, Field(gt=2, lt=3)]
-    level: Annotated[int, Field(ge=3, multiple_of=5)]
-    below: Annotated[int, Field(lt=-4)]
-    tags: Annotated[list[str], Field(min_length=2)]
-    pair: tuple[int, str]
-    parent: Node | None = None
-    children: list[Node] = []
-    extra: dict[str, int] = {}
-    note: str | None
-    given: int = Field(examples=[42])
-    of: Annotated[int | str, Field(description="either")] = "default"
-
-
-@pytest.mark.parametrize(
-    ("kind", "value"),
-    [
-        (int, 0),
-        (float, 0),
-        (str, "stub"),
-        (bool, False),
-        (None, None),
-        (list[int], []),
-        (dict[str, int], {}),
-        (Any, None),
-        (Literal["a", "b"], "a"),
-        (Colour, "red"),
-        (str | None, "stub"),
-        (int | str, 0),
-        (tuple[int, str], [0, "stub"]),
-        (Made, {"id": 1, "name": "stub"}),
-        (list[Made], []),
-        (Annotated[str, Field(max_length=2)], "st"),
-        (Annotated[str, Field(min_length=6)], "stubxx"),
-        (Annotated[int, Field(gt=0)], 1),
-        (Annotated[int, Field(lt=0)], -1),
-        (Annotated[int, Field(ge=7, multiple_of=4)], 8),
-    ],
-    ids=str,
-)
-def test_a_made_up_value_is_small_and_of_its_type(kind: Any, value: Any) -> None:
-    adapter = TypeAdapter(kind)
-    made = sample_of(adapter.json_schema(mode="serialization"))
-    assert made == value
-    adapter.validate_json(json.dumps(made))
-
-
-def test_a_made_up_model_is_one_its_tool_could_return() -> None:
-    made = sample_of(Node.model_json_schema(mode="serialization"))
-    node = Node.model_validate(made)
-    assert (node.parent, node.children, node.given, node.of) == (None, [], 42, "default")
-    assert made == sample_of(Node.model_json_schema(mode="serialization")), "always the same"
-
-
-@pytest.mark.parametrize("name", ["date-time", "date", "time", "uuid", "email", "uri", "ipv4", "ipv6", "duration"])
-def test_a_made_up_text_has_its_format(name: str) -> None:
-    import datetime
-    import ipaddress
-    import uuid
-
-    kinds: dict[str, Any] = {
-        "date-time": datetime.datetime,
-        "date": datetime.date,
-        "time": datetime.time,
-        "uuid": uuid.UUID,
-        "ipv4": ipaddress.IPv4Address,
-        "ipv6": ipaddress.IPv6Address,
-        "duration": datetime.timedelta,
-    }
-    made = sample_of({"type": "string", "format": name})
-    if name in kinds:
-        TypeAdapter(kinds[name]).validate_json(json.dumps(made))
-    assert made != "stub"
-
-
-HOSTILE: dict[str, Any] = {
-    "itself": {"$ref": "#"},
-    "a circle": {"$ref": "#/a", "a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}},
-    "nothing": {"$ref": "#/nowhere/at/all"},
-    "elsewhere": {"$ref": "file:///etc/passwd"},
-    "a million": {"type": "array", "minItems": 10**9, "items": {"type": "string", "minLength": 10**9}},
-    "a tower": {
-        "type": "array",
-        "minItems": 50,
-        "items": {"$ref": "#/$defs/a"},
-        "$defs": {"a": {"type": "array", "minItems": 50, "items": {"type": "array", "minItems": 50}}},
-    },
-    "many names": {"type": "object", "minProperties": 10**9, "additionalProperties": {"type": "integer"}},
-    "a pattern": {"type": "string", "pattern": "(a+)+$"},
-    "not a schema": {"type": 5, "properties": 7, "anyOf": "x", "enum": 3, "required": {"a": 1}},
-    "not even that": 17,
-    "numbers": {"type": "number", "minimum": float("inf"), "multipleOf": -1, "exclusiveMaximum": float("nan")},
-    "no number": {"type": "integer", "minimum": 5, "maximum": 1, "multipleOf": 0},
-    "not JSON": {"enum": [float("nan")], "default": {1, 2}, "examples": [object()]},
-    "long": {"const": "x" * 10**7},
-    "only itself": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]},
-}
-
-
-@pytest.mark.parametrize("name", list(HOSTILE))
-def test_a_hostile_schema_costs_little_and_gives_json(name: str) -> None:
-    made = json.dumps(sample_of(HOSTILE[name]), allow_nan=False)
-    assert len(made) < 600_000
-
-
-def test_a_made_up_answer_is_kept_out_of_the_receipts(shop: Shop) -> None:
-    rehearsal = shop.rehearse("tools.shop.order(what='x')")
-    assert all(each.result_hash is None for each in shop.world.log.of_run(rehearsal.report.run_id))
-    assert shop.world.log.contents(digest(stand_in(order))) is None

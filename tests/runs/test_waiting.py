@@ -8,48 +8,21 @@ from typing import Any
 
 import pytest
 from tests.conftest import World
+from tests.runs.journaled import TOOLS, JournaledWorld, add
 
-from coilclaw.policy import ApprovalBook, Autonomy
-from coilclaw.runs import RunReport, Runtime
+from coilclaw.policy import Autonomy
+from coilclaw.runs import RunReport
 from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sdk import Tool, ToolContext, define_tool
 from coilclaw.store import Database
 
 
-@define_tool(id="ledger.add", risk="write")
-def add(ctx: ToolContext, line: str) -> int:
-    """Append a line to a file; every execution shows."""
-    file = ctx.workspace / "ledger"
-    with file.open("a") as handle:
-        handle.write(f"{ctx.call_id.rsplit('-', 1)[1]} {line}\n")
-    return len(file.read_text().splitlines())
-
-
-@define_tool(id="ledger.look", risk="read")
-def look(ctx: ToolContext, of: str = "x") -> str:
-    """What is read may change from one look to the next."""
-    file = ctx.workspace / "looks"
-    with file.open("a") as handle:
-        handle.write(f"{of}\n")
-    return f"{of} {len(file.read_text().splitlines())}"
-
-
-TOOLS: tuple[Tool, ...] = (add, look)
-
-
-class Waiting:
-    """A world in which nobody is at the terminal, and questions are written down."""
+class Waiting(JournaledWorld):
+    """Every write waits for a person."""
 
     def __init__(self, world: World, database: Database) -> None:
-        self.world = world
-        self.database = database
+        super().__init__(world, database)
         world.autonomy = Autonomy.SUPERVISED
-        self.book = ApprovalBook(database, world.log)
-        world.options |= {"database": database, "book": self.book}
-
-    @property
-    def runtime(self) -> Runtime:
-        return Runtime(self.world.surroundings())
 
     def run(self, source: str, *tools: Tool) -> RunReport:
         registry = self.world.registry(*(tools or TOOLS))
@@ -64,10 +37,6 @@ class Waiting:
         for each in open_ones:
             self.book.decide(each.id, granted=True, decided_by="me")
         return [each.tool for each in open_ones]
-
-    def lines(self, name: str = "ledger") -> list[str]:
-        file = self.world.workspace / name
-        return file.read_text().splitlines() if file.exists() else []
 
     def to_the_end(self, report: RunReport, *tools: Tool) -> RunReport:
         for _ in range(50):

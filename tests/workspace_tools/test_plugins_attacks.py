@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.processes import gone
 from tests.workspace_tools.test_plugins import PATH, call, failure, only, plugin
 
 from coilclaw.sdk import OperatorError
@@ -24,22 +25,6 @@ def problems_of(source: Path, plugins: Path) -> str:
         text = "; ".join(map(str, problems))
     assert [each.name for each in plugins.iterdir() if each.name.startswith(".")] == []
     return text
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def gone(pid: int) -> bool:
-    """A killed process disappears when it is reaped, which is somebody else's work."""
-    for _ in range(200):
-        if not is_alive(pid):
-            return True
-        time.sleep(0.01)
-    return False
 
 
 @pytest.mark.req("R455")

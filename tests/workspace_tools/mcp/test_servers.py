@@ -12,27 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.processes import gone, is_alive
 from tests.workspace_tools.mcp.conftest import HERE, World, offered
 
 from coilclaw.sandbox import Abandoned
 from coilclaw.sdk import Risk
 from coilclaw.workspace_tools.mcp_servers import McpServers, ServerSpec
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def gone(pid: int) -> bool:
-    """A killed process disappears when it is reaped, which is somebody else's work."""
-    for _ in range(500):
-        if not is_alive(pid):
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def test_a_servers_tools_are_called_like_any_other(world: World) -> None:
