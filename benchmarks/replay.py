@@ -7,9 +7,9 @@ Three measurements, each with real engines, a real database and its syncs:
 - the same run suspended at its end, approved and resumed: from `Runtime.resume` to the first new call;
 - a run that stays in its process while another process decides: from the decision on disk to the start of the call.
 
-Machines that are shared change their speed by a factor of two within seconds. The same bit of Python is timed before
-and after every round, and rounds in which it took more than a quarter longer than at its best count as disturbed: the
-rates are given for all rounds and for the undisturbed ones, and the bar is held against the latter.
+Machines that are shared change their speed by a factor of two within seconds. The same bit of Python is timed before,
+within and after every round, and rounds in which it took more than a quarter longer than at its best count as
+disturbed: the rates are given for all rounds and for the undisturbed ones, and the bar is held against the latter.
 
 Writes a table to stdout and `replay.json` to `benchmarks/results`.
 """
@@ -154,9 +154,10 @@ def _replay(folder: Path, engine: WasmEngine, calls: int, rounds: int) -> list[_
     with _parts(folder) as (around, _):
         runtime = Runtime(around)
         for _ in range(rounds):
+            before = _yardstick()
             # Each begins with an instance at hand, as in a process that serves.
             report, ran = _timed(engine, lambda: runtime.run(snippet, engine, moments.registry, limits))
-            before = _yardstick()
+            between = _yardstick()
             run_id = report.run_id
             again, replayed = _timed(
                 engine,
@@ -169,7 +170,7 @@ def _replay(folder: Path, engine: WasmEngine, calls: int, rounds: int) -> list[_
                 lambda pins=pins: engine.execute(snippet, limits, _MadeUp(), Deadline(600), pins),  # type: ignore[misc]
             )
             assert end.value == report.value
-            found.append(_Round(ran, replayed, bare, max(before, _yardstick())))
+            found.append(_Round(ran, replayed, bare, max(before, between, _yardstick())))
     return found
 
 

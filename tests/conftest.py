@@ -6,6 +6,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # What one worker of the tests starts is not to be found by another that looks for what its own tests left behind.
 if "PYTEST_XDIST_WORKER" in os.environ:
-    os.setpgid(0, 0)
+    with suppress(PermissionError):  # The leader of a session has a group of its own.
+        os.setpgid(0, 0)
 
 # The same examples every time: a run that fails is to be one that has changed something. `make fuzz` looks further.
 settings.register_profile("steady", derandomize=True)

@@ -35,7 +35,9 @@ class PolicyProbe:
 
     def __init__(self, folder: Path) -> None:
         self._tools = [_tool(number) for number in range(_TOOLS)]
-        self._rules = [Rule(tool=f"other{number}.*.delete", decision=Decision.ASK) for number in range(20)]
+        # Half of them name another integration, half leave it open and have to be tried on every tool.
+        patterns = [f"{'other' if number % 2 else '*'}{number}.*.delete" for number in range(20)]
+        self._rules = [Rule(tool=pattern, decision=Decision.ASK) for pattern in patterns]
         self._about_arguments = [
             Rule(tool="notes*", decision=Decision.ASK, arguments=demand) for demand in _CONSTRAINTS
         ]

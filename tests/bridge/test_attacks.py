@@ -41,6 +41,12 @@ def test_preflight_answers_once_and_only_before_anything_ran(world: World) -> No
     assert len(json.loads(world.bridge(tool).preflight(json.dumps([call] * 10_000).encode()))) == 10
 
 
+def test_a_name_that_no_component_could_carry_leaves_its_receipt_too(world: World) -> None:
+    report = world.run("t = tools.a\nt._path = '\\ud800.x'\nt().error.code")
+    assert (report.status, report.value) == ("completed", "unknown_tool"), report.error
+    assert types(world).count("tool.call.requested") == 1
+
+
 def test_answers_that_nobody_reads_are_bounded(world: World) -> None:
     @define_tool(id="a.big", risk="read")
     def big(ctx: ToolContext) -> str:

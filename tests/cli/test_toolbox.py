@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.conftest import cache_folder
+from tests.processes import gone
+from tests.workspace_tools.test_plugins import failure, plugin
 
 from coilclaw.cli.composition import Parts, open_parts, run_limits
+from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import load_settings
-from coilclaw.policy import ApproveAll
+from coilclaw.policy import ApproveAll, Autonomy, Policy
 from coilclaw.sandbox import Snippet
 from coilclaw.sandbox.wasm import WasmEngine
+from coilclaw.sdk import ToolFailure
 
 TOOL = """
 import os
@@ -159,3 +165,25 @@ def test_refreshing_on_many_threads_makes_one_registry_for_each_change(parts: Pa
             each.join()
         assert parts.registry.generation == generation + 1
         assert parts.registry.tools["mine.answer"](None) == value
+
+
+def test_a_plugins_program_is_ended_also_when_its_plugin_is_gone(tmp_path: Path) -> None:
+    settings = load_settings({"COILCLAW_HOME": str(tmp_path / "home")}, {"workspace_dir": str(tmp_path)})
+    plugin(
+        tmp_path / "home/plugins",
+        "#!/usr/bin/env python3\nimport os, time\n"
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(300)\n",
+    )
+    box = Toolbox(settings, None, Policy(Autonomy.FULL))
+    box.refresh()
+    (tool,) = [each for each in box.live.current.tools.values() if each.id == "weather.forecast"]
+    ended: list[ToolFailure] = []
+    caller = threading.Thread(target=lambda: ended.append(failure(tool, tmp_path)))
+    caller.start()
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        time.sleep(0.01)
+    shutil.rmtree(tmp_path / "home/plugins")
+    box.close()
+    assert gone(int((tmp_path / "pid").read_text()))
+    caller.join(10)
+    assert len(ended) == 1

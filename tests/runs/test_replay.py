@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from tests.runs.conftest import Altered, Replays
 from tests.runs.journaled import TOOLS, add, look
 
+from coilclaw.bridge.repetition import _Answers
 from coilclaw.policy import Autonomy
 from coilclaw.receipts import Draft, now
 from coilclaw.runs import NoSuchRun, NotResumable
@@ -247,11 +249,11 @@ def test_a_rejected_run_that_would_be_accepted_today_is_a_difference_and_does_no
         "UPDATE contents SET body = '\"forged\"' WHERE hash IN (SELECT json_extract(body, '$[1]') FROM journal)",
         "DELETE FROM contents WHERE hash IN (SELECT json_extract(body, '$[1]') FROM journal)",
         "UPDATE receipts SET body = replace(body, 'ledger.look', 'ledger.lurk')",
-        "UPDATE receipts SET body = CAST(body AS TEXT) WHERE seq = (SELECT min(seq) + 1 FROM receipts)",
+        "UPDATE receipts SET body = 7 WHERE seq = (SELECT min(seq) + 1 FROM receipts)",
         "UPDATE receipts SET receipt_hash = 7 WHERE seq = (SELECT max(seq) FROM receipts)",
         'UPDATE runs SET header = replace(header, \'"seed": "\', \'"seed": "00\')',
     ],
-    ids=["a row", "no row", "a result", "no result", "a receipt", "a text", "a hash", "the seed"],
+    ids=["a row", "no row", "a result", "no result", "a receipt", "a number", "a hash", "the seed"],
 )
 def test_what_was_changed_in_the_store_is_found(replays: Replays, change: str) -> None:
     report = replays.run(SOURCE)
@@ -271,3 +273,33 @@ def test_a_run_that_is_under_way_is_left_alone(replays: Replays) -> None:
         replays.replay(report.run_id)
     with pytest.raises(NoSuchRun):
         replays.replay("run-nothing")
+
+
+def test_answers_are_made_ready_ahead_only_as_far_as_they_are_small(
+    replays: Replays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @define_tool(id="a.text", risk="read")
+    def text(ctx: ToolContext, size: int, mark: int) -> str:
+        return f"{mark:08}".ljust(size)
+
+    source = """
+sizes = [10] * 70 + [200_000] * 20 + [10] * 70
+waiting = [tools.a.text.start(size=size, mark=mark) for mark, size in enumerate(sizes)]
+unread = [tools.a.text.start(size=200_000, mark=1000 + mark) for mark in range(5)]
+told = [len(tools.a.text(size=size, mark=2000 + mark).unwrap()) for mark, size in enumerate(sizes)]
+[told == sizes, [len(each.result().unwrap()) for each in waiting] == sizes]
+"""
+    report = replays.run(source, text)
+    assert report.value == [True, True], report.error
+    held: list[int] = []
+    read = _Answers._read
+
+    def watched(answers: _Answers, numbers: Sequence[int]) -> int:
+        count = read(answers, numbers)
+        held.append(sum(map(len, answers._ready.values())))
+        return count
+
+    monkeypatch.setattr(_Answers, "_read", watched)
+    assert replays.replay(report.run_id, text).identical
+    assert len(held) < 60, "many small ones come at once"
+    assert max(held) < 512 * 1024 + 200_000, "a batch, and one that is delivered later"

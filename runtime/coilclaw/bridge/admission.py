@@ -23,7 +23,6 @@ from coilclaw.sdk import Decision, Forbid, OperatorError, Risk, Tool, ToolContex
 
 __all__ = [
     "Admission",
-    "CallDifference",
     "Divergence",
     "Identity",
     "OutcomeUnknown",

@@ -48,6 +48,10 @@ JOURNAL: Final = Migration(
 )
 
 _ENTER: Final = "INSERT INTO journal SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE run_id = ? AND fence = ?)"
+_CONTENTS: Final = (
+    "SELECT hash, CAST(body AS BLOB) FROM json_each(?) AS wanted CROSS JOIN contents ON contents.hash = wanted.value"
+)
+"""In the order in which they are wanted: a cross join is not turned round."""
 _HOLD: Final = "UPDATE runs SET process = process WHERE run_id = ? AND fence = ?"
 
 
@@ -84,17 +88,30 @@ class Recorded:
     rows: int
     database: Database
 
-    def results(self, hashes: Sequence[str]) -> dict[str, bytes]:
-        """What these hashes stand for, without what was pruned. Raises DamagedReceipt for one that was changed."""
+    def results(self, hashes: Sequence[str], most_bytes: int) -> Results:
+        """What these hashes stand for, from the first until there are so many bytes, without what was pruned.
+
+        Raises DamagedReceipt for one that was changed.
+        """
         found: dict[str, bytes] = {}
-        for name, body in self.database.read(
-            "SELECT hash, CAST(body AS BLOB) FROM contents WHERE hash IN (SELECT value FROM json_each(?))",
-            (json.dumps(hashes),),
-        ):
-            if digest(body) != name:
-                raise DamagedReceipt(f"the contents {name} were changed", hint="`coilclaw receipt verify` names them")
-            found[name] = body
-        return found
+        size = 0
+        with self.database.rows(_CONTENTS, (json.dumps(hashes),)) as rows:
+            for name, body in rows:
+                if digest(body) != name:
+                    message = f"the contents {name} were changed"
+                    raise DamagedReceipt(message, hint="`coilclaw receipt verify` names them")
+                found[name] = body
+                size += len(body)
+                if size >= most_bytes:
+                    return Results(found, all=False)
+        return Results(found, all=True)
+
+
+class Results(NamedTuple):
+    """Contents by their hashes; `all` if no more of them are kept."""
+
+    found: Mapping[str, bytes]
+    all: bool
 
 
 class Heard:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -29,7 +28,6 @@ from coilclaw.sandbox import (
 
 __all__ = ["JournalEnded", "Repetition"]
 
-_READ_AHEAD: Final = 64
 _MOST_AHEAD: Final = 1024
 _BYTES_AHEAD: Final = 256 * 1024
 _BY_ITSELF: Final = (Completed, Failed, OutOfMemory, OutputExceeded, Rejected)
@@ -51,9 +49,9 @@ class _Answers:
 
     def __init__(self, recorded: Recorded) -> None:
         self._recorded = recorded
-        self._wanted = iter([number for each in recorded.deliveries for number in each.numbers if number > 0])
+        self._numbers = [number for each in recorded.deliveries for number in each.numbers if number > 0]
+        self._at = 0
         self._ready: dict[int, bytes] = {}
-        self._ahead = _READ_AHEAD
 
     def of(self, number: int) -> bytes:
         """Raises Divergence if it is no longer known."""
@@ -61,31 +59,40 @@ class _Answers:
             return TOO_MANY_ANSWERS
         answer = self._ready.pop(number, None)
         if answer is None:
-            self._make_ready([number, *itertools.islice(self._wanted, self._ahead)])
+            self._make_ready(number)
             answer = self._ready.pop(number, None)
         if answer is None:
             raise Divergence(number, "answered", "pruned: its result is no longer kept")
         return answer
 
-    def _make_ready(self, numbers: Sequence[int]) -> None:
-        answers = self._recorded.answers
-        if numbers[0] not in answers:
-            raise Divergence(numbers[0], "answered", "not in the journal")
-        known = [answers[number] for number in numbers if number in answers]
-        try:
-            results = self._recorded.results([each.result_hash for each in known if each.result_hash is not None])
-        except DamagedReceipt:
-            if len(numbers) > 1:  # It may be one that is needed later, or never.
-                self._make_ready(numbers[:1])
+    def _make_ready(self, number: int) -> None:
+        """This one, and if it is the next to be delivered, also those that follow."""
+        if number not in self._recorded.answers:
+            raise Divergence(number, "answered", "not in the journal")
+        ahead = self._numbers[self._at : self._at + _MOST_AHEAD]
+        if ahead[:1] == [number]:
+            try:
+                self._at += self._read(ahead)
                 return
-            raise Divergence(numbers[0], "answered", "not to be known: its result was changed in the store") from None
-        for number, result_hash, failure in known:
+            except DamagedReceipt:
+                self._at += 1  # It may be one that is needed later, or never.
+        try:
+            self._read([number])
+        except DamagedReceipt:
+            raise Divergence(number, "answered", "not to be known: its result was changed in the store") from None
+
+    def _read(self, numbers: Sequence[int]) -> int:
+        """Make as many ready as are small together, one at least; returns how many those were."""
+        known = [self._recorded.answers[number] for number in numbers]
+        results = self._recorded.results([each.result_hash for each in known if each.result_hash], _BYTES_AHEAD)
+        for count, (number, result_hash, failure) in enumerate(known):
             if failure is not None:
                 self._ready[number] = failure.encode()
-            elif result_hash in results:
-                self._ready[number] = success(results[result_hash])
-        size = sum(map(len, self._ready.values())) // (len(self._ready) or 1)
-        self._ahead = min(_MOST_AHEAD, max(_READ_AHEAD, _BYTES_AHEAD // (size or 1)))
+            elif (value := results.found.get(result_hash or "")) is not None:
+                self._ready[number] = success(value)
+            elif not results.all:
+                return max(1, count)
+        return len(known)
 
 
 class Repetition:

@@ -37,6 +37,7 @@ class Toolbox:
         self._outdated = True
         installed = load_installed()
         self._plugins = settings.home / "plugins"
+        self._stop_programs: Callable[[], None] | None = None
         added = self._added()
         self._servers = _servers(settings, lambda: self.live.rebuild())
         self.live = LiveRegistry(
@@ -83,10 +84,8 @@ class Toolbox:
 
     def close(self) -> None:
         """End the programs that were started for tools."""
-        if self._plugins.exists():
-            from coilclaw.workspace_tools import plugins
-
-            plugins.stop_programs()
+        if self._stop_programs is not None:
+            self._stop_programs()
         if self._servers is not None:
             self._servers.close()
 
@@ -103,6 +102,7 @@ class Toolbox:
             return Loaded()
         from coilclaw.workspace_tools import plugins  # Most homes have none, and loading this takes its time.
 
+        self._stop_programs = plugins.stop_programs
         return plugins.load_plugins(self._plugins, path=os.environ.get("PATH", os.defpath))
 
     def _served(self) -> Provision:

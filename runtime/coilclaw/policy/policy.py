@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from coilclaw.policy.explanation import Explanation, Opinion, Verdict
@@ -31,7 +32,8 @@ _BY_AUTONOMY: Final = {
     Autonomy.FULL: {Risk.READ: Decision.ALLOW, Risk.WRITE: Decision.ALLOW, Risk.DESTRUCTIVE: Decision.ALLOW},
 }
 _MOST_KNOWN: Final = 10_000
-_WILD: Final = frozenset("*?[")
+_WILD: Final = frozenset("*?[]")
+_number: Final = attrgetter("number")
 
 
 _Said = tuple[Decision, str]
@@ -54,7 +56,7 @@ class Policy:
         self.autonomy = autonomy
         self.rules = tuple(replace(rule, number=number) for number, rule in enumerate(rules, 1))
         self._by_channel = any(rule.channels for rule in self.rules)
-        self._by_integration, self._of_any = _by_integration(self.rules)
+        self._by_end = _by_end(self.rules)
         self._concerned: dict[tuple[str, tuple[str, ...]], tuple[Rule, ...]] = {}
         self._by_risk = {risk: self._nothing_but(risk) for risk in Risk}
         self._known: dict[tuple[str, Risk, Decision | None, tuple[str, ...], str], _Known] = {}
@@ -153,10 +155,10 @@ class Policy:
         if known is not None:
             return known
         names = names_of(tool)
-        near = {rule.number: rule for rule in self._of_any}
-        for name in names:
-            near.update(self._by_integration.get(name.partition(".")[0], {}))
-        found = tuple(near[number] for number in sorted(near) if near[number].fits(names))
+        near = [*self._by_end.get("", ())]
+        for end in {end for name in names for end in _ends(name)}:
+            near += self._by_end.get(end, ())
+        found = tuple(sorted((rule for rule in near if rule.fits(names)), key=_number))
         if len(self._concerned) < _MOST_KNOWN:
             self._concerned[key] = found
         return found
@@ -170,17 +172,19 @@ class Policy:
         )
 
 
-def _by_integration(rules: Sequence[Rule]) -> tuple[dict[str, dict[int, Rule]], tuple[Rule, ...]]:
-    """Rules by the integration that their pattern spells out, and those whose pattern leaves it open."""
-    named: dict[str, dict[int, Rule]] = {}
-    of_any = []
+def _by_end(rules: Sequence[Rule]) -> dict[str, list[Rule]]:
+    """Rules by the integration or the action that their pattern spells out; under "" if it leaves both open."""
+    found: dict[str, list[Rule]] = {}
     for rule in rules:
-        integration = rule.tool.partition(".")[0]
-        if _WILD.isdisjoint(integration):
-            named.setdefault(integration, {})[rule.number] = rule
-        else:
-            of_any.append(rule)
-    return named, tuple(of_any)
+        spelled = (end for end in _ends(rule.tool) if _WILD.isdisjoint(end))
+        found.setdefault(next(spelled, ""), []).append(rule)
+    return found
+
+
+def _ends(name: str) -> tuple[str, str]:
+    """Its first part with the dot behind it, and its last with the dot before it."""
+    first, dot, _ = name.partition(".")
+    return first + dot, dot + name.rpartition(".")[2]
 
 
 def _strictest(opinions: Sequence[_Said]) -> Verdict:

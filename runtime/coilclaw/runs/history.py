@@ -19,9 +19,9 @@ from coilclaw.receipts import DamagedReceipt, digest
 from coilclaw.runs.header import Standing
 from coilclaw.store import Database
 
-__all__ = ["RUN_ENDS", "Event", "History", "first_doubt", "prior_calls", "read_events", "read_history"]
+__all__ = ["Event", "History", "first_doubt", "prior_calls", "read_events", "read_history"]
 
-RUN_ENDS: Final = frozenset({"run.finished", "run.suspended", "run.diverged"})
+_RUN_ENDS: Final = frozenset({"run.finished", "run.suspended", "run.diverged"})
 _ENDS: Final = {"tool.call.succeeded", "tool.call.failed", "tool.call.denied"}
 _UNANSWERED: Final = {"abandoned", "stopped"}
 """Codes of ends that are written when a run is over and no snippet is left to be told."""
@@ -73,8 +73,8 @@ def read_history(database: Database, known: Standing, *, resumed: bool) -> Histo
     recorded = read_journal(database, known.run_id)
     calls = prior_calls(events)
     doubt = first_doubt(events, recorded, calls, known.header.text(), resumed=resumed)
-    lifecycle = [event for event in events if event.type in RUN_ENDS or event.type == "run.resumed"]
-    end = lifecycle[-1] if lifecycle and lifecycle[-1].type in RUN_ENDS else None
+    lifecycle = [event for event in events if event.type in _RUN_ENDS or event.type == "run.resumed"]
+    end = lifecycle[-1] if lifecycle and lifecycle[-1].type in _RUN_ENDS else None
     return History(recorded=recorded, calls=calls, end=end, doubt=doubt, last_seq=last_seq)
 
 
@@ -92,8 +92,10 @@ def read_events(database: Database, run_id: str, first_seq: int) -> tuple[list[E
         (seq, _ROWS_AT_ONCE),
     ):
         for seq, body, receipt_hash in rows:
-            at = body.rfind(b'"previous_hash":"') if type(body) is bytes else -1  # Behind it every quote is structure.
-            if at < 0 or digest(body) != receipt_hash or not body.startswith(previous, at):
+            if type(body) is not bytes:
+                body = str(body).encode()  # An editor of the database may have left another type behind.
+            at = body.rfind(b'"previous_hash":"')  # Behind it every quote is structure.
+            if digest(body) != receipt_hash or not body.startswith(previous, at):
                 raise DamagedReceipt(f"receipt {seq} was changed", hint="`coilclaw receipt verify` says more")
             previous = b'"previous_hash":"%b"' % receipt_hash.encode()
             if body.find(mine, at) > 0:
@@ -177,11 +179,9 @@ def _other_deliveries(events: Sequence[Event], recorded: Recorded, *, resumed: b
 
 
 def _other_answers(events: Sequence[Event], recorded: Recorded, calls: Mapping[int, PriorCall]) -> str | None:
-    numbers: dict[str | None, int] = {}
+    numbers = {event.tool_call_id: int(event.payload["number"]) for event in events if "number" in event.payload}
     ends: dict[int, list[Event]] = {}
     for event in events:
-        if "number" in event.payload:
-            numbers[event.tool_call_id] = int(event.payload["number"])
         if event.type in _ENDS and event.tool_call_id in numbers:
             ends.setdefault(numbers[event.tool_call_id], []).append(event)
     for number, known in sorted(recorded.answers.items()):

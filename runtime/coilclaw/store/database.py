@@ -131,6 +131,21 @@ class Database:
                 raise StoreError(_explain(self.path, error)) from None
 
     @contextmanager
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Iterator[tuple[Any, ...]]]:
+        """The rows of a query one by one, as they were at one moment; other reads wait until this is left."""
+        with self._read_lock:
+            if self._closed:
+                raise StoreError(f"{self.path} is closed")
+            try:
+                cursor = self._reader.execute(sql, parameters)
+                try:
+                    yield cursor
+                finally:
+                    cursor.close()
+            except apsw.Error as error:
+                raise StoreError(_explain(self.path, error)) from None
+
+    @contextmanager
     def snapshot(self) -> Iterator[Callable[..., Iterable[tuple[Any, ...]]]]:
         """Queries that all see the same moment, on a connection of their own so that nothing else waits."""
         try:

@@ -111,7 +111,7 @@ class Tools:
 
     def __init__(self, completions: Completions, path: str = "") -> None:
         self._completions = completions
-        self._path = path.encode("utf-8", "backslashreplace").decode()  # A component's string has no lone surrogates.
+        self._path = path
 
     def __getattr__(self, name: str) -> Tools:
         if name.startswith("_"):
@@ -121,14 +121,14 @@ class Tools:
         return child
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        path = self._path
+        path = self._path.encode("utf-8", "backslashreplace").decode()  # A component's string has no lone surrogates.
         try:
             input = arguments_json([args, kwargs] if args else kwargs)
         except (TypeError, ValueError, RecursionError) as error:
             # Sent all the same, so that the attempt leaves a receipt.
             input = json.dumps({"": str(error)})
         frame = sys._getframe(1)
-        line = frame.f_lineno if SNIPPET_FLAG in frame.f_globals else _snippet_line(frame)
+        line = frame.f_lineno if SNIPPET_FLAG in frame.f_globals else _snippet_line(frame.f_back)
         if path.endswith(".start"):
             return self._completions.begin(path.removesuffix(".start"), input, line or 0)
         result = _result(self._completions.host.call(path, input, line or 0))

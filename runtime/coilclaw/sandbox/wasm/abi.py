@@ -57,7 +57,9 @@ class _Text(ctypes.Structure):
 
 def _quick(function: Any, *arguments: Any) -> Any:
     """A C function that takes numbers for pointers and keeps the interpreter's lock: it only moves a few bytes."""
-    return ctypes.PYFUNCTYPE(None, *arguments)(cast(function, c_void_p).value or 0)
+    address = cast(function, c_void_p).value
+    assert address is not None
+    return ctypes.PYFUNCTYPE(None, *arguments)(address)
 
 
 _new_bytes: Final = _quick(_bindings._wasm_byte_vec_new, c_void_p, c_size_t, c_char_p)
@@ -127,8 +129,8 @@ def take_s64(place: int) -> int:
 
 
 def give_string(place: int, data: bytes) -> None:
-    c_uint8.from_address(place + _KIND).value = _STRING
     _new_bytes(place + _BODY, len(data), data)
+    c_uint8.from_address(place + _KIND).value = _STRING
 
 
 def give_u32(place: int, number: int) -> None:
@@ -147,5 +149,5 @@ def give_bytes(place: int, data: bytes) -> None:
     buffer = bytearray(VALUE_SIZE * size)
     buffer[_KIND::VALUE_SIZE] = bytes([_U8]) * size
     buffer[_BODY::VALUE_SIZE] = data
-    c_uint8.from_address(place + _KIND).value = _LIST
     _new_list(place + _BODY, size, ctypes.addressof((_VALUE * size).from_buffer(buffer)))
+    c_uint8.from_address(place + _KIND).value = _LIST
