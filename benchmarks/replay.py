@@ -1,4 +1,4 @@
-"""Going on with runs that waited: `python benchmarks/replay.py [--calls 1000] [--rounds 30] [--decisions 200]`.
+"""Going on with runs that waited: `python benchmarks/replay.py [--calls 1000] [--rounds 60] [--decisions 200]`.
 
 Three measurements, each with real engines, a real database and its syncs:
 
@@ -237,14 +237,14 @@ def _quantile(values: list[float], share: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure replay, resuming, and reacting to decisions.")
     parser.add_argument("--calls", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--decisions", type=int, default=200)
     chosen = parser.parse_args()
     engine = WasmEngine(Path.home() / ".coilclaw" / "cache", pool=2)
     folders = [Path(tempfile.mkdtemp(prefix=".work-", dir=_FOLDER)) for _ in range(3)]
     try:
         rounds = _replay(folders[0], engine, chosen.calls, chosen.rounds)
-        resumed = _resume(folders[1], engine, chosen.calls, chosen.rounds)
+        resumed = _resume(folders[1], engine, chosen.calls, chosen.rounds // 3)
         decided = _decisions(folders[2], engine, chosen.decisions)
     finally:
         for folder in folders:

@@ -10,7 +10,7 @@ import signal
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -43,7 +43,7 @@ class RestrictedEngine:
         self.parent = WarmParent(off, spares=spares)
         self.parent.start()  # It gets warm while the host does other things.
 
-    @property
+    @cached_property  # Finding a version reads files, and every run writes this down.
     def build(self) -> str:
         return f"restricted by RestrictedPython {version('RestrictedPython')} on Python {platform.python_version()}"
 

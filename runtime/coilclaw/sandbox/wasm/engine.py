@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -35,7 +35,7 @@ class WasmEngine:
         self._threads = ExpendableThreads()
         self.guests = GuestPool(lambda: Guest(compiled, linker, Limits().memory_bytes), pool)
 
-    @property
+    @cached_property  # Finding a version reads files, and every run writes this down.
     def build(self) -> str:
         return f"wasm guest {guest_build()} on wasmtime {version('wasmtime')}"
 
