@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Command
 
-README = (Path(__file__).resolve().parents[1] / "README.md").read_text()
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
 
 
 @pytest.fixture
@@ -64,3 +66,10 @@ def test_every_command_of_the_table_exists(coilclaw: Command) -> None:
 def test_no_other_agent_runtime_is_named() -> None:
     for name in ("smolagents", "monty", "langchain", "openclaw", "nanoclaw", "claude", "autogpt"):
         assert name not in README.lower()
+
+
+def test_what_is_said_of_replay_was_measured() -> None:
+    measured = json.loads((ROOT / "benchmarks/results/replay.json").read_text())["measured"]
+    said = re.search(r"went ([\d.]+) times as fast as the run itself, and at ([\d.]+) times the speed", README)
+    assert said is not None
+    assert (float(said[1]), float(said[2])) == (measured["replay_times_run"], measured["replay_times_bare_sandbox"])
