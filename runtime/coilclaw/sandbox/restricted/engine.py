@@ -10,7 +10,7 @@ import signal
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -42,10 +42,8 @@ class RestrictedEngine:
         self._threads = ExpendableThreads()
         self.parent = WarmParent(off, spares=spares)
         self.parent.start()  # It gets warm while the host does other things.
-
-    @cached_property  # Finding a version reads files, and every run writes this down.
-    def build(self) -> str:
-        return f"restricted by RestrictedPython {version('RestrictedPython')} on Python {platform.python_version()}"
+        release = version("RestrictedPython")
+        self.build = f"restricted by RestrictedPython {release} on Python {platform.python_version()}"
 
     def execute(self, snippet: Snippet, limits: Limits, host: Host, deadline: Deadline, pins: Pins) -> Outcome:
         """Run one snippet in a child of its own and say how it ended."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property, partial
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -30,14 +30,11 @@ class WasmEngine:
 
     def __init__(self, cache: Path, *, pool: int = 0, progress: Progress | None = None) -> None:
         compiled = compile_guest(cache, progress)
+        self.build = f"wasm guest {guest_build()} on wasmtime {version('wasmtime')}"
         linker = link_guest(compiled)
         self._ticker = Ticker(compiled.engine)
         self._threads = ExpendableThreads()
         self.guests = GuestPool(lambda: Guest(compiled, linker, Limits().memory_bytes), pool)
-
-    @cached_property  # Finding a version reads files, and every run writes this down.
-    def build(self) -> str:
-        return f"wasm guest {guest_build()} on wasmtime {version('wasmtime')}"
 
     def execute(self, snippet: Snippet, limits: Limits, host: Host, deadline: Deadline, pins: Pins) -> Outcome:
         """Run one snippet in an instance of its own and say how it ended."""
