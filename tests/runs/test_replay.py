@@ -250,7 +250,7 @@ def test_a_rejected_run_that_would_be_accepted_today_is_a_difference_and_does_no
         "DELETE FROM contents WHERE hash IN (SELECT json_extract(body, '$[1]') FROM journal)",
         "UPDATE receipts SET body = replace(body, 'ledger.look', 'ledger.lurk')",
         "UPDATE receipts SET body = 7 WHERE seq = (SELECT min(seq) + 1 FROM receipts)",
-        "UPDATE receipts SET receipt_hash = 7 WHERE seq = (SELECT max(seq) FROM receipts)",
+        "UPDATE receipts SET receipt_hash = 7 WHERE seq = (SELECT min(seq) + 1 FROM receipts)",
         'UPDATE runs SET header = replace(header, \'"seed": "\', \'"seed": "00\')',
     ],
     ids=["a row", "no row", "a result", "no result", "a receipt", "a number", "a hash", "the seed"],
