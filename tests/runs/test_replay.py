@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.conftest import KEY
 from tests.runs.conftest import Altered, Replays
 from tests.runs.journaled import TOOLS, add, look
 
 from coilclaw.bridge.repetition import _Answers
 from coilclaw.policy import Autonomy
-from coilclaw.receipts import Draft, now
-from coilclaw.runs import NoSuchRun, NotResumable
+from coilclaw.receipts import Draft, LogUnwritable, ReceiptLog, canonical_json, digest, now
+from coilclaw.receipts.canonical import in_profile
+from coilclaw.runs import NoSuchRun, NotResumable, Runtime
+from coilclaw.runs.report import value_digest
 from coilclaw.sandbox import Deadline, Limits
 from coilclaw.sdk import ToolContext, define_tool
 
@@ -263,6 +268,61 @@ def test_what_was_changed_in_the_store_is_found(replays: Replays, change: str) -
     found = replays.replay(report.run_id)
     assert found.difference is not None
     assert found.difference.what == "journal"
+
+
+def rewrite(connection: Any, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change receipts and recompute every hash and the head: all that can be done without the key."""
+    previous = None
+    for seq, body in list(connection.execute("SELECT seq, CAST(body AS BLOB) FROM receipts ORDER BY seq")):
+        fields = json.loads(body)
+        change(fields)
+        fields["previous_hash"] = previous or fields["previous_hash"]
+        written = canonical_json(in_profile(fields))
+        previous = digest(written)
+        connection.execute("UPDATE receipts SET body = ?, receipt_hash = ? WHERE seq = ?", (written, previous, seq))
+    connection.execute("UPDATE receipt_head SET receipt_hash = ?", (previous,))
+
+
+def test_a_log_that_was_rewritten_with_all_its_hashes_is_found_by_its_seal(replays: Replays) -> None:
+    report = replays.run("tools.ledger.look(of='a').unwrap()")
+    replays.world.log.flush()
+    forged = digest(b'"forged"')
+
+    def forge(fields: dict[str, Any]) -> None:
+        fields["result_hash"] = fields["result_hash"] and forged
+        if fields["type"] == "run.finished":
+            fields["payload"] |= {"heard": mark, "value_hash": value_digest("forged")}
+
+    with replays.database.transaction() as connection:
+        ((row,),) = connection.execute("SELECT body FROM journal")
+        row = row.replace(json.loads(row)[1], forged)
+        mark = f"1:{digest(row.encode())[:32]}"
+        connection.execute("UPDATE journal SET body = ?", (row,))
+        connection.execute("INSERT INTO contents VALUES (?, ?)", (forged, b'"forged"'))
+        rewrite(connection, forge)
+    with ReceiptLog(replays.database, KEY) as log:  # As in a process that has written nothing yet.
+        runtime = Runtime(replace(replays.world.surroundings(), log=log))
+        found = runtime.replay(report.run_id, lambda name: replays.engine, replays.world.registry(*TOOLS))
+    assert found.difference is not None
+    assert "seal" in found.difference.message
+
+
+def test_a_log_that_was_cut_with_its_journal_is_found_by_its_seal(replays: Replays) -> None:
+    report = replays.run(SOURCE)
+    replays.world.log.flush()
+    with replays.database.transaction() as connection:
+        connection.execute("DELETE FROM receipts WHERE seq > 4")
+        connection.execute("DELETE FROM journal WHERE key > 1")
+        connection.execute("UPDATE runs SET status = 'suspended'")
+    with ReceiptLog(replays.database, KEY) as log:
+        runtime = Runtime(replace(replays.world.surroundings(), log=log))
+        registry = replays.world.registry(*TOOLS)
+        found = runtime.replay(report.run_id, lambda name: replays.engine, registry)
+        assert found.difference is not None
+        assert "does not end as its seal says" in found.difference.message
+        with pytest.raises(LogUnwritable):
+            runtime.resume(report.run_id, lambda name: replays.engine, registry)
+    assert len(replays.lines()) == 1
 
 
 def test_a_run_that_is_under_way_is_left_alone(replays: Replays) -> None:

@@ -5,7 +5,7 @@ from coilclaw.receipts.chain import GENESIS, Draft, now
 from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, NoSuchReceipt
 from coilclaw.receipts.log import MIGRATIONS, RELAXED_SECONDS, ReceiptLog, Row
 from coilclaw.receipts.seal import load_or_create_key
-from coilclaw.receipts.verification import Verification, verify_database, verify_export
+from coilclaw.receipts.verification import Head, Verification, verify_database, verify_export
 
 __all__ = [
     "GENESIS",
@@ -14,6 +14,7 @@ __all__ = [
     "Conflict",
     "DamagedReceipt",
     "Draft",
+    "Head",
     "LogUnwritable",
     "NoSuchReceipt",
     "NotCanonical",

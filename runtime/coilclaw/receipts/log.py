@@ -19,7 +19,7 @@ from coilclaw.receipts.chain import GENESIS, Draft, Link, link
 from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, NoSuchReceipt
 from coilclaw.receipts.record import export_line, receipt_of
 from coilclaw.receipts.seal import seal
-from coilclaw.receipts.verification import HEAD, Verification, checked_head, verify_database
+from coilclaw.receipts.verification import HEAD, Head, Verification, checked_head, verify_database
 from coilclaw.sdk import Receipt
 from coilclaw.store import Database, Migration, StoreUnwritable
 
@@ -262,6 +262,17 @@ class ReceiptLog:
                     self._commit(_Entry((), None))
                 except LogUnwritable:
                     return  # Remembered; the next append is refused.
+
+    def sealed_head(self) -> Head:
+        """The end of the log, as its seal confirms it. Raises DamagedReceipt if the seal does not."""
+        self._flush_if_usable()
+        head = checked_head(self._database.read(HEAD), self._key)
+        if head is None:
+            raise DamagedReceipt(
+                "the seal does not fit: the log was rewritten, or the key is not the one it was written with",
+                hint="`coilclaw receipt verify` says more",
+            )
+        return head
 
     def of_run(self, run_id: str, *, since: str | None = None) -> list[Receipt]:
         """The receipts of one run, in order; `since` is the id of its first one, if known, and saves a scan."""

@@ -19,7 +19,7 @@ from coilclaw.receipts.chain import FIELDS, GENESIS, continues
 from coilclaw.receipts.seal import seal
 from coilclaw.store import Database
 
-__all__ = ["HEAD", "Verification", "checked_head", "verify_database", "verify_export"]
+__all__ = ["HEAD", "Head", "Verification", "checked_head", "verify_database", "verify_export"]
 
 # Cast, because an editor of the database may have left another type behind.
 _ALL: Final = "SELECT seq, run_id, CAST(body AS BLOB), CAST(receipt_hash AS TEXT) FROM receipts ORDER BY seq"

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 from pydantic_core import from_json
 
 from coilclaw.bridge import Known, PriorCall, Recorded, read_journal
-from coilclaw.receipts import DamagedReceipt, digest
+from coilclaw.receipts import DamagedReceipt, Head, digest
 from coilclaw.runs.header import Standing
 from coilclaw.store import Database
 
@@ -64,22 +64,23 @@ class History:
     """The last receipt of the log when this was read, whoever's it was."""
 
 
-def read_history(database: Database, known: Standing, *, resumed: bool) -> History:
+def read_history(database: Database, known: Standing, head: Head, *, resumed: bool) -> History:
     """Receipts and journal of a run; `resumed` if the last receipt says that it is being resumed right now.
 
+    `head` is the sealed end of the log: without it, whoever rewrites everything could not be told from the log.
     Raises DamagedReceipt or ValueError if one of the two is no longer what was written.
     """
-    events, last_seq = read_events(database, known.run_id, known.first_seq)
+    events = read_events(database, known.run_id, known.first_seq, head)
     recorded = read_journal(database, known.run_id)
     calls = prior_calls(events)
     doubt = first_doubt(events, recorded, calls, known.header.text(), resumed=resumed)
     lifecycle = [event for event in events if event.type in _RUN_ENDS or event.type == "run.resumed"]
     end = lifecycle[-1] if lifecycle and lifecycle[-1].type in _RUN_ENDS else None
-    return History(recorded=recorded, calls=calls, end=end, doubt=doubt, last_seq=last_seq)
+    return History(recorded=recorded, calls=calls, end=end, doubt=doubt, last_seq=head.seq)
 
 
-def read_events(database: Database, run_id: str, first_seq: int) -> tuple[list[Event], int]:
-    """The receipts of a run, and the number of the last receipt of the log.
+def read_events(database: Database, run_id: str, first_seq: int, head: Head) -> list[Event]:
+    """The receipts of a run.
 
     Everything since the run began is checked, other runs included: a receipt that is missing, or was
     replaced together with its hash, shows in those that follow, up to the head, which is sealed.
@@ -88,8 +89,8 @@ def read_events(database: Database, run_id: str, first_seq: int) -> tuple[list[E
     mine = b'"run_id":"%b"' % run_id.encode()
     seq, previous = first_seq - 1, b'"previous_hash":"'
     while rows := database.read(
-        "SELECT seq, body, receipt_hash FROM receipts WHERE seq > ? ORDER BY seq LIMIT ?",
-        (seq, _ROWS_AT_ONCE),
+        "SELECT seq, body, receipt_hash FROM receipts WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+        (seq, head.seq, _ROWS_AT_ONCE),
     ):
         for seq, body, receipt_hash in rows:
             if type(body) is not bytes:
@@ -100,8 +101,10 @@ def read_events(database: Database, run_id: str, first_seq: int) -> tuple[list[E
             previous = b'"previous_hash":"%b"' % receipt_hash.encode()
             if body.find(mine, at) > 0:
                 own.append(body)
+    if seq != head.seq or previous != b'"previous_hash":"%b"' % head.receipt_hash.encode():
+        raise DamagedReceipt("the log does not end as its seal says", hint="`coilclaw receipt verify` says more")
     # Looked into only now that they are known to be what was written.
-    return [Event._make(_PARTS(from_json(body, cache_strings="keys"))) for body in _telling(own)], seq
+    return [Event._make(_PARTS(from_json(body, cache_strings="keys"))) for body in _telling(own)]
 
 
 def _telling(own: Sequence[bytes]) -> list[bytes]:

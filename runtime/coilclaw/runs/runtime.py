@@ -364,9 +364,8 @@ class Runtime:
     def _past(self, known: Standing, *, resumed: bool) -> History | Diverged:
         """The journal of a run, if the receipts bear it out."""
         assert self._around.database is not None
-        self._around.log.flush()
         try:
-            past = read_history(self._around.database, known, resumed=resumed)
+            past = read_history(self._around.database, known, self._around.log.sealed_head(), resumed=resumed)
         except DamagedReceipt as error:
             return _diverged(error.message)
         except ValueError as error:
