@@ -30,7 +30,12 @@ def look(ctx: ToolContext, of: str = "x") -> str:
     return f"{of} {len(file.read_text().splitlines())}"
 
 
-TOOLS: tuple[Tool, ...] = (add, look)
+@define_tool(id="ledger.peek", risk="read")
+def peek(ctx: ToolContext) -> None:
+    """Leaves no trace: for calls that may still be under way when their run is over."""
+
+
+TOOLS: tuple[Tool, ...] = (add, look, peek)
 
 
 class JournaledWorld:

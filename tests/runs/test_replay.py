@@ -59,7 +59,7 @@ def test_it_is_identical_as_often_as_one_likes(either: Replays) -> None:
     [
         ("tools.ledger.look()\nprint('x')\n1 / 0", {}, "failed"),
         ("for n in range(9): tools.ledger.look()", {"calls": 3}, "failed"),
-        ("for n in range(9): tools.ledger.look.start()", {"calls": 3}, "failed"),
+        ("for n in range(9): tools.ledger.peek.start()", {"calls": 3}, "failed"),
         ("tools.ledger.look()\nprint('x' * 10**6)", {"output_bytes": 1000}, "output_exceeded"),
         (
             "tools.ledger.look()\nx = []\nwhile True: x.append('a' * 10**6)",
@@ -82,20 +82,25 @@ def test_every_end_that_follows_from_the_snippet_comes_again(
 
 
 def test_a_call_that_nobody_waited_for_is_not_made_again(replays: Replays) -> None:
-    held = threading.Event()
+    begun, held = threading.Event(), threading.Event()
 
     @define_tool(id="slow.read", risk="read")
     def slow(ctx: ToolContext) -> int:
         with (ctx.workspace / "slow").open("a") as handle:
             handle.write("x")
+        begun.set()
         while not ctx.cancelled and not held.is_set():
             held.wait(0.01)
         return 1
 
-    report = replays.run("tools.slow.read.start()\n'done'", slow)
+    @define_tool(id="slow.begun", risk="read")
+    def wait_until_begun(ctx: ToolContext) -> bool:
+        return begun.wait(10)
+
+    report = replays.run("tools.slow.read.start()\ntools.slow.begun().unwrap()", slow, wait_until_begun)
     held.set()
-    assert report.value == "done"
-    found = replays.replay(report.run_id, slow)
+    assert report.value is True
+    found = replays.replay(report.run_id, slow, wait_until_begun)
     assert found.identical, found.difference
 
 
