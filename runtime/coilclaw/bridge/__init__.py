@@ -2,7 +2,7 @@
 
 from coilclaw.bridge.admission import RunFacts, call_difference
 from coilclaw.bridge.bridge import Bridge
-from coilclaw.bridge.calls import PriorCall
+from coilclaw.bridge.calls import PriorCall, call_number
 from coilclaw.bridge.catalogue import Match, registry_tools, search_tools
 from coilclaw.bridge.handlers import Handlers
 from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, read_journal
@@ -40,6 +40,7 @@ __all__ = [
     "Surroundings",
     "build_registry",
     "call_difference",
+    "call_number",
     "estimated_tokens",
     "example_calls",
     "first_sentence",

@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.arguments import bind, validate
 from coilclaw.bridge.asking import Asking, Denied, Leave
-from coilclaw.bridge.calls import Admitted, Call, PriorCall
+from coilclaw.bridge.calls import Admitted, Call, PriorCall, call_id
 from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
 from coilclaw.bridge.registry import Registry
 from coilclaw.bridge.surroundings import Surroundings
@@ -148,8 +148,7 @@ class Admission:
         """Resolve the name and make the arguments canonical. Nothing is written yet."""
         shown = name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
         tool = self._registry.resolve(name)
-        call_id = f"call-{self._run.run_id.removeprefix('run-')}-{number}"
-        call = Call(number, call_id, tool.id if tool else shown, line, tool, stops)
+        call = Call(number, call_id(self._run.run_id, number), tool.id if tool else shown, line, tool, stops)
         secrets, missing = self._secrets(tool) if tool else ({}, None)
         redaction = Redaction(secrets) if secrets else NOTHING_SECRET
         arguments, problem = b"", None

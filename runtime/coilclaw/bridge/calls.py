@@ -10,7 +10,16 @@ from coilclaw.receipts import Draft, Row
 from coilclaw.sdk import Tool, ToolContext
 from coilclaw.trust import GuardedCall
 
-__all__ = ["Admitted", "Call", "PriorCall"]
+__all__ = ["Admitted", "Call", "PriorCall", "call_id", "call_number"]
+
+
+def call_id(run_id: str, number: int) -> str:
+    return f"call-{run_id.removeprefix('run-')}-{number}"
+
+
+def call_number(call_id: str) -> int:
+    """The number within its run of a call that has this id."""
+    return int(call_id.rpartition("-")[2])
 
 
 class Call(NamedTuple):

@@ -9,9 +9,9 @@ from typing import Final, Literal, TypeAlias
 
 from coilclaw.bridge import PriorCall
 from coilclaw.receipts import digest
-from coilclaw.runs.history import Event
 from coilclaw.runs.report import error_of, value_digest
 from coilclaw.runs.stop import Stop
+from coilclaw.runs.testimony import Event
 from coilclaw.sandbox import Completed, Diverged, Outcome
 
 __all__ = ["Comparison", "Difference", "FormerRun", "compared", "difference_of", "doubted"]
