@@ -13,6 +13,8 @@ __all__ = ["GuestPool"]
 
 _logger = logging.getLogger(__name__)
 _PAUSE_AFTER_FAILURE_SECONDS = 1.0
+_BREATH_SECONDS = 0.005
+"""How long a run that has just ended has to itself: what it returns would otherwise wait behind the work done here."""
 
 
 class GuestPool:
@@ -66,13 +68,21 @@ class GuestPool:
         enough = self._size // 2 if self._running else self._size
         return len(self._ready) < max(1, enough)
 
+    @property
+    def _has_work(self) -> bool:
+        return self._in_need or (bool(self._used) and not self._running)
+
     def _fill(self) -> None:
         while True:
             with self._changed:
-                while not self._closed and not self._in_need and (self._running or not self._used):
+                while not self._closed and not self._has_work:
                     self._changed.wait()
+                if self._ready and not self._closed:
+                    self._changed.wait(_BREATH_SECONDS)
                 if self._closed:
                     return
+                if not self._has_work:
+                    continue
                 used = self._used.popleft() if self._used else None
                 short = self._in_need
             if used is not None:
