@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import resource
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from wasmtime import _bindings
 
+from coilclaw.sandbox import Deadline, Engine, Limits, RunClock, Snippet
 from coilclaw.sandbox.wasm import abi
 
 VALUE = _bindings.wasmtime_component_val_t
@@ -23,8 +26,8 @@ def place() -> Iterator[int]:
 
 def test_what_is_written_down_by_hand_is_the_librarys() -> None:
     theirs: Any = _bindings.wasm_byte_vec_t
-    assert ctypes.sizeof(abi._Text) == ctypes.sizeof(theirs)
-    assert (abi._Text.size.offset, abi._Text.data.offset) == (theirs.size.offset, theirs.data.offset)
+    assert abi._TEXT.size == ctypes.sizeof(theirs)
+    assert (theirs.size.offset, theirs.data.offset) == (0, ctypes.sizeof(ctypes.c_size_t))
     ours = [ctypes.sizeof(kind) for kind in abi._CALLBACK._argtypes_]
     assert ours == [ctypes.sizeof(kind) for kind in _bindings.wasmtime_component_func_callback_t._argtypes_]
 
@@ -35,7 +38,17 @@ def test_what_is_written_down_by_hand_is_the_librarys() -> None:
 def test_a_string_is_taken_as_it_was_given(place: int, text: bytes) -> None:
     abi.give_string(place, text)
     assert abi.take_string(place) == text
-    assert abi.take_string(place) == b"", "what was taken is gone, and taking it again harms nothing"
+    assert abi.take_string(place) == text, "it stays its owner's"
+
+
+@pytest.mark.parametrize(("tool", "input"), [("a.b", b'{"x":1}'), ("", b""), ("ü.€", b"\0" * 100_000)])
+def test_a_call_is_taken_in_one_piece(tool: str, input: bytes) -> None:
+    values = (VALUE * 3)()
+    first, second, third = (ctypes.addressof(values) + at * abi.VALUE_SIZE for at in range(3))
+    abi.give_string(first, tool.encode())
+    abi.give_string(second, input)
+    abi.give_u32(third, 2**32 - 1)
+    assert abi.take_call(first) == (tool, input, 2**32 - 1)
 
 
 def test_numbers_are_taken_as_they_were_given(place: int) -> None:
@@ -52,3 +65,35 @@ def test_what_is_no_text_leaves_the_place_as_it_was(place: int) -> None:
         abi.give_string(place, 7)  # type: ignore[arg-type]
     assert VALUE.from_address(place).kind == abi._U32
     assert abi.take_u32(place) == 5
+
+
+class _Forgetful:
+    """A host that keeps nothing of what it is told."""
+
+    def preflight(self, calls: bytes) -> bytes:
+        return b"[]"
+
+    def call(self, tool: str, input: bytes, line: int) -> bytes:
+        return b'{"ok":true,"value":%d}' % len(input)
+
+    def begin(self, tool: str, input: bytes, line: int) -> int:
+        raise NotImplementedError
+
+    def wait(self, seconds: float | None) -> bytes:
+        raise NotImplementedError
+
+    def write(self, stream: int, text: str) -> None:
+        raise NotImplementedError
+
+
+def test_what_a_guest_sends_is_freed_behind_the_call(engine: Engine) -> None:
+    source = "text = 'x' * 1_000_000\nfor _ in range(200): tools.a.b(text=text).unwrap()"
+    before = _resident_bytes()
+    pins = RunClock().pins(b"s" * 32)
+    outcome = engine.execute(Snippet(source=source), Limits(seconds=60), _Forgetful(), Deadline(60), pins)
+    assert outcome.status == "completed"
+    assert _resident_bytes() - before < 80_000_000, "200 MB were sent"
+
+
+def _resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()

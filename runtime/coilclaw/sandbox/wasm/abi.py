@@ -9,8 +9,9 @@ take longer than the call. That is why the dependency on wasmtime is bounded by 
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Callable
-from ctypes import c_char_p, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p, cast, string_at
+from ctypes import c_char_p, c_int64, c_size_t, c_ssize_t, c_uint8, c_uint32, c_uint64, c_void_p, cast, py_object
 from typing import Any, Final
 
 import wasmtime
@@ -25,6 +26,7 @@ __all__ = [
     "give_string",
     "give_u32",
     "give_u64",
+    "take_call",
     "take_s64",
     "take_string",
     "take_u32",
@@ -32,8 +34,11 @@ __all__ = [
     "trap",
 ]
 
-RawFunction = Callable[[int, int], int]
-"""Gets the addresses of the arguments and of the places for results; returns 0, or what `trap` returns."""
+RawFunction = Callable[[Any, Any, Any, int, int, int, int], int]
+"""What C calls: the fourth argument is the address of the arguments, the sixth of the places for results.
+
+It must not raise, and returns 0 or what `trap` returns. Arguments stay wasmtime's, which frees them.
+"""
 
 _STRING: Final = _ffi.WASMTIME_COMPONENT_STRING.value
 _U32: Final = _ffi.WASMTIME_COMPONENT_U32.value
@@ -46,37 +51,29 @@ VALUE_SIZE: Final = ctypes.sizeof(_VALUE)
 _KIND: Final = _VALUE.kind.offset
 _BODY: Final = _VALUE.of.offset
 _NO_FINALIZER: Final = ctypes.CFUNCTYPE(None, c_void_p)(0)
+_TEXT: Final = struct.Struct("@NP")
+_CALL: Final = struct.Struct(f"@{_BODY}xNP{VALUE_SIZE - _TEXT.size}xNP{VALUE_SIZE - _TEXT.size}xI")
 _CALLBACK: Final = ctypes.CFUNCTYPE(c_size_t, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p, c_size_t)
 
 
-class _Text(ctypes.Structure):
-    """`wasm_name_t` with its pointer as a number."""
-
-    _fields_ = (("size", c_size_t), ("data", c_void_p))
-
-
-def _quick(function: Any, *arguments: Any) -> Any:
+def _quick(function: Any, result: Any, *arguments: Any) -> Any:
     """A C function that takes numbers for pointers and keeps the interpreter's lock: it only moves a few bytes."""
     address = cast(function, c_void_p).value
     assert address is not None
-    return ctypes.PYFUNCTYPE(None, *arguments)(address)
+    return ctypes.PYFUNCTYPE(result, *arguments)(address)
 
 
-_new_bytes: Final = _quick(_bindings._wasm_byte_vec_new, c_void_p, c_size_t, c_char_p)
-_delete_bytes: Final = _quick(_bindings._wasm_byte_vec_delete, c_void_p)
-_new_list: Final = _quick(_bindings._wasmtime_component_vallist_new, c_void_p, c_size_t, c_void_p)
+_bytes_at: Final = _quick(ctypes.pythonapi.PyBytes_FromStringAndSize, py_object, c_void_p, c_ssize_t)
+_new_bytes: Final = _quick(_bindings._wasm_byte_vec_new, None, c_void_p, c_size_t, c_char_p)
+_new_list: Final = _quick(_bindings._wasmtime_component_vallist_new, None, c_void_p, c_size_t, c_void_p)
 
 _alive: list[Any] = []
 """C keeps bare pointers to callbacks; they live as long as the process."""
 
 
 def add_function(instance: LinkerInstance, name: str, function: RawFunction) -> None:
-    """Define one import. The function must not raise."""
-
-    def callback(data: Any, context: Any, kind: Any, args: int, nargs: int, results: int, nresults: int) -> int:
-        return function(args, results)
-
-    pointer = _CALLBACK(callback)
+    """Define one import."""
+    pointer = _CALLBACK(function)
     _alive.append(pointer)
     encoded = name.encode()
     error = _ffi.wasmtime_component_linker_instance_add_func(
@@ -109,11 +106,16 @@ def trap(message: str) -> int:
     return cast(wasmtime.WasmtimeError(message)._consume(), c_void_p).value or 0
 
 
+def take_call(place: int) -> tuple[str, bytes, int]:
+    """Two strings and a number, read at once: it is what every bridge call begins with."""
+    tool_size, tool, input_size, input, line = _CALL.unpack(_bytes_at(place, _CALL.size))
+    return _bytes_at(tool, tool_size).decode(), _bytes_at(input, input_size), line
+
+
 def take_string(place: int) -> bytes:
-    text = _Text.from_address(place + _BODY)
-    data = string_at(text.data, text.size) if text.size else b""
-    _delete_bytes(place + _BODY)
-    return data
+    size, data = _TEXT.unpack(_bytes_at(place + _BODY, _TEXT.size))
+    text: bytes = _bytes_at(data, size)
+    return text
 
 
 def take_u32(place: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
 import wasmtime
 from wasmtime import component
@@ -26,7 +26,6 @@ __all__ = ["Guest", "GuestTrap", "link_guest"]
 _WASI: Final = "@0.2.9"
 _MOST_ENTROPY: Final = 64 * 1024
 _SECOND: Final = abi.VALUE_SIZE
-_THIRD: Final = 2 * abi.VALUE_SIZE
 
 _running: dict[int, Guest] = {}
 """The guest that runs on each thread: a guest calls back on the thread that called it."""
@@ -39,6 +38,9 @@ class GuestTrap(Exception):
 class Guest:
     """A Python interpreter of its own, used for one run."""
 
+    host: Host
+    """From the beginning of the run."""
+
     def __init__(self, compiled: CompiledGuest, linker: component.Linker, memory_bytes: int) -> None:
         self._store = wasmtime.Store(compiled.engine)
         self._store.set_limits(memory_size=memory_bytes)
@@ -46,7 +48,6 @@ class Guest:
         abi.epoch_callback(self._store, self._tick)
         self.ended: RunEnded | None = None
         self.failure: BaseException | None = None
-        self.host: Host | None = None
         self.deadline: Deadline | None = None
         self.wall_clock: Callable[[], int] = _zero
         self.monotonic_clock: Callable[[], int] = _zero
@@ -145,7 +146,7 @@ def link_guest(compiled: CompiledGuest) -> component.Linker:
 def _guarded(function: Callable[[Guest, int, int], None]) -> abi.RawFunction:
     """Nothing may escape into C: an exception becomes a trap and is raised again behind the guest."""
 
-    def guarded(args: int, results: int) -> int:
+    def guarded(data: Any, context: Any, kind: Any, args: int, nargs: int, results: int, nresults: int) -> int:
         guest = _running[threading.get_ident()]
         try:
             function(guest, args, results)
@@ -160,33 +161,25 @@ def _guarded(function: Callable[[Guest, int, int], None]) -> abi.RawFunction:
     return guarded
 
 
-def _host(guest: Guest) -> Host:
-    if guest.host is None:
-        raise RuntimeError("the guest called its host before its run")
-    return guest.host
-
-
 def _call(guest: Guest, args: int, results: int) -> None:
-    tool, input, line = abi.take_string(args), abi.take_string(args + _SECOND), abi.take_u32(args + _THIRD)
-    abi.give_string(results, _host(guest).call(tool.decode(), input, line))
+    abi.give_string(results, guest.host.call(*abi.take_call(args)))
 
 
 def _begin(guest: Guest, args: int, results: int) -> None:
-    tool, input, line = abi.take_string(args), abi.take_string(args + _SECOND), abi.take_u32(args + _THIRD)
-    abi.give_u32(results, _host(guest).begin(tool.decode(), input, line))
+    abi.give_u32(results, guest.host.begin(*abi.take_call(args)))
 
 
 def _wait(guest: Guest, args: int, results: int) -> None:
     nanoseconds = abi.take_s64(args)
-    abi.give_string(results, _host(guest).wait(None if nanoseconds < 0 else nanoseconds / 1e9))
+    abi.give_string(results, guest.host.wait(None if nanoseconds < 0 else nanoseconds / 1e9))
 
 
 def _preflight(guest: Guest, args: int, results: int) -> None:
-    abi.give_string(results, _host(guest).preflight(abi.take_string(args)))
+    abi.give_string(results, guest.host.preflight(abi.take_string(args)))
 
 
 def _write(guest: Guest, args: int, results: int) -> None:
-    _host(guest).write(abi.take_u32(args), abi.take_string(args + _SECOND).decode())
+    guest.host.write(abi.take_u32(args), abi.take_string(args + _SECOND).decode())
 
 
 def _sleep(guest: Guest, args: int, results: int) -> None:
