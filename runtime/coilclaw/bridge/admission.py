@@ -162,15 +162,10 @@ class Admission:
             problem = Refusal(code="unknown_tool", message=f"tools.{shown} does not exist", hint=hint, denied=True)
         return Identity(call, arguments, kept, digest(kept), secrets, missing, redaction, problem)
 
-    def is_same(self, prior: PriorCall, name: str, sent: bytes) -> bool:
-        """Whether a call is what it was, for sure and at a glance: canonical arguments are their own canonical form."""
+    def named(self, name: str) -> tuple[str, str] | None:
+        """The id and the version of the tool that a name stands for."""
         tool = self._registry.resolve(name)
-        return (
-            tool is not None
-            and tool.id == prior.tool
-            and tool.version == prior.tool_version
-            and digest(sent) == prior.args_hash
-        )
+        return (tool.id, tool.version) if tool is not None else None
 
     def admit(self, name: str, sent: bytes, line: int, number: int, *, stops: bool) -> Admitted:
         """Everything that comes before the handler. Raises `Refusal`, `Waiting`, `Divergence` or `OutcomeUnknown`."""
