@@ -27,10 +27,13 @@ class Host(Protocol):
 
 
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+_SUCCESS = '{"ok":true,"value":'
 
 
 def _result(answer: str) -> Ok[Any] | Err | None:
     """None when the run, which is only repeated, is to stop here. No answer of a tool has the field `stop`."""
+    if answer.startswith(_SUCCESS):
+        return Ok(_scan(answer, len(_SUCCESS))[0])  # Half the time of reading the whole.
     fields, _ = _scan(answer, 0)
     if fields["ok"]:
         return Ok(fields["value"])
@@ -112,6 +115,10 @@ class Tools:
     def __init__(self, completions: Completions, path: str = "") -> None:
         self._completions = completions
         self._path = path
+        # What crosses, made once for all calls. A component's string has no lone surrogates.
+        sent = path.encode("utf-8", "backslashreplace").decode()
+        self._starts = sent.endswith(".start")
+        self._sent = sent.removesuffix(".start")
 
     def __getattr__(self, name: str) -> Tools:
         if name.startswith("_"):
@@ -121,7 +128,6 @@ class Tools:
         return child
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        path = self._path.encode("utf-8", "backslashreplace").decode()  # A component's string has no lone surrogates.
         try:
             input = arguments_json([args, kwargs] if args else kwargs)
         except (TypeError, ValueError, RecursionError) as error:
@@ -129,9 +135,9 @@ class Tools:
             input = json.dumps({"": str(error)})
         frame = sys._getframe(1)
         line = frame.f_lineno if SNIPPET_FLAG in frame.f_globals else _snippet_line(frame.f_back)
-        if path.endswith(".start"):
-            return self._completions.begin(path.removesuffix(".start"), input, line or 0)
-        result = _result(self._completions.host.call(path, input, line or 0))
+        if self._starts:
+            return self._completions.begin(self._sent, input, line or 0)
+        result = _result(self._completions.host.call(self._sent, input, line or 0))
         if result is None:
             self._completions.stop()
         return result
