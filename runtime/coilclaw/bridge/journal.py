@@ -215,7 +215,7 @@ def read_journal(database: Database, run_id: str) -> Recorded:
         if kind == "answer" and size == 2 and _is_answer(*fields):
             answers[key] = Known(key, *fields)
             continue
-        if size == 4 and type(fields[0]) is int and type(fields[3]) is int and _is_answer(*fields[1:3]):
+        if size == 4 and type(fields[0]) is int and type(fields[3]) is int and _is_answer(fields[1], fields[2]):
             number, result_hash, failure, clock = fields
             answers[number] = Known(number, result_hash, failure)
             deliveries.append(Delivery((number,), clock, True))
