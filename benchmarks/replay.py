@@ -7,9 +7,8 @@ Three measurements, each with real engines, a real database and its syncs:
 - the same run suspended at its end, approved and resumed: from `Runtime.resume` to the first new call;
 - a run that stays in its process while another process decides: from the decision on disk to the start of the call.
 
-Machines that are shared change their speed by a factor of two within seconds. The same bit of Python is timed before,
-within and after every round, and rounds in which it took more than a quarter longer than at its best count as
-disturbed: the rates are given for all rounds and for the undisturbed ones, and the bar is held against the latter.
+Machines that are shared change their speed by a factor of two within seconds: rates are medians over all rounds, and
+ratios are taken within each round.
 
 Writes a table to stdout and `replay.json` to `benchmarks/results`.
 """
@@ -17,7 +16,6 @@ Writes a table to stdout and `replay.json` to `benchmarks/results`.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import statistics
 import subprocess
@@ -25,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -132,19 +130,11 @@ class _MadeUp:
 
 
 class _Round(NamedTuple):
-    """Seconds of a run, of its replay and of the sandbox alone, and the yardstick around them."""
+    """Seconds of a run, of its replay and of the sandbox alone."""
 
     ran: float
     replayed: float
     bare: float
-    yardstick: float
-
-
-def _yardstick() -> float:
-    """Seconds that a fixed bit of Python takes just now."""
-    began = time.perf_counter()
-    {number: hashlib.sha256(b"%d" % number).hexdigest() for number in range(4000)}
-    return time.perf_counter() - began
 
 
 def _replay(folder: Path, engine: WasmEngine, calls: int, rounds: int) -> list[_Round]:
@@ -154,10 +144,8 @@ def _replay(folder: Path, engine: WasmEngine, calls: int, rounds: int) -> list[_
     with _parts(folder) as (around, _):
         runtime = Runtime(around)
         for _ in range(rounds):
-            before = _yardstick()
             # Each begins with an instance at hand, as in a process that serves.
             report, ran = _timed(engine, lambda: runtime.run(snippet, engine, moments.registry, limits))
-            between = _yardstick()
             run_id = report.run_id
             again, replayed = _timed(
                 engine,
@@ -170,7 +158,7 @@ def _replay(folder: Path, engine: WasmEngine, calls: int, rounds: int) -> list[_
                 lambda pins=pins: engine.execute(snippet, limits, _MadeUp(), Deadline(600), pins),  # type: ignore[misc]
             )
             assert end.value == report.value
-            found.append(_Round(ran, replayed, bare, max(before, between, _yardstick())))
+            found.append(_Round(ran, replayed, bare))
     return found
 
 
@@ -252,20 +240,17 @@ def main() -> None:
                 file.unlink()
             folder.rmdir()
         engine.close()
-    best = min(each.yardstick for each in rounds)
-    undisturbed = [each for each in rounds if each.yardstick <= 1.25 * best]
 
-    def rate(which: Sequence[_Round], part: str) -> int:
-        return round(chosen.calls / statistics.median(getattr(each, part) for each in which))
+    def rate(part: str) -> int:
+        return round(chosen.calls / statistics.median(getattr(each, part) for each in rounds))
 
     record = {
         "calls": chosen.calls,
         "rounds": len(rounds),
-        "undisturbed_rounds": len(undisturbed),
-        "run_calls_per_second": rate(undisturbed, "ran"),
-        "replayed_calls_per_second": rate(undisturbed, "replayed"),
-        "bare_sandbox_calls_per_second": rate(undisturbed, "bare"),
-        "replayed_calls_per_second_in_all_rounds": rate(rounds, "replayed"),
+        "run_calls_per_second": rate("ran"),
+        "replayed_calls_per_second": rate("replayed"),
+        "replayed_calls_per_second_at_best": round(chosen.calls / min(each.replayed for each in rounds)),
+        "bare_sandbox_calls_per_second": rate("bare"),
         "replay_times_run": round(statistics.median(each.ran / each.replayed for each in rounds), 2),
         "replay_times_bare_sandbox": round(statistics.median(each.bare / each.replayed for each in rounds), 2),
         "resume_ms": round(statistics.median(resumed) * 1000, 1),
@@ -276,11 +261,9 @@ def main() -> None:
     }
     print(f"{chosen.calls} calls a run, {chosen.rounds} rounds, {chosen.decisions} decisions")
     lines = {
-        "rounds that nothing disturbed": f"{record['undisturbed_rounds']:8} of {record['rounds']}",
         "executed": f"{record['run_calls_per_second']:8} calls/s",
         "replayed from the journal": f"{record['replayed_calls_per_second']:8} calls/s {record['replay_times_run']:5}x",
         "the bare sandbox": f"{record['bare_sandbox_calls_per_second']:8} calls/s",
-        "replayed, all rounds": f"{record['replayed_calls_per_second_in_all_rounds']:8} calls/s",
         "resume until the first new call": f"{record['resume_ms']:8} ms, p95 {record['resume_p95_ms']}",
         "decision elsewhere until execution": f"{record['decision_median_ms']:8} ms, p99 {record['decision_p99_ms']}",
     }

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from coilclaw.bridge.redaction import Redaction
 from coilclaw.receipts import Draft, Row
 from coilclaw.sdk import Tool, ToolContext
 from coilclaw.trust import GuardedCall
 
-__all__ = ["Admitted", "Call", "PriorCall", "call_id", "call_number"]
+__all__ = ["Admitted", "Call", "CallState", "PriorCall", "call_id", "call_number"]
+
+CallState: TypeAlias = Literal["requested", "started", "ended"]
 
 
 def call_id(run_id: str, number: int) -> str:
@@ -34,14 +36,17 @@ class Call(NamedTuple):
     """Whether the snippet stands still until the answer is there."""
 
 
-class PriorCall(NamedTuple):
-    """What the receipts of an earlier process say about a call of this run. A tuple, because a run has thousands."""
+class PriorCall:
+    """What the receipts of an earlier process say about a call of this run. With slots, as a run has thousands."""
 
-    number: int
-    tool: str
-    tool_version: str | None
-    args_hash: str
-    state: Literal["requested", "started", "ended"]
+    __slots__ = ("args_hash", "number", "state", "tool", "tool_version")
+
+    def __init__(self, number: int, tool: str, tool_version: str | None, args_hash: str, state: CallState) -> None:
+        self.number = number
+        self.tool = tool
+        self.tool_version = tool_version
+        self.args_hash = args_hash
+        self.state: CallState = state
 
 
 class Admitted(NamedTuple):

@@ -49,9 +49,9 @@ JOURNAL: Final = Migration(
 
 _ENTER: Final = "INSERT INTO journal SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE run_id = ? AND fence = ?)"
 _CONTENTS: Final = (
-    "SELECT hash, CAST(body AS BLOB) FROM json_each(?) AS wanted CROSS JOIN contents ON contents.hash = wanted.value"
+    "SELECT CAST(body AS BLOB) FROM json_each(?) AS wanted LEFT JOIN contents ON contents.hash = wanted.value"
 )
-"""In the order in which they are wanted: a cross join is not turned round."""
+"""In the order in which they are wanted, without a body if it was pruned."""
 _HOLD: Final = "UPDATE runs SET process = process WHERE run_id = ? AND fence = ?"
 
 
@@ -88,30 +88,25 @@ class Recorded:
     rows: int
     database: Database
 
-    def results(self, hashes: Sequence[str], most_bytes: int) -> Results:
-        """What these hashes stand for, from the first until there are so many bytes, without what was pruned.
+    def results(self, hashes: Sequence[str | None], most_bytes: int) -> list[bytes | None]:
+        """What these hashes stand for, from the first until there are so many bytes; None for what was pruned.
 
         Raises DamagedReceipt for one that was changed.
         """
-        found: dict[str, bytes] = {}
+        found: list[bytes | None] = []
         size = 0
         with self.database.rows(_CONTENTS, (json.dumps(hashes),)) as rows:
-            for name, body in rows:
+            for name, (body,) in zip(hashes, rows, strict=False):
+                found.append(body)
+                if body is None:
+                    continue
                 if digest(body) != name:
                     message = f"the contents {name} were changed"
                     raise DamagedReceipt(message, hint="`coilclaw receipt verify` names them")
-                found[name] = body
                 size += len(body)
                 if size >= most_bytes:
-                    return Results(found, all=False)
-        return Results(found, all=True)
-
-
-class Results(NamedTuple):
-    """Contents by their hashes; `all` if no more of them are kept."""
-
-    found: Mapping[str, bytes]
-    all: bool
+                    break
+        return found
 
 
 class Heard:

@@ -84,14 +84,18 @@ class _Answers:
     def _read(self, numbers: Sequence[int]) -> int:
         """Make as many ready as are small together, one at least; returns how many those were."""
         known = [self._recorded.answers[number] for number in numbers]
-        results = self._recorded.results([each.result_hash for each in known if each.result_hash], _BYTES_AHEAD)
-        for count, (number, result_hash, failure) in enumerate(known):
+        hashes = [each.result_hash for each in known if each.failure is None]
+        results = iter(self._recorded.results(hashes, _BYTES_AHEAD))
+        for count, (number, _, failure) in enumerate(known):
             if failure is not None:
                 self._ready[number] = failure.encode()
-            elif (value := results.found.get(result_hash or "")) is not None:
+                continue
+            try:
+                value = next(results)
+            except StopIteration:
+                return count
+            if value is not None:
                 self._ready[number] = success(value)
-            elif not results.all:
-                return max(1, count)
         return len(known)
 
 
@@ -242,7 +246,7 @@ class Repetition:
         if named is None:
             named = self._named[tool] = admission.named(tool)
         # Mostly it is as it was, and sure to be if its arguments are, which are canonical if they were then.
-        if prior is not None and prior[1:3] == named and digest(input) == prior.args_hash:
+        if prior is not None and (prior.tool, prior.tool_version) == named and digest(input) == prior.args_hash:
             return
         found = admission.identify(tool, input, line, number, stops=stops)
         # Without an answer it is admitted again, which knows what another version means then.

@@ -50,7 +50,7 @@ def read_history(database: Database, known: Standing, head: Head, *, resumed: bo
     recorded = read_journal(database, known.run_id)
     return History(
         recorded=recorded,
-        calls={number: call.as_prior() for number, call in testimony.calls.items() if call.asked},
+        calls={number: call for number, call in testimony.calls.items() if call.asked},
         end=testimony.end,
         doubt=_first_doubt(testimony, recorded, known.header.text(), resumed=resumed),
         last_seq=head.seq,
