@@ -85,17 +85,6 @@ class CallTold(PriorCall):
         self.refusals: tuple[Event, ...] = ()
         """How it failed or was denied."""
 
-    def hear(self, event: Event) -> None:
-        """It was started, or has ended."""
-        if event.type == "tool.call.succeeded":
-            self.results += (event.result_hash,)
-        elif event.type != "tool.call.started":
-            self.refusals += (event,)
-        if self.asked:
-            self.state = "started" if event.type == "tool.call.started" else "ended"
-            # What ran is what counts: it may have been asked for again after its source had changed.
-            self.tool, self.tool_version = str(event.tool), event.tool_version
-
 
 class Testimony:
     """The receipts of one run, as far as they were read."""
@@ -148,7 +137,7 @@ class Testimony:
         if event.tool_call_id is not None:
             call = self.calls.get(call_number(event.tool_call_id))
             if call is not None:
-                call.hear(event)
+                self._hear_of_call(call, event)
         elif event.type == "run.started":
             self.header_hashes.append(event.payload.get("header_hash"))
         elif event.type == "run.resumed":
@@ -158,6 +147,19 @@ class Testimony:
         else:
             self.end = event
             self._hear_mark(event.payload)
+
+    def _hear_of_call(self, call: CallTold, event: Event) -> None:
+        if event.type == "tool.call.succeeded":
+            call.results += (event.result_hash,)
+        elif event.type != "tool.call.started":
+            call.refusals += (event,)
+        if not call.asked:
+            return
+        call.state = "started" if event.type == "tool.call.started" else "ended"
+        if (event.tool, event.tool_version) != (call.tool, call.tool_version):
+            # What ran is what counts: it may have been asked for again after its source had changed.
+            call.tool, call.tool_version = str(event.tool), event.tool_version
+            self._ordinary = {named: each for named, each in self._ordinary.items() if each is not call}
 
     def _hear_mark(self, facts: Mapping[str, Any]) -> None:
         mark = facts.get("heard")
