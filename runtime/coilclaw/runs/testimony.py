@@ -77,7 +77,7 @@ class CallTold(PriorCall):
         self.asked = False
         """By a process that had the run at the time: only then the following is known."""
         self.tool = ""
-        self.tool_version = None
+        self.tool_version: str | None = None
         self.args_hash = ""
         self.state = "requested"
         self.results: tuple[str | None, ...] = ()
