@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -262,8 +263,10 @@ def test_a_rejected_run_that_would_be_accepted_today_is_a_difference_and_does_no
         "UPDATE receipts SET body = 7 WHERE seq = (SELECT min(seq) + 1 FROM receipts)",
         "UPDATE receipts SET receipt_hash = 7 WHERE seq = (SELECT min(seq) + 1 FROM receipts)",
         'UPDATE runs SET header = replace(header, \'"seed": "\', \'"seed": "00\')',
+        "UPDATE journal SET body = CAST(body AS BLOB)",
+        "UPDATE journal SET key = 'abc' WHERE key = 1",
     ],
-    ids=["a row", "no row", "a result", "no result", "a receipt", "a number", "a hash", "the seed"],
+    ids=["a row", "no row", "a result", "no result", "a receipt", "a number", "a hash", "the seed", "bytes", "a key"],
 )
 def test_what_was_changed_in_the_store_is_found(replays: Replays, change: str) -> None:
     report = replays.run(SOURCE)
@@ -273,6 +276,35 @@ def test_what_was_changed_in_the_store_is_found(replays: Replays, change: str) -
     found = replays.replay(report.run_id)
     assert found.difference is not None
     assert found.difference.what == "journal"
+
+
+@pytest.mark.parametrize(
+    "change", ["first_seq = 'x'", "first_seq = -9223372036854775808", "fence = 'x'", "header = x'ff'", "header = 7"]
+)
+def test_a_run_whose_row_was_changed_is_damaged(replays: Replays, change: str) -> None:
+    report = replays.run(SOURCE)
+    with replays.database.transaction() as connection:
+        connection.execute(f"UPDATE runs SET {change}")
+    with pytest.raises(NotResumable, match="damaged"):
+        replays.replay(report.run_id)
+
+
+def test_names_that_stand_for_nothing_are_not_kept(replays: Replays) -> None:
+    source = """
+for number in range(40):
+    name = f"{number}" + "x" * 1_000_000
+    getattr(tools, name)()
+    vars(tools).pop(name)
+"""
+    report = replays.run(source)
+    assert report.status == "completed"
+    tracemalloc.start()
+    try:
+        assert replays.replay(report.run_id).identical
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 20_000_000, "40 MB of names were sent"
 
 
 def rewrite(connection: Any, change: Callable[[dict[str, Any]], None]) -> None:

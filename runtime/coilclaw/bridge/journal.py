@@ -204,6 +204,8 @@ def read_journal(database: Database, run_id: str) -> Recorded:
     marks = [heard.mark]
     rows = database.read("SELECT kind, key, body FROM journal WHERE run_id = ? ORDER BY kind, key", (run_id,))
     for kind, key, body in rows:
+        if type(key) is not int or type(body) is not str:
+            raise ValueError(f"row {kind} {key} of the journal is damaged")
         fields = from_json(body)
         size = len(fields) if type(fields) is list else 0
         told: Sequence[Known | None] = ()

@@ -93,7 +93,7 @@ class _Answers:
             try:
                 value = next(results)
             except StopIteration:
-                return count
+                return count  # Never the first: one result is read, however large it is.
             if value is not None:
                 self._ready[number] = success(value)
         return len(known)
@@ -129,7 +129,6 @@ class Repetition:
         self._over = False
         self._delivered = {abs(number) for each in recorded.deliveries for number in each.numbers}
         self._unanswered: list[tuple[int, str, bytes, int]] = []
-        self._named: dict[str, tuple[str, str] | None] = {}
         clock.repeating = True
         self._untouched = not prior and not recorded.deliveries
         self._go_on_at_the_end()
@@ -154,8 +153,7 @@ class Repetition:
         self._clock.repeat(delivery.clock)
         self._bridge.issue()
         answer = self._told.of(number)
-        if self._at == len(self._deliveries):
-            self._go_on_at_the_end()
+        self._go_on_at_the_end()
         return answer
 
     def begin(self, tool: str, input: bytes, line: int) -> int:
@@ -242,10 +240,8 @@ class Repetition:
 
     def _compare(self, number: int, tool: str, input: bytes, line: int, *, stops: bool, answered: bool) -> None:
         prior, admission = self._prior.get(number), self._bridge.admission
-        named = self._named.get(tool)
-        if named is None:
-            named = self._named[tool] = admission.named(tool)
         # Mostly it is as it was, and sure to be if its arguments are, which are canonical if they were then.
+        named = admission.named(tool)
         if prior is not None and (prior.tool, prior.tool_version) == named and digest(input) == prior.args_hash:
             return
         found = admission.identify(tool, input, line, number, stops=stops)

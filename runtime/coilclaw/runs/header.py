@@ -88,6 +88,8 @@ def standing(database: Database, run_id: str) -> Standing:
     try:
         found = Header(**json.loads(header))
         found.run_limits()
+        if type(fence) is not int or type(first_seq) is not int or first_seq < 0:
+            raise TypeError
     except (ValueError, TypeError):
         raise NotResumable(f"the header of {run_id} is damaged", hint="start it again as a new run") from None
     return Standing(run_id=run_id, status=status, fence=fence, process=process, first_seq=first_seq, header=found)

@@ -70,7 +70,7 @@ _PARTS: Final = itemgetter(*Event._fields)
 class CallTold(PriorCall):
     """What all receipts of one call say about it."""
 
-    __slots__ = ("asked", "refusals", "results")
+    __slots__ = ("asked", "named", "refusals", "results")
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -80,6 +80,8 @@ class CallTold(PriorCall):
         self.tool_version: str | None = None
         self.args_hash = ""
         self.state = "requested"
+        self.named = b""
+        """What the receipts of an ordinary call have in common."""
         self.results: tuple[str | None, ...] = ()
         """The hashes of what it gave."""
         self.refusals: tuple[Event, ...] = ()
@@ -131,6 +133,7 @@ class Testimony:
         if not call.asked:  # Otherwise it stays what became of it.
             call.asked = True
             call.tool, call.tool_version, call.args_hash = name["tool"], name["tool_version"], body[_ARGS_HASH].decode()
+            call.named = named
             self._ordinary[named] = call
 
     def _hear_event(self, event: Event) -> None:
@@ -159,7 +162,7 @@ class Testimony:
         if (event.tool, event.tool_version) != (call.tool, call.tool_version):
             # What ran is what counts: it may have been asked for again after its source had changed.
             call.tool, call.tool_version = str(event.tool), event.tool_version
-            self._ordinary = {named: each for named, each in self._ordinary.items() if each is not call}
+            self._ordinary.pop(call.named, None)
 
     def _hear_mark(self, facts: Mapping[str, Any]) -> None:
         mark = facts.get("heard")
@@ -188,6 +191,7 @@ def read_testimony(database: Database, run_id: str, first_seq: int, head: Head) 
             previous = found.encode()
             if body.find(mine, tail) > 0:
                 try:
+                    # Perhaps not what was written: should the log not end as its seal says, all this is dropped.
                     testimony.hear(body, tail)
                 except (ValueError, TypeError, LookupError, AttributeError):
                     raise _damaged(f"receipt {seq} was changed: it is none") from None

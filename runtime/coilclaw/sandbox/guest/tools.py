@@ -116,7 +116,7 @@ class Tools:
         self._completions = completions
         self._path = path
         # What crosses, made once for all calls. A component's string has no lone surrogates.
-        sent = path.encode("utf-8", "backslashreplace").decode()
+        sent = path if path.isascii() else path.encode("utf-8", "backslashreplace").decode()
         self._starts = sent.endswith(".start")
         self._sent = sent.removesuffix(".start")
 

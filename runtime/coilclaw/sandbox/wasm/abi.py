@@ -37,7 +37,8 @@ __all__ = [
 RawFunction = Callable[[Any, Any, Any, int, int, int, int], int]
 """What C calls: the fourth argument is the address of the arguments, the sixth of the places for results.
 
-It must not raise, and returns 0 or what `trap` returns. Arguments stay wasmtime's, which frees them.
+It must not raise, and returns 0 or what `trap` returns. Arguments stay wasmtime's, which frees them when it has
+returned: while a call lasts, what it sent is in memory twice.
 """
 
 _STRING: Final = _ffi.WASMTIME_COMPONENT_STRING.value

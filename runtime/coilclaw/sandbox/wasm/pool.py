@@ -40,18 +40,29 @@ class GuestPool:
             self._running += 1
             if self._in_need:
                 self._changed.notify_all()
-        return guest or self._make()
+        if guest is not None:
+            return guest
+        try:
+            return self._make()
+        except BaseException:
+            with self._changed:
+                self._has_ended()
+            raise
+
+    def _has_ended(self) -> None:
+        self._running -= 1
+        self._changed.notify_all()  # It may have been the last one, for whose end the filler waits.
 
     def discard(self, guest: Guest) -> None:
         """Free a used guest, in the background if there is one."""
         with self._changed:
-            self._running -= 1
             # A busy engine frees on the spot: used guests that wait would pile up faster than they are freed.
-            if self._filler is not None and not self._closed and len(self._used) < self._size:
+            later = self._filler is not None and not self._closed and len(self._used) < self._size
+            if later:
                 self._used.append(guest)
-                self._changed.notify_all()
-                return
-        guest.close()
+            self._has_ended()
+        if not later:
+            guest.close()
 
     def wait_until_full(self, seconds: float = 30.0) -> bool:
         """Wait until every place is taken; starts filling if nothing did."""
