@@ -27,8 +27,8 @@ def test_it_is_full_again_after_more_runs_at_once_than_it_has_places(pool: Guest
     assert len({id(guest) for guest in taken}) == 3
     with pool._changed:
         assert pool._changed.wait_for(lambda: pool._ready, 10), "as many as it makes while something runs"
-    time.sleep(0.1)  # Until whoever made it sleeps again.
     for guest in taken:
+        time.sleep(0.05)  # So that whoever fills it sleeps again.
         pool.discard(guest)
     assert pool.wait_until_full(10)
 
