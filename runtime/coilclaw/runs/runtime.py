@@ -207,7 +207,7 @@ class Runtime:
         if isinstance(past, Diverged):
             return doubted(run_id, known.status, past)
         if until is not None and until not in past.calls:
-            raise NotResumable(f"{run_id} made {len(past.calls)} calls; there is no call {until}")
+            raise NotResumable(f"there is no call {until} in {run_id}", hint=f"calls it made: {len(past.calls)}")
         log, deadline, clock = self._around.log, Deadline(limits.seconds), RunClock(known.header.clock)
         facts = RunFacts(run_id, known.header.conversation_id, limits, deadline)
         bridge = Bridge(self._around, registry, facts, show=show)
