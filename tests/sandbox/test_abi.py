@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.sandbox.conftest import RecordingHost
 from wasmtime import _bindings
 
 from coilclaw.sandbox import Deadline, Engine, Limits, RunClock, Snippet
@@ -67,30 +68,18 @@ def test_what_is_no_text_leaves_the_place_as_it_was(place: int) -> None:
     assert abi.take_u32(place) == 5
 
 
-class _Forgetful:
-    """A host that keeps nothing of what it is told."""
-
-    def preflight(self, calls: bytes) -> bytes:
-        return b"[]"
+class _Forgetful(RecordingHost):
+    """Keeps nothing of what it is told."""
 
     def call(self, tool: str, input: bytes, line: int) -> bytes:
         return b'{"ok":true,"value":%d}' % len(input)
 
-    def begin(self, tool: str, input: bytes, line: int) -> int:
-        raise NotImplementedError
-
-    def wait(self, seconds: float | None) -> bytes:
-        raise NotImplementedError
-
-    def write(self, stream: int, text: str) -> None:
-        raise NotImplementedError
-
 
 def test_what_a_guest_sends_is_freed_behind_the_call(engine: Engine) -> None:
     source = "text = 'x' * 1_000_000\nfor _ in range(200): tools.a.b(text=text).unwrap()"
-    before = _resident_bytes()
-    pins = RunClock().pins(b"s" * 32)
-    outcome = engine.execute(Snippet(source=source), Limits(seconds=60), _Forgetful(), Deadline(60), pins)
+    before, deadline = _resident_bytes(), Deadline(60)
+    pins, host = RunClock().pins(b"s" * 32), _Forgetful({}, deadline, 0)
+    outcome = engine.execute(Snippet(source=source), Limits(seconds=60), host, deadline, pins)
     assert outcome.status == "completed"
     assert _resident_bytes() - before < 80_000_000, "200 MB were sent"
 

@@ -12,7 +12,8 @@ from coilclaw.sandbox.wasm import component
 
 
 @pytest.fixture
-def cache(tmp_path: Path, engine: object) -> Path:
+def cache(tmp_path: Path) -> Path:
+    component.compile_guest(cache_folder())  # Only if none of the tests before did.
     folder = tmp_path / "cache"
     shutil.copytree(cache_folder(), folder)
     folder.chmod(0o700)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Final, NoReturn
+from typing import Final
 
 from coilclaw.bridge import Bridge, Repetition, call_difference
 from coilclaw.receipts import DamagedReceipt, ReceiptLog
@@ -54,9 +54,7 @@ class Witness:
         if self.stop is not None:
             self.stop = replace(self.stop, frames=frames_of(input))
             raise RunEnded(Suspended())
-        number = self.calls = self.calls + 1
-        if number > self._limits.calls:
-            self._exceed(line)
+        number = self._count(line)
         if number == self._until:
             self._stop_at(number, tool, input, line)
             return STOP
@@ -68,9 +66,7 @@ class Witness:
 
     def begin(self, tool: str, input: bytes, line: int) -> int:
         self._end_if_stopped()
-        number = self.calls = self.calls + 1
-        if number > self._limits.calls:
-            self._exceed(line)
+        number = self._count(line)
         if number == self._until:
             self._stop_at(number, tool, input, line)
             return 0
@@ -93,9 +89,12 @@ class Witness:
         too_many = self.calls > self._limits.calls  # That call was never repeated.
         return outcome if too_many else self._repetition.judged(outcome)
 
-    def _exceed(self, line: int) -> NoReturn:
-        message = f"more than {self._limits.calls} calls in one run"
-        raise RunEnded(Failed(error=SnippetError(type="TooManyCalls", message=message, line=line or None)))
+    def _count(self, line: int) -> int:
+        self.calls += 1
+        if self.calls > self._limits.calls:
+            message = f"more than {self._limits.calls} calls in one run"
+            raise RunEnded(Failed(error=SnippetError(type="TooManyCalls", message=message, line=line or None)))
+        return self.calls
 
     def _stop_at(self, number: int, tool: str, input: bytes, line: int) -> None:
         found = self._bridge.admission.identify(tool, input, line, number, stops=True)

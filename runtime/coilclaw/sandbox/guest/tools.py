@@ -33,7 +33,7 @@ _SUCCESS = '{"ok":true,"value":'
 def _result(answer: str) -> Ok[Any] | Err | None:
     """None when the run, which is only repeated, is to stop here. No answer of a tool has the field `stop`."""
     if answer.startswith(_SUCCESS):
-        return Ok(_scan(answer, len(_SUCCESS))[0])  # Half the time of reading the whole.
+        return Ok(_scan(answer, len(_SUCCESS))[0])  # Nearly always: the value alone, without a dict around it.
     fields, _ = _scan(answer, 0)
     if fields["ok"]:
         return Ok(fields["value"])

@@ -28,11 +28,12 @@ _MAX_WASM_STACK: Final = 32 * 1024 * 1024
 
 
 class CompiledGuest:
-    """The machine code of the guest and the wasmtime engine it belongs to."""
+    """The machine code of the guest, the wasmtime engine it belongs to, and what both were made of."""
 
-    def __init__(self, engine: wasmtime.Engine, code: component.Component) -> None:
+    def __init__(self, engine: wasmtime.Engine, code: component.Component, build: str) -> None:
         self.engine = engine
         self.code = code
+        self.build = build
 
 
 def guest_build() -> str:
@@ -54,15 +55,16 @@ def compile_guest(cache: Path, progress: Progress | None = None) -> CompiledGues
     # The library insists, though nothing here is asynchronous.
     _bindings.wasmtime_config_async_stack_size_set(config.ptr(), _MAX_WASM_STACK + 1024 * 1024)
     engine = wasmtime.Engine(config)
-    kept = cache / f"guest-{_key()}.cwasm"
+    build = f"wasm guest {guest_build()} on wasmtime {version('wasmtime')}"
+    kept = cache / f"guest-{_key(build)}.cwasm"
     if _is_ours(kept):
         try:
-            return CompiledGuest(engine, component.Component.deserialize_file(engine, str(kept)))
+            return CompiledGuest(engine, component.Component.deserialize_file(engine, str(kept)), build)
         except wasmtime.WasmtimeError:
             pass  # Made by another wasmtime or for another processor: compile again.
     code = _compile(engine, progress)
     _keep(kept, bytes(code.serialize()))
-    return CompiledGuest(engine, code)
+    return CompiledGuest(engine, code, build)
 
 
 def _compile(engine: wasmtime.Engine, progress: Progress | None) -> component.Component:
@@ -85,8 +87,8 @@ def _compile(engine: wasmtime.Engine, progress: Progress | None) -> component.Co
         reporter.join()
 
 
-def _key() -> str:
-    facts = [guest_build(), version("wasmtime"), _machine(), str(_MAX_WASM_STACK), _processor()]
+def _key(build: str) -> str:
+    facts = [build, _machine(), str(_MAX_WASM_STACK), _processor()]
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:24]
 
 

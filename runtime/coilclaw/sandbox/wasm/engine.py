@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 from coilclaw.sandbox.deadline import Deadline
@@ -13,7 +12,7 @@ from coilclaw.sandbox.limits import Limits
 from coilclaw.sandbox.outcomes import Crashed, Outcome, Rejected
 from coilclaw.sandbox.report import concluded, reported_outcome, unusable
 from coilclaw.sandbox.threads import ExpendableThreads
-from coilclaw.sandbox.wasm.component import Progress, compile_guest, guest_build
+from coilclaw.sandbox.wasm.component import Progress, compile_guest
 from coilclaw.sandbox.wasm.guest import Guest, GuestTrap, link_guest
 from coilclaw.sandbox.wasm.pool import GuestPool
 from coilclaw.sandbox.wasm.ticker import Ticker
@@ -30,7 +29,7 @@ class WasmEngine:
 
     def __init__(self, cache: Path, *, pool: int = 0, progress: Progress | None = None) -> None:
         compiled = compile_guest(cache, progress)
-        self.build = f"wasm guest {guest_build()} on wasmtime {version('wasmtime')}"
+        self.build = compiled.build
         linker = link_guest(compiled)
         self._ticker = Ticker(compiled.engine)
         self._threads = ExpendableThreads()
