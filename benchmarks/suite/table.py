@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from suite.environment import PEERS
 from suite.names import COMMANDS, CONCURRENT, DURABLE, OURS, TIMES
 from suite.rounds import Results
 from suite.targets import NOT_MEASURED, Judgement
@@ -43,6 +44,7 @@ def lines_of(results: Results, judgements: list[Judgement], versions: Mapping[st
             yield _contestant_line(results, measurement, contestant, reference, versions)
     yield ""
     yield from _NOTES
+    yield from _older_releases(versions)
     yield ""
     yield f"{'target':<44}{'bound':>14}  {'measured':>12}  verdict"
     for judgement in judgements:
@@ -55,6 +57,14 @@ def lines_of(results: Results, judgements: list[Judgement], versions: Mapping[st
     missed = [judgement for judgement in judgements if judgement.is_met is False]
     yield ""
     yield f"{sum(judgement.is_met is True for judgement in judgements)} targets met, {len(missed)} missed"
+
+
+def _older_releases(versions: Mapping[str, str]) -> Iterator[str]:
+    """Name the peers that were measured in an older release because the newest cannot be installed."""
+    for peer in PEERS:
+        newest = peer.requirements[0].partition("==")[2] if peer.requirements else ""
+        if newest and versions.get(peer.name, newest) != newest:
+            yield f"{peer.name} {newest} cannot be installed from PyPI; {versions[peer.name]} was measured instead."
 
 
 def _fastest_first(results: Results, measurement: str) -> list[str]:
