@@ -10,7 +10,7 @@ import re
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["Address", "Kind", "canonical_host", "kind_of", "read_address"]
+__all__ = ["Address", "Kind", "canonical_host", "is_private_network", "kind_of", "read_address"]
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Kind: TypeAlias = Literal["public", "private", "special"]
@@ -143,3 +143,10 @@ def kind_of(address: Address) -> Kind:
     if address not in _GLOBAL_6 or any(address in network for network in _SPECIAL_6):
         return "special"
     return "public"
+
+
+def is_private_network(network: IPv4Network | IPv6Network) -> bool:
+    """Whether a network lies inside one that is somebody's own."""
+    if isinstance(network, IPv4Network):
+        return any(network.subnet_of(each) for each in _PRIVATE_4)
+    return any(network.subnet_of(each) for each in _PRIVATE_6)
