@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 from typing import TYPE_CHECKING
 
-from coilclaw.sdk.addresses import Address, canonical_host, is_private_network, kind_of
+from coilclaw.sdk.addresses import Address, canonical_host, is_local_network, is_private_network, kind_of
 from coilclaw.sdk.bounds import Bounds
 from coilclaw.sdk.errors import ToolFailure
 
@@ -139,7 +139,7 @@ def read_private(text: str) -> HostPattern | IPv4Network | IPv6Network:
     network = ip_network(text, strict=False)
     if network.network_address != ip_network(text.partition("/")[0]).network_address:
         raise BadReach(f"the address is not the first one of its network, which is {network}")
-    if network.num_addresses > 1 and not is_private_network(network):
+    if network.num_addresses > 1 and not (is_private_network(network) or is_local_network(network)):
         raise BadReach("the network reaches beyond the private addresses")
     return network
 
@@ -196,7 +196,8 @@ class Reach:
         is_private = kind_of(address) == "private"
         for network in self.private_networks:
             # Inside a private range there are addresses of another kind, such as the metadata service of a cloud.
-            if address in network and (is_private or network.num_addresses == 1):
+            meant = is_private or network.num_addresses == 1 or is_local_network(network)
+            if meant and address in network:
                 return True
         for pattern in self.private_hosts:
             if pattern.port in (None, port) and (pattern.names(address) or (is_private and pattern.names(host))):
