@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -216,6 +216,11 @@ class Integrations(_Section):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     mcp: Mapping[str, McpServer] = {}
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        """Names only: any setting may be a credential."""
+        yield "mcp", sorted(self.mcp)
+        yield "others", sorted(self.model_extra or {})
 
     @model_validator(mode="after")
     def _are_tables_of_text(self) -> Integrations:

@@ -6,6 +6,7 @@ belongs to the current folder, where the person who wrote it stands.
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -103,11 +104,20 @@ def place(text: str, anchor: Path | None) -> Path:
     try:
         path = Path(text).expanduser()
         path = anchor / path if anchor is not None else path.absolute()
-        path.resolve()  # A name that no file system can have, or links that lead in a circle.
+        _check(path.resolve())
     except (RuntimeError, OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise ValueError(f"cannot be used as a path: {reason}") from None
     return path
+
+
+def _check(path: Path) -> None:
+    """Raise OSError for a name that no file system can have, or for links that lead in a circle."""
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+            raise
 
 
 def overlap(home: Path, workspace: Path) -> str | None:
