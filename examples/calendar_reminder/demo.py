@@ -41,7 +41,7 @@ class Stage:
         return subprocess.run(
             [str(Path(sys.executable).with_name("coilclaw")), *args],
             cwd=HERE,
-            env={**os.environ, "HOME": str(self.home), "COILCLAW_HOME": str(self.home)},
+            env={**os.environ, "HOME": str(self.home.parent), "COILCLAW_HOME": str(self.home)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,

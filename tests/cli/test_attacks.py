@@ -136,16 +136,10 @@ def test_streams_that_fail_do_not_end_in_a_traceback(coilclaw: Command, line: st
     assert coilclaw("receipt", "verify").code == 0
 
 
-def test_our_own_files_cannot_be_reached_from_a_workspace_around_them(coilclaw: Command) -> None:
-    home = coilclaw.home.parent
-    coilclaw("run", "-", stdin="1")
-    source = """
-[tools.files.read(path='.coilclaw/keys/receipts.key').code,
- tools.files.write(path='.coilclaw/config.toml', text='[security]').code,
- [entry['path'] for entry in tools.files.list(recursive=True).value['entries'] if 'coilclaw' in entry['path']]]
-"""
-    done = coilclaw("run", "-", "--json", "--yes", "--workspace", home, stdin=source)
-    assert done.json["value"] == ["denied", "denied", []]
+def test_a_workspace_around_our_own_files_is_refused(coilclaw: Command) -> None:
+    done = coilclaw("run", "-", "--yes", "--workspace", coilclaw.home.parent, stdin="1")
+    assert done.code == 2
+    assert "contains the home folder" in done.err
 
 
 def test_a_missing_key_is_not_replaced(coilclaw: Command) -> None:

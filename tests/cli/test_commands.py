@@ -49,6 +49,7 @@ def test_init_takes_a_workspace(coilclaw: Command, tmp_path: Path) -> None:
 
 @pytest.mark.req("R242", "R243", "R482", "R295")
 def test_config_is_validated_and_shown(coilclaw: Command) -> None:
+    coilclaw("init")
     assert coilclaw("config", "validate").code == 0
     (coilclaw.home / "config.toml").write_text('[security]\nautonomy = "godmode"\n[limits]\ncalls = 0\n')
     done = coilclaw("config", "validate")

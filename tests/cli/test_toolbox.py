@@ -168,7 +168,7 @@ def test_refreshing_on_many_threads_makes_one_registry_for_each_change(parts: Pa
 
 
 def test_a_plugins_program_is_ended_also_when_its_plugin_is_gone(tmp_path: Path) -> None:
-    settings = load_settings({"COILCLAW_HOME": str(tmp_path / "home")}, {"workspace_dir": str(tmp_path)})
+    settings = load_settings({"COILCLAW_HOME": str(tmp_path / "home")}, {"workspace_dir": str(tmp_path / "work")})
     plugin(
         tmp_path / "home/plugins",
         "#!/usr/bin/env python3\nimport os, time\n"

@@ -59,10 +59,10 @@ enabled = true
         load(tmp_path / "home", text)
     problems = "\n".join(caught.value.problems)
     assert "workspace: unknown key; did you mean 'workspace_dir'?" in problems
-    assert "security.autonomy: 'godmode' is not allowed; use 'readonly', 'supervised' or 'full'" in problems
+    assert "security.autonomy: this value is not allowed; use 'readonly', 'supervised' or 'full'" in problems
     assert "limits.seconds" in problems
     assert "limits.memory_mib" in problems
-    assert "policy.rules.0.decision: 'perhaps' is not allowed; use 'allow', 'ask' or 'deny'" in problems
+    assert "policy.rules.0.decision: this value is not allowed; use 'allow', 'ask' or 'deny'" in problems
     assert "recipts: unknown key; did you mean 'receipts'?" in problems
     assert len(caught.value.problems) == 6
 
@@ -89,9 +89,12 @@ def test_a_layer_is_not_both_required_and_off(tmp_path: Path) -> None:
     assert problem.startswith("sandbox.restricted.off: must name layers that `require` does not (landlock, user)")
 
 
-def test_receipts_cannot_be_turned_off(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no tool runs without them"):
-        load(tmp_path / "home", "[receipts]\nenabled = false")
+@pytest.mark.parametrize("key", ["security.workspace_only", "security.audit_log", "receipts.enabled"])
+def test_what_the_product_does_not_work_without_cannot_be_turned_off(tmp_path: Path, key: str) -> None:
+    section, name = key.split(".")
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / "home", f"[{section}]\n{name} = false")
+    assert caught.value.problems == [f"{key}: CoilClaw does not work without this; leave the key out, or write true"]
 
 
 @pytest.mark.parametrize("text", ["a = ", "\x00", "[security\n"])
@@ -121,14 +124,47 @@ def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
 
 
 def test_the_written_configuration_is_valid_and_documents_every_key(tmp_path: Path) -> None:
-    text = config_text(tmp_path / 'odd "name" \\ here')
+    odd = tmp_path / 'odd "name" \\ $HERE'
+    text = config_text(odd)
     settings = load(tmp_path / "home", text)
-    assert settings.config.workspace_dir == tmp_path / 'odd "name" \\ here'
+    assert settings.config.workspace_dir == odd
+    assert '\nautonomy = "supervised"\n' in text
     assert all(layer in text for layer in LAYERS)
     documented = "\n".join(line.removeprefix("# ") for line in text.splitlines())
     for key, _, _ in settings.rows():
         name = key.rsplit(".", 1)[-1]
-        if name not in ("workspace_only", "audit_log", "enabled", "rules"):
+        if name != "rules":
             assert f"{name} = " in documented
     uncommented = [line.removeprefix("# ") if " = " in line or "[[" in line else line for line in text.splitlines()[3:]]
     tomllib.loads("\n".join(line for line in uncommented if not line.startswith("# ")))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["", " ", ":99999", "127.0.0.1:99999", "127.0.0.1:0", "http://127.0.0.1:1/", "user@host", "*", "*.127.0.0.1",
+     "10.0.0.0/0", "0.0.0.0/0", "::/0", "10.0.0.1/8", "10.0.0.0/33", "8.0.0.0/8", "0.0.0.0/1", "10.0.0.0/7",
+     "10.0.0.0/8:80", "host/24", "/", "fc00::/6", "fd00::1/64", "a b", "exa_mple..org"],
+)  # fmt: skip
+def test_a_private_place_that_is_none_is_refused_with_what_is_expected(tmp_path: Path, entry: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / "home", f'[security]\nhttp_private = ["127.0.0.1", "{entry}"]')
+    (problem,) = caught.value.problems
+    assert problem.startswith("security.http_private.1: must be a host, host:port or private network")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["127.0.0.1", "127.0.0.1:8080", "nas.local", "*.internal.example", "localhost:5000", "10.1.0.0/16", "10.0.0.0/8",
+     "127.0.0.0/8", "192.168.1.7/32", "169.254.169.254", "[::1]:80", "fd00::/8", "100.64.0.0/10"],
+)  # fmt: skip
+def test_a_private_place_is_accepted(tmp_path: Path, entry: str) -> None:
+    config = load(tmp_path / "home", f'[security]\nhttp_private = ["{entry}"]').config
+    assert config.security.http_private == (entry,)
+
+
+@pytest.mark.parametrize("entry", ["", "https://example.org", "example.org/path", ":80", "example.org:0", "a b", "@"])
+def test_a_domain_that_is_none_is_refused_with_what_is_expected(tmp_path: Path, entry: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / "home", f'[security]\nhttp_domains = ["{entry}", "example.org"]')
+    (problem,) = caught.value.problems
+    assert problem.startswith("security.http_domains.0: must be a domain")

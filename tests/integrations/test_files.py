@@ -313,3 +313,37 @@ def test_a_file_is_deleted_and_nothing_else(ctx: ToolContext, tmp_path: Path) ->
             delete(ctx, path)
         assert caught.value.code == code
     assert (ctx.workspace / "notes/a.txt").exists()
+
+
+def test_reading_offers_no_more_than_one_call_may_return(ctx: ToolContext) -> None:
+    assert read.input_schema["properties"]["max_bytes"]["maximum"] == Bounds().response_bytes
+    (ctx.workspace / "long.txt").write_text("x" * 1_100_000)
+    with pytest.raises(ToolFailure) as caught:
+        read(ctx, "long.txt")
+    assert caught.value.code == "too_large"
+    assert "one call may return" in caught.value.message
+    assert "max_bytes" not in (caught.value.hint or "")
+    small = ToolContext(workspace=ctx.workspace, bounds=Bounds(response_bytes=1024))
+    (ctx.workspace / "long.txt").write_text("x" * 2000)
+    with pytest.raises(ToolFailure, match="more than the 1024"):
+        read(small, "long.txt", max_bytes=4000)
+
+
+@pytest.mark.req("R352")
+@pytest.mark.parametrize("target", ["outside", "inside", "nowhere"])
+def test_a_link_on_the_way_is_forbidden_before_anything_is_opened(
+    ctx: ToolContext, tmp_path: Path, target: str
+) -> None:
+    places = {"outside": tmp_path, "inside": ctx.workspace / "notes", "nowhere": tmp_path / "missing"}
+    (ctx.workspace / "link").symlink_to(places[target])
+    for tool, arguments in (
+        (read, {"path": "link/a.txt"}), (read, {"path": "link"}), (write, {"path": "link/new/a.txt", "text": "x"}),
+        (write, {"path": "link", "text": "x"}), (list_files, {"path": "./link"}), (delete, {"path": "link/a.txt"}),
+        (search, {"query": "x", "path": "link"}),
+    ):  # fmt: skip
+        assert tool.classify is not None
+        opinion = tool.classify(tool.input.model_validate(arguments), ctx)
+        assert isinstance(opinion, Forbid), tool.id
+        assert "link" in opinion.reason
+    assert delete.classify is not None
+    assert delete.classify(delete.input.model_validate({"path": "link"}), ctx) is None

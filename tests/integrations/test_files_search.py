@@ -103,6 +103,47 @@ def test_links_pipes_binary_and_big_files_are_left_out(ctx: ToolContext, tmp_pat
             places(ctx, path=link)
 
 
+def test_what_could_not_be_searched_is_named(ctx: ToolContext) -> None:
+    found = search(ctx, "needle")
+    assert (found.skipped, found.skipped_count, found.truncated) == ([], 0, False)
+    (ctx.workspace / "binary").write_bytes(b"needle\0")
+    found = search(ctx, "needle")
+    assert [(each.path, each.reason) for each in found.skipped] == [("binary", "not text")]
+    assert not found.truncated  # No line can be missing.
+    (ctx.workspace / "big").write_text("needle\n" * 200_000)
+    (ctx.workspace / "odd\nname").write_text("needle")
+    found = search(ctx, "needle")
+    assert {each.path: each.reason for each in found.skipped} == {
+        "big": "over 1 MiB",
+        "binary": "not text",
+        "odd\nname": "unprintable name",
+    }
+    assert found.truncated
+    assert search(ctx, "needle", path="big").truncated
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_what_cannot_be_read_is_named(ctx: ToolContext) -> None:
+    (ctx.workspace / "notes").chmod(0)
+    (ctx.workspace / "a.md").chmod(0)
+    try:
+        found = search(ctx, "needle")
+    finally:
+        (ctx.workspace / "notes").chmod(0o700)
+    assert {(each.path, each.reason) for each in found.skipped} == {
+        ("notes", "cannot be read"),
+        ("a.md", "cannot be read"),
+    }
+    assert found.truncated
+
+
+def test_many_skipped_files_are_counted_and_some_of_them_named(ctx: ToolContext) -> None:
+    for number in range(150):
+        (ctx.workspace / f"binary{number}").write_bytes(b"\0")
+    found = search(ctx, "needle")
+    assert (len(found.skipped), found.skipped_count) == (100, 150)
+
+
 def test_many_results_are_cut_and_say_so(ctx: ToolContext) -> None:
     (ctx.workspace / "many").write_text("needle\n" * 500)
     found = search(ctx, "needle", max_results=10)

@@ -232,6 +232,8 @@ def test_the_operator_can_list_private_addresses(listed: str, url: str) -> None:
         ("127.0.0.1:8080", "http://127.0.0.1:8081/"),
         ("127.0.0.1:8080", "http://127.0.0.2:8080/"),
         ("10.1.0.0/16", "http://10.2.0.1/"),
+        ("100.64.0.0/10", "http://100.100.100.200/"),
+        ("fd00::/8", "http://[fd00:ec2::254]/"),
         ("localhost:1234", "http://localhost:1235/"),
     ],
 )
@@ -340,3 +342,10 @@ def test_a_context_says_where_a_url_leads(tmp_path: Path) -> None:
         with pytest.raises(ToolFailure) as caught:
             context.destination(url)
         assert caught.value.code == code
+
+
+@pytest.mark.parametrize("listed", ["10.0.0.0/0", "0.0.0.0/0", "10.0.0.1/8", "::/0", "8.0.0.0/8", "", ":99999", "a/b"])
+def test_a_listed_place_that_opens_more_than_is_meant_opens_nothing(listed: str) -> None:
+    with pytest.raises(ToolFailure) as caught:
+        reach("*", private=(listed,))
+    assert caught.value.code == "bad_setting"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -193,17 +193,26 @@ def make_bounds(settings: Settings) -> Bounds:
     """What tools may reach. Our own files are forbidden too: who can write them can change policy and receipts."""
     config = settings.config
     security = config.security
-    own = (settings.home, config.receipts.path, config.receipts.key_path)
+    forbidden = (*security.forbidden_paths, *settings.own_paths)
+    # A path that is a link is forbidden itself, and so is what it leads to.
+    both = dict.fromkeys(each for path in forbidden for each in (path, path.resolve()))
     return Bounds(
         autonomy=security.autonomy,
-        forbidden_paths=tuple(path.resolve() for path in (*security.forbidden_paths, *own)),
+        forbidden_paths=(*both, *_histories(both, config.workspace_dir.resolve())),
         forbidden_commands=security.forbidden_commands,
         shell_allow=security.shell_allow,
         http_domains=security.http_domains,
         http_private=security.http_private,
         shell_seconds=config.limits.shell_seconds,
         http_seconds=config.limits.http_seconds,
+        response_bytes=config.limits.response_bytes,
     )
+
+
+def _histories(forbidden: Iterable[Path], workspace: Path) -> tuple[Path, ...]:
+    """Where git keeps the contents of forbidden paths in the workspace: the `.git` of every folder above them."""
+    folders = dict.fromkeys(folder for path in forbidden for folder in path.parents if folder.is_relative_to(workspace))
+    return tuple(folder / ".git" for folder in folders)
 
 
 def load_registry(settings: Settings) -> Registry:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
-from typing import Any
+import os
 
 import click
 
 from coilclaw.cli.composition import settings_for
+from coilclaw.cli.terminal import printable
+from coilclaw.config import load_settings
 
 __all__ = ["config"]
-
-_SECRET = re.compile(r"(secret(?!s$)|token(?!s$)|password|api_key)(?!.*(_env|_path)$)", re.IGNORECASE)
 
 
 @click.group()
@@ -29,7 +28,7 @@ def config() -> None:
 @config.command("validate", epilog="Example: coilclaw config validate")
 def validate() -> None:
     """Check config.toml and report every problem at once."""
-    settings = settings_for()
+    settings = load_settings(os.environ, workspace_exists=True)
     found = settings.path if settings.path.exists() else f"{settings.path} does not exist; the defaults"
     click.echo(f"Valid: {found}")
 
@@ -37,16 +36,11 @@ def validate() -> None:
 @config.command("show", epilog="Example: coilclaw config show --json")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def show(as_json: bool) -> None:
-    """Every value in force and where it comes from."""
-    settings = settings_for()
-    rows = [(key, _shown(key, value), source) for key, value, source in settings.rows()]
+    """Show every value in force and where it comes from. Values that may hold a secret are hidden."""
+    rows = list(settings_for().rows())
     if as_json:
         click.echo(json.dumps({key: {"value": value, "source": source} for key, value, source in rows}))
         return
     width = max(len(key) for key, _, _ in rows)
     for key, value, source in rows:
-        click.echo(f"{key:<{width}}  {json.dumps(value)}  # {source}")
-
-
-def _shown(key: str, value: Any) -> Any:
-    return "[secret]" if value and _SECRET.search(key.rsplit(".", 1)[-1]) else value
+        click.echo(printable(f"{key:<{width}}  {json.dumps(value)}  # {source}"))

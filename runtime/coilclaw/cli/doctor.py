@@ -6,28 +6,19 @@ import json
 import platform
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
-from typing import Literal
 
 import click
 
 from coilclaw.cli.composition import load_registry, open_log, settings_for
+from coilclaw.cli.doctor_places import Finding, exposed, private_places, written
 from coilclaw.config import Settings
 from coilclaw.policy import EmergencyStop
-from coilclaw.sdk import CoilClawError
+from coilclaw.sdk import CoilClawError, legible
 
 __all__ = ["doctor"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """One thing that was looked at."""
-
-    check: str
-    state: Literal["ok", "warning", "error"]
-    detail: str
-    hint: str | None = None
 
 
 @click.command(epilog="Example: coilclaw doctor --json")
@@ -41,15 +32,17 @@ def doctor(as_json: bool) -> None:
         colours = {"ok": "green", "warning": "yellow", "error": "red"}
         for finding in findings:
             mark = click.style(f"{finding.state:<8}", fg=colours[finding.state])
-            click.echo(f"{mark} {finding.check:<12} {finding.detail}")
-            if finding.hint:
-                click.echo(f"{'':<21} {finding.hint}")
+            first, *rest = legible.legible_lines(finding.detail)
+            click.echo(f"{mark} {finding.check:<12} {first}")
+            for line in (*rest, *legible.legible_lines(finding.hint or "")):
+                if line:
+                    click.echo(f"{'':<21} {line}")
     sys.exit(1 if any(finding.state == "error" for finding in findings) else 0)
 
 
 def _examine() -> Iterator[Finding]:
     yield Finding(check="python", state="ok", detail=f"{platform.python_version()} on {platform.platform()}")
-    yield _guarded("sandbox", _sandbox)
+    yield from _guarded("sandbox", _sandbox)
     try:
         settings = settings_for()
     except CoilClawError as error:
@@ -57,25 +50,36 @@ def _examine() -> Iterator[Finding]:
         return
     source = str(settings.path) if settings.path.exists() else "defaults (no config.toml)"
     yield Finding(check="config", state="ok", detail=source)
-    if stopped := EmergencyStop.of_home(settings.home)():
-        yield Finding(check="estop", state="warning", detail=stopped, hint="`coilclaw estop --clear` ends it")
-    yield from _layers(settings)
-    yield _workspace(settings)
-    yield from _tools(settings)
-    yield _guarded("receipts", lambda: _receipts(settings))
+    checks: tuple[tuple[str, Callable[[Settings], Iterator[Finding]]], ...] = (
+        ("home", _home),
+        ("estop", _stopped),
+        ("restricted", _layers),
+        ("workspace", _workspace),
+        ("tools", _tools),
+        ("receipts", _receipts),
+    )
+    for name, check in checks:
+        yield from _guarded(name, partial(check, settings))
 
 
-def _guarded(check: str, examine: Callable[[], Finding]) -> Finding:
+def _guarded(check: str, examine: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    """Whatever a check dies of is its finding, and the next one is made all the same."""
     try:
-        return examine()
+        yield from examine()
     except CoilClawError as error:
-        return Finding(check=check, state="error", detail=error.message, hint=error.hint)
+        yield Finding(check=check, state="error", detail=error.message, hint=error.hint)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        yield Finding(check=check, state="error", detail=f"{place}{error.strerror or type(error).__name__}")
+    except Exception as error:
+        told = legible.one_line(legible.text_of(error), 300)
+        yield Finding(check=check, state="error", detail=f"the check itself failed: {type(error).__name__}: {told}")
 
 
-def _sandbox() -> Finding:
+def _sandbox() -> Iterator[Finding]:
     from coilclaw.sandbox.wasm import guest_build
 
-    return Finding(
+    yield Finding(
         check="sandbox",
         state="ok",
         detail=f"wasm guest {guest_build()}, wasmtime {version('wasmtime')}, no WASI linked",
@@ -98,11 +102,31 @@ def _layers(settings: Settings) -> Iterator[Finding]:
         )
 
 
-def _workspace(settings: Settings) -> Finding:
+def _home(settings: Settings) -> Iterator[Finding]:
+    """The runtime's own folder and files: writable for us, and out of reach for everybody else."""
+    if not settings.home.exists():
+        yield Finding(
+            check="home", state="warning", detail=f"{settings.home} does not exist", hint="run `coilclaw init`"
+        )
+        return
+    problems = [exposed("home", path, mode) for path, mode in private_places(settings)]
+    folders = dict.fromkeys((settings.home, settings.config.receipts.path.parent))
+    problems += [written("home", folder) for folder in folders if folder.exists()]
+    found = [problem for problem in problems if problem is not None]
+    yield from found or [Finding(check="home", state="ok", detail=f"{settings.home} (private and writable)")]
+
+
+def _stopped(settings: Settings) -> Iterator[Finding]:
+    if stopped := EmergencyStop.of_home(settings.home)():
+        yield Finding(check="estop", state="warning", detail=stopped, hint="`coilclaw estop --clear` ends it")
+
+
+def _workspace(settings: Settings) -> Iterator[Finding]:
     place = settings.config.workspace_dir
-    if place.is_dir():
-        return Finding(check="workspace", state="ok", detail=str(place))
-    return Finding(check="workspace", state="warning", detail=f"{place} does not exist", hint="run `coilclaw init`")
+    if not place.is_dir():
+        yield Finding(check="workspace", state="warning", detail=f"{place} does not exist", hint="run `coilclaw init`")
+        return
+    yield written("workspace", place) or Finding(check="workspace", state="ok", detail=str(place))
 
 
 def _tools(settings: Settings) -> Iterator[Finding]:
@@ -113,11 +137,12 @@ def _tools(settings: Settings) -> Iterator[Finding]:
         yield Finding(check="tools", state="warning", detail=f"{where}: {diagnostic.message}", hint=diagnostic.hint)
 
 
-def _receipts(settings: Settings) -> Finding:
+def _receipts(settings: Settings) -> Iterator[Finding]:
     with open_log(settings) as log:
         result = log.verify()
     if result.ok:
-        return Finding(check="receipts", state="ok", detail=f"{result.count} receipts, chain and seal hold")
-    return Finding(
-        check="receipts", state="error", detail=str(result.problem), hint="`coilclaw receipt list` shows them"
-    )
+        yield Finding(check="receipts", state="ok", detail=f"{result.count} receipts, chain and seal hold")
+    else:
+        yield Finding(
+            check="receipts", state="error", detail=str(result.problem), hint="`coilclaw receipt list` shows them"
+        )

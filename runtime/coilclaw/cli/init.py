@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from coilclaw.cli.composition import expanded, open_log, settings_for
-from coilclaw.config import config_text, home_folder
+from coilclaw.config import config_text, load_settings
 from coilclaw.sdk import OperatorError
 
 __all__ = ["init"]
@@ -37,30 +37,30 @@ print("It is", tools.time.now().unwrap()["utc"])
 @click.option("--workspace", metavar="DIR", help="Where the workspace is (default: ~/coilclaw-workspace).")
 def init(workspace: str | None) -> None:
     """Set up the home folder, the configuration and a workspace. What exists already is left as it is."""
-    home = home_folder(os.environ)
-    path = home / "config.toml"
-    place = expanded(workspace).absolute() if workspace else None
-    if place is not None and place.exists() and not place.is_dir():
+    given = {"workspace_dir": str(expanded(workspace).absolute())} if workspace else {}
+    chosen = load_settings(os.environ, given)  # Refused before anything is made.
+    home, path, place = chosen.home, chosen.path, chosen.config.workspace_dir
+    if place.exists() and not place.is_dir():
         raise OperatorError(f"the workspace {place} is not a folder")
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not path.exists():
-            default = Path(os.environ.get("COILCLAW_WORKSPACE") or "~/coilclaw-workspace").expanduser()
-            path.write_text(config_text(place or default), encoding="utf-8")
+            path.write_text(config_text(place), encoding="utf-8")
             click.echo(f"Wrote {path}")
-        elif place is not None:
+        elif workspace:
             click.echo(f'{path} exists already; set workspace_dir = "{place}" in it to use this workspace.', err=True)
         settings = settings_for()
-        used = place or settings.config.workspace_dir
-        _make_workspace(used)
+        _make_workspace(place)
     except OSError as error:
         raise OperatorError(
             f"cannot set up {error.filename or home}: {error.strerror}", hint="set COILCLAW_HOME to another folder"
         ) from None
     with open_log(settings):
         click.echo(f"Receipts are kept in {settings.config.receipts.path}")
-    click.echo(f"Workspace: {used}")
-    click.echo(f"\nTry it:  coilclaw run {used / 'hello.py'}")
+    click.echo(f"Workspace: {place}")
+    # The file may name another workspace, whose tools the script does not mean.
+    option = f"--workspace {place} " if settings.config.workspace_dir != place else ""
+    click.echo(f"\nTry it:  coilclaw run {option}{place / 'hello.py'}")
 
 
 def _make_workspace(place: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,8 +11,11 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from coilclaw.config.disclosure import disclosed
 from coilclaw.config.errors import ConfigError
 from coilclaw.config.model import Config
+from coilclaw.config.places import overlap, own_paths, place, settle_paths, user_cache
+from coilclaw.config.variables import expand_variables
 from coilclaw.sdk import OperatorError
 
 __all__ = ["ENVIRONMENT", "Settings", "home_folder", "load_settings"]
@@ -25,8 +27,6 @@ ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
 }
 """Variables that override a key of the file."""
 
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -36,23 +36,35 @@ class Settings:
     home: Path
     path: Path
     sources: Mapping[str, str]
+    cache: Path | None = None
+    """The user's folder for what can be made again, such as the compiled sandbox."""
+
+    @property
+    def own_paths(self) -> tuple[Path, ...]:
+        """The runtime's own files, which no tool may touch."""
+        return own_paths(self.home, self.config, self.cache)
 
     def rows(self) -> Iterator[tuple[str, Any, str]]:
-        """Every key, its value and its source: 'default', the file, or a variable."""
+        """Yield every key, its value as it may be shown, and its source: 'default', the file, or a variable."""
         for key, value in _leaves(self.config.model_dump(mode="json")):
-            yield key, value, self.sources.get(key, "default")
+            yield key, disclosed(key, value), self.sources.get(key, "default")
 
 
 def home_folder(environment: Mapping[str, str]) -> Path:
     text = environment.get("COILCLAW_HOME") or "~/.coilclaw"
     try:
-        return Path(text).expanduser().absolute()
-    except RuntimeError as error:
-        raise OperatorError(f"COILCLAW_HOME={text!r} cannot be used: {error}") from None
+        return place(text, None)
+    except ValueError as error:
+        raise OperatorError(f"COILCLAW_HOME={text!r} {error}") from None
 
 
-def load_settings(environment: Mapping[str, str], overrides: Mapping[str, Any] | None = None) -> Settings:
-    """The configuration in force. Raises ConfigError with every problem at once."""
+def load_settings(
+    environment: Mapping[str, str], overrides: Mapping[str, Any] | None = None, *, workspace_exists: bool = False
+) -> Settings:
+    """Return the configuration in force. Raises ConfigError with every problem at once.
+
+    With `workspace_exists`, a workspace that is not there is one of the problems.
+    """
     home = home_folder(environment)
     path = home / "config.toml"
     given = _read(path)
@@ -61,20 +73,32 @@ def load_settings(environment: Mapping[str, str], overrides: Mapping[str, Any] |
         if environment.get(variable):
             _put(given, keys, environment[variable])
             sources[".".join(keys)] = variable
-    for key, value in (overrides or {}).items():
-        _put(given, tuple(key.split(".")), value)
-        sources[key] = "command line"
     problems: list[str] = []
+    tree = expand_variables(given, {**environment, "COILCLAW_HOME": str(home)}, problems)
+    for key, value in (overrides or {}).items():
+        _put(tree, tuple(key.split(".")), value)
+        sources[key] = "command line"
+    problems.extend(settle_paths(tree, home, sources))
+    problems.extend(_misplaced(tree.get("workspace_dir"), home, workspace_exists))
     config: Config | None = None
     try:
-        config = Config.model_validate_json(_json(given), strict=True)
+        config = Config.model_validate_json(_json(tree), strict=True)
     except ValidationError as error:
         problems.extend(_explained(error, sources))
-    if config is not None:
-        config = _expanded(config, {**environment, "COILCLAW_HOME": str(home)}, problems)
     if config is None or problems:
-        raise ConfigError(path, problems)
-    return Settings(config=config, home=home, path=path, sources=sources)
+        raise ConfigError(path, list(dict.fromkeys(problems)))
+    return Settings(config=config, home=home, path=path, sources=sources, cache=user_cache(environment))
+
+
+def _misplaced(workspace: Any, home: Path, must_exist: bool) -> Iterator[str]:
+    if not isinstance(workspace, str):
+        return  # Reported already, or reported by validation.
+    folder = Path(workspace)
+    if problem := overlap(home, folder):
+        yield f"workspace_dir: {problem}"
+    elif must_exist and not folder.is_dir():
+        reason = "is not a folder" if folder.exists() else "does not exist; `coilclaw init` makes it"
+        yield f"workspace_dir: {folder} {reason}"
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -112,7 +136,7 @@ def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 
 
 def _explained(error: ValidationError, sources: Mapping[str, str]) -> Iterator[str]:
-    """One line for each problem: the key, what is wrong, what is allowed. Values of unknown keys are never shown."""
+    """One line for each problem: the key, and what is allowed. A value is never repeated: it may be a secret."""
     for problem in error.errors(include_url=False):
         key = ".".join(str(part) for part in problem["loc"])
         origin = sources.get(key, "")
@@ -122,14 +146,23 @@ def _explained(error: ValidationError, sources: Mapping[str, str]) -> Iterator[s
             yield f"{where}: unknown key" + (f"; did you mean {near[0]!r}?" if near else "")
         elif problem["type"] == "literal_error":
             allowed = problem.get("ctx", {}).get("expected", "another value")
-            reason = " (receipts cannot be turned off: no tool runs without them)" if allowed == "True" else ""
-            yield f"{where}: {problem['input']!r:.60} is not allowed; use {allowed}{reason}"
+            if allowed == "True":
+                yield f"{where}: CoilClaw does not work without this; leave the key out, or write true"
+            else:
+                yield f"{where}: this value is not allowed; use {allowed}"
         elif problem["type"] == "missing":
             yield f"{where}: this key is required"
         elif problem["type"] == "policy_rule":
             yield f"{where} (rule {int(problem['loc'][2]) + 1}): {problem['msg']}"
         else:
-            yield f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]}, not {problem['input']!r:.60}"
+            told = problem["msg"].replace("Input should be", "must be", 1)
+            kind = f", not {_kind(problem['input'])}" if problem["type"].endswith(("_type", "_parsing")) else ""
+            yield f"{where}: {told[0].lower()}{told[1:]}{kind}"
+
+
+def _kind(value: Any) -> str:
+    kinds = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list", dict: "a table"}
+    return kinds.get(type(value), "what it is")
 
 
 def _known_keys(place: tuple[int | str, ...]) -> list[str]:
@@ -144,36 +177,3 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
             return []
         model = found[0]
     return list(model.model_fields)
-
-
-def _expanded(config: Config, environment: Mapping[str, str], problems: list[str]) -> Config:
-    """Every path with `~`, `$NAME` and `${NAME}` replaced."""
-
-    def path(key: str, value: Path) -> Path:
-        def variable(found: re.Match[str]) -> str:
-            name = found[1] or found[2]
-            if name not in environment:
-                problems.append(f"{key}: the environment variable {name} is not set")
-                return ""
-            return environment[name]
-
-        try:
-            return Path(_VARIABLE.sub(variable, str(value))).expanduser().absolute()
-        except RuntimeError as error:
-            problems.append(f"{key}: {error}")
-            return value
-
-    def section(key: str, model: BaseModel) -> dict[str, Any]:
-        changes: dict[str, Any] = {}
-        for name in type(model).model_fields:
-            value = getattr(model, name)
-            inner = f"{key}{name}"
-            if isinstance(value, Path):
-                changes[name] = path(inner, value)
-            elif isinstance(value, tuple) and value and isinstance(value[0], Path):
-                changes[name] = tuple(path(inner, each) for each in value)
-            elif isinstance(value, BaseModel):
-                changes[name] = value.model_copy(update=section(f"{inner}.", value))
-        return changes
-
-    return config.model_copy(update=section("", config))

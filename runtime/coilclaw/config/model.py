@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from coilclaw.policy import BadRule, Example, Rule, problem_with_example
 from coilclaw.sandbox.restricted import LayerName
-from coilclaw.sdk import Decision, Risk
+from coilclaw.sdk import Decision, Risk, hosts
 
 __all__ = ["Config", "PolicyRule"]
 
@@ -34,6 +34,35 @@ class Security(_Section):
     http_domains: tuple[str, ...] = ()
     http_private: tuple[str, ...] = ()
     audit_log: Literal[True] = True
+
+    @field_validator("http_domains")
+    @classmethod
+    def _are_domains(cls, domains: tuple[str, ...]) -> tuple[str, ...]:
+        return _each(domains, hosts.read_domain, 'a domain such as "example.org", or host:port')
+
+    @field_validator("http_private")
+    @classmethod
+    def _are_private(cls, places: tuple[str, ...]) -> tuple[str, ...]:
+        expected = 'a host, host:port or private network, such as "127.0.0.1:8080", "nas.local" or "10.1.0.0/16"'
+        return _each(places, hosts.read_private, expected)
+
+
+def _each(texts: tuple[str, ...], read: Callable[[str], object], expected: str) -> tuple[str, ...]:
+    """Refuse the entries of a list that cannot be read, all at once, without repeating them."""
+    problems: list[InitErrorDetails] = []
+    for number, text in enumerate(texts):
+        try:
+            read(text)
+        except ValueError as error:
+            reason = f"must be {expected}" + (f": {error}" if isinstance(error, hosts.BadReach) else "")
+            problems.append(
+                InitErrorDetails(
+                    type=PydanticCustomError("host", "{reason}", {"reason": reason}), loc=(number,), input=None
+                )
+            )
+    if problems:
+        raise ValidationError.from_exception_data("hosts", problems)
+    return texts
 
 
 class RunLimits(_Section):
@@ -168,9 +197,10 @@ class Secrets(_Section):
 class McpServer(_Section):
     """A server whose tools become `tools.<name>.<tool>`: a program to start, or an address."""
 
-    command: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    env: Mapping[str, str] = {}
-    url: str | None = None
+    # Any of these may hold a credential, so they stay out of every `repr`.
+    command: Annotated[tuple[str, ...] | None, Field(min_length=1, repr=False)] = None
+    env: Annotated[Mapping[str, str], Field(repr=False)] = {}
+    url: Annotated[str | None, Field(repr=False)] = None
     seconds: Annotated[float, Field(gt=0)] = 30.0
 
     @model_validator(mode="after")
@@ -186,6 +216,11 @@ class Integrations(_Section):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     mcp: Mapping[str, McpServer] = {}
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        """Names only: any setting may be a credential."""
+        yield "mcp", sorted(self.mcp)
+        yield "others", sorted(self.model_extra or {})
 
     @model_validator(mode="after")
     def _are_tables_of_text(self) -> Integrations:

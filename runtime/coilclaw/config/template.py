@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from coilclaw.config.model import Security
@@ -12,17 +13,22 @@ __all__ = ["config_text"]
 def config_text(workspace: Path) -> str:
     """Every key with its default, commented out where the default is what most people want."""
     allowed = ", ".join(f'"{name}"' for name in Security().shell_allow)
-    quoted = str(workspace).replace("\\", "\\\\").replace('"', '\\"')
+    # JSON's escapes are TOML's, but for one character; and a dollar sign would begin a variable.
+    quoted = json.dumps(str(workspace), ensure_ascii=False).replace("\x7f", "\\u007f").replace("$", "$$")
     return f'''\
 # CoilClaw's configuration. `coilclaw config show` lists every value and where it comes from;
-# `coilclaw config validate` checks this file. Paths may use ~ and ${{VARIABLES}}.
+# `coilclaw config validate` checks this file. Texts may use ${{VARIABLES}} ($$ is a dollar sign), and paths ~ as well.
+# A relative path belongs to the folder of this file, wherever a command is started.
 
-workspace_dir = "{quoted}"
+# Neither may lie inside the other: the workspace, and the folder of this file.
+workspace_dir = {quoted}
 
 [security]
 # readonly: reads only.  supervised: reads run, writes ask.  full: everything runs unless forbidden.
 autonomy = "supervised"
-# forbidden_paths = ["/etc", "/sys", "/boot", "~/.ssh"]
+# workspace_only = true    # cannot be turned off
+# audit_log = true         # cannot be turned off
+# forbidden_paths = ["/etc", "/sys", "/boot", "~/.ssh"]   # files and folders, written in full
 # forbidden_commands = ["rm", "shutdown", "reboot", "mkfs", "dd"]
 # shell_allow = [{allowed}]
 # http_domains = []        # domains that may be read without asking; other domains ask
@@ -50,7 +56,8 @@ autonomy = "supervised"
 # off = []                 # do without these, even where they are offered
 
 [receipts]
-# path = "${{COILCLAW_HOME}}/coilclaw.db"
+# enabled = true           # cannot be turned off
+# path = "${{COILCLAW_HOME}}/coilclaw.db"   # an SQLite file, whatever its name; `coilclaw receipt export` writes JSONL
 # key_path = "${{COILCLAW_HOME}}/keys/receipts.key"
 
 [prompt]

@@ -10,7 +10,7 @@ import re
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["Address", "Kind", "canonical_host", "kind_of", "read_address"]
+__all__ = ["Address", "Kind", "canonical_host", "is_local_network", "is_private_network", "kind_of", "read_address"]
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Kind: TypeAlias = Literal["public", "private", "special"]
@@ -53,6 +53,7 @@ _GLOBAL_6: Final = IPv6Network("2000::/3")
 _SPECIAL_6: Final = tuple(
     map(IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"))
 )
+_LINK_LOCAL: Final = (IPv4Network("169.254.0.0/16"), IPv6Network("fe80::/10"))
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 
 
@@ -143,3 +144,18 @@ def kind_of(address: Address) -> Kind:
     if address not in _GLOBAL_6 or any(address in network for network in _SPECIAL_6):
         return "special"
     return "public"
+
+
+def is_private_network(network: IPv4Network | IPv6Network) -> bool:
+    """Whether a network lies inside one that is somebody's own."""
+    return _lies_in(network, (*_PRIVATE_4, *_PRIVATE_6))
+
+
+def is_local_network(network: IPv4Network | IPv6Network) -> bool:
+    """Whether a network lies inside one of the link-local ones."""
+    return _lies_in(network, _LINK_LOCAL)
+
+
+def _lies_in(network: IPv4Network | IPv6Network, ranges: tuple[IPv4Network | IPv6Network, ...]) -> bool:
+    first, last = network.network_address, network.broadcast_address
+    return any(first in each and last in each for each in ranges)

@@ -24,3 +24,5 @@ class Bounds:
     """Hosts, `host:port` or networks on private addresses that may be reached all the same."""
     shell_seconds: float = 15.0
     http_seconds: float = 20.0
+    response_bytes: int = 1024 * 1024
+    """What one call may return, as JSON."""

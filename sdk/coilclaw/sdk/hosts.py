@@ -13,14 +13,24 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 from typing import TYPE_CHECKING
 
-from coilclaw.sdk.addresses import Address, canonical_host, kind_of
+from coilclaw.sdk.addresses import Address, canonical_host, is_local_network, is_private_network, kind_of
 from coilclaw.sdk.bounds import Bounds
 from coilclaw.sdk.errors import ToolFailure
 
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Destination", "HostPattern", "Reach", "make_reach", "parsed", "read_pattern"]
+__all__ = [
+    "BadReach",
+    "Destination",
+    "HostPattern",
+    "Reach",
+    "make_reach",
+    "parsed",
+    "read_domain",
+    "read_pattern",
+    "read_private",
+]
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _LOOPBACK = IPv4Address("127.0.0.1")
@@ -104,10 +114,34 @@ def _divided(text: str) -> tuple[str, int | None]:
 
 def _domain(text: str) -> HostPattern:
     try:
-        pattern = read_pattern(text)
+        return read_domain(text)
     except ValueError as error:
         raise _bad_setting("http_domains", error) from None
+
+
+def read_domain(text: str) -> HostPattern:
+    """Read an entry of `http_domains`, which stands for its subdomains too. Raises ValueError."""
+    pattern = read_pattern(text)
     return replace(pattern, subdomains=isinstance(pattern.host, str))
+
+
+class BadReach(ValueError):
+    """An entry that can be read but would open more than anybody means. The message does not repeat it."""
+
+
+def read_private(text: str) -> HostPattern | IPv4Network | IPv6Network:
+    """Read an entry of `http_private`: a host or a network. Raises ValueError."""
+    if "/" not in text:
+        pattern = read_pattern(text)
+        if pattern.host is None:
+            raise BadReach("'*' would allow every private address")
+        return pattern
+    network = ip_network(text, strict=False)
+    if network.network_address != ip_network(text.partition("/")[0]).network_address:
+        raise BadReach(f"the address is not the first one of its network, which is {network}")
+    if network.num_addresses > 1 and not (is_private_network(network) or is_local_network(network)):
+        raise BadReach("the network reaches beyond the private addresses")
+    return network
 
 
 def _bad_setting(key: str, error: ValueError) -> ToolFailure:
@@ -160,8 +194,11 @@ class Reach:
 
     def _allows(self, host: str | Address, port: int, address: Address) -> bool:
         is_private = kind_of(address) == "private"
-        if any(address in network for network in self.private_networks):
-            return True
+        for network in self.private_networks:
+            # Inside a private range there are addresses of another kind, such as the metadata service of a cloud.
+            meant = is_private or network.num_addresses == 1 or is_local_network(network)
+            if meant and address in network:
+                return True
         for pattern in self.private_hosts:
             if pattern.port in (None, port) and (pattern.names(address) or (is_private and pattern.names(host))):
                 return True
@@ -197,12 +234,13 @@ def make_reach(hosts: tuple[str, ...], bounds: Bounds, settings: Mapping[str, st
     networks: list[IPv4Network | IPv6Network] = []
     for text in bounds.http_private:
         try:
-            if "/" in text:
-                networks.append(ip_network(text, strict=False))
-            else:
-                private_hosts.append(_listed(text))
+            found = read_private(text)
         except ValueError as error:
             raise _bad_setting("http_private", error) from None
+        if isinstance(found, HostPattern):
+            private_hosts.append(found)
+        else:
+            networks.append(found)
     url = settings.get("url")
     if url:
         declared: tuple[HostPattern, ...] = (_moved_to(url),)
@@ -224,13 +262,6 @@ def make_reach(hosts: tuple[str, ...], bounds: Bounds, settings: Mapping[str, st
         private_hosts=tuple(private_hosts),
         private_networks=tuple(networks),
     )
-
-
-def _listed(text: str) -> HostPattern:
-    pattern = read_pattern(text)
-    if pattern.host is None:
-        raise ValueError("'*' would allow every private address; name hosts or networks")
-    return pattern
 
 
 def _moved_to(url: str) -> HostPattern:

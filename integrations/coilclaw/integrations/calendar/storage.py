@@ -44,6 +44,9 @@ def forbidden(ctx: ToolContext, calendar: str) -> Forbid | None:
     for each in ctx.bounds.forbidden_paths:
         if place.is_relative_to(each) or place.is_relative_to(os.path.realpath(each)):
             return Forbid(reason=f"{FOLDER}/{calendar}.ics is under the forbidden path {each}")
+    for each in (place.parent, place):
+        if each.is_symlink():
+            return Forbid(reason=f"{each.name!r} is a symbolic link, and links are not followed")
     return None
 
 

@@ -14,13 +14,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from coilclaw.integrations.files.paths import explained, forbidden, open_folder, open_regular, parts_of
+from coilclaw.integrations.files.paths import (
+    explained,
+    forbidden,
+    forbidden_on_the_way,
+    open_folder,
+    open_regular,
+    parts_of,
+)
 from coilclaw.integrations.files.search import Found, search_text
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure, define_tool
 
 __all__ = ["delete", "list_files", "read", "search", "write"]
 
 _MOST_ENTRIES = 1000
+_MOST_READ = 1_048_576
 
 
 class Entry(BaseModel, defer_build=True):
@@ -51,7 +59,11 @@ class Written(BaseModel, defer_build=True):
 
 
 def _inside(input: Any, ctx: ToolContext) -> Forbid | None:
-    return forbidden(input.path, ctx)
+    return forbidden_on_the_way(input.path, ctx)
+
+
+def _inside_or_link(input: Any, ctx: ToolContext) -> Forbid | None:
+    return forbidden_on_the_way(input.path, ctx, last=False)
 
 
 @define_tool(
@@ -102,13 +114,22 @@ def _entry(item: os.DirEntry[str], parts: tuple[str, ...]) -> Entry:
     examples=[{"path": "notes.txt"}],
     summary="Read {path}",
 )
-def read(ctx: ToolContext, path: str, max_bytes: Annotated[int, Field(ge=0, le=8_388_608)] = 262_144) -> Text:
+def read(ctx: ToolContext, path: str, max_bytes: Annotated[int, Field(ge=0, le=_MOST_READ)] = 262_144) -> Text:
     """The text of a UTF-8 file in the workspace; longer files are refused unless max_bytes is raised."""
     with open_regular(ctx, path) as descriptor:
         size = os.fstat(descriptor).st_size
+        most = ctx.bounds.response_bytes
+        if size > most:
+            raise ToolFailure(
+                f"{path!r} has {size} bytes, more than the {most} that one call may return",
+                code="too_large",
+                hint="find the lines you need with tools.files.search",
+            )
         if size > max_bytes:
             raise ToolFailure(
-                f"{path!r} has {size} bytes, more than max_bytes={max_bytes}", code="too_large", hint="raise max_bytes"
+                f"{path!r} has {size} bytes, more than max_bytes={max_bytes}",
+                code="too_large",
+                hint=f"pass max_bytes={size}" if size <= _MOST_READ else "find the lines with tools.files.search",
             )
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             data = file.read(max_bytes + 1)
@@ -186,8 +207,8 @@ def search(
 ) -> Found:
     """The lines of text files under a folder of the workspace that contain the query, a plain text.
 
-    A glob such as `**/*.md` limits the files, seen from that folder. Links, binary files, files over 1 MiB and
-    `.git` are left out.
+    A glob such as `**/*.md` limits the files, seen from that folder. Links and `.git` are left out; `skipped` names
+    files that could not be searched: over 1 MiB, not text, or unreadable.
     """
     return search_text(ctx, query, path, glob=glob, ignore_case=ignore_case, most=max_results)
 
@@ -195,7 +216,7 @@ def search(
 @define_tool(
     id="files.delete",
     risk="destructive",
-    classify=_inside,
+    classify=_inside_or_link,
     examples=[{"path": "notes.txt"}],
     summary="Deleted {path}",
 )

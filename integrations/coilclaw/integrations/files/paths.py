@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure
 
-__all__ = ["explained", "forbidden", "open_folder", "open_regular", "parts_of"]
+__all__ = ["explained", "forbidden", "forbidden_on_the_way", "open_folder", "open_regular", "parts_of"]
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd
@@ -37,11 +37,34 @@ def forbidden(path: str, ctx: ToolContext) -> Forbid | None:
         return Forbid(reason=f"{path!r} is outside the workspace: paths are relative to it")
     if ".." in PurePosixPath(plain).parts:
         return Forbid(reason=f"{path!r} leads out of a folder with '..'")
+    if any(part.casefold() == ".git" for part in PurePosixPath(plain).parts):
+        # It holds every version of every file, forbidden ones included, and programs that git starts by itself.
+        return Forbid(reason=f"{path!r} belongs to git, which `tools.git` reads")
     # The workspace may itself be a link; below it none is followed.
     target = Path(os.path.normpath(Path(os.path.realpath(ctx.workspace)) / plain))
     for place in ctx.bounds.forbidden_paths:
         if target.is_relative_to(place) or target.is_relative_to(os.path.realpath(place)):
             return Forbid(reason=f"{path!r} is under the forbidden path {place}")
+    return None
+
+
+def forbidden_on_the_way(path: str, ctx: ToolContext, *, last: bool = True) -> Forbid | None:
+    """Why this path may not be used at all, judged by its text and by the links there are on the way.
+
+    Opening it looks again: what is a folder now may be a link then. Without `last`, the path may end in a link.
+    """
+    if refusal := forbidden(path, ctx):
+        return refusal
+    parts = parts_of(path)
+    place = Path(os.path.realpath(ctx.workspace))
+    for number, part in enumerate(parts, start=1):
+        place = place / part
+        try:
+            is_link = stat.S_ISLNK(place.lstat().st_mode)
+        except OSError:
+            return None  # Not there, or out of reach: whoever opens it says so.
+        if is_link and (last or number < len(parts)):
+            return Forbid(reason=f"{'/'.join(parts[:number])!r} is a symbolic link, and links are not followed")
     return None
 
 

@@ -9,22 +9,33 @@ from __future__ import annotations
 import fnmatch
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from pydantic import BaseModel
 
 from coilclaw.integrations.files.paths import forbidden, open_folder, open_regular, parts_of
 from coilclaw.sdk import ToolContext, ToolFailure
 
-__all__ = ["Found", "Line", "search_text"]
+__all__ = ["Found", "Line", "Skipped", "search_text"]
 
 _BIGGEST_FILE = 1024 * 1024
 _MOST_BYTES = 256 * 1024 * 1024
 _MOST_FILES = 20_000
 _MOST_SEGMENTS = 20
 _LONGEST_LINE = 500
+_MOST_SKIPPED = 100
 _LEAST_SECONDS = 0.5
 """With less time left than this, what was found so far is returned."""
+
+
+Reason: TypeAlias = Literal["over 1 MiB", "not text", "cannot be read", "unprintable name"]
+
+
+@dataclass(frozen=True)
+class _Content:
+    text: str
 
 
 class Line(BaseModel, defer_build=True):
@@ -33,10 +44,47 @@ class Line(BaseModel, defer_build=True):
     text: str
 
 
+class Skipped(BaseModel, defer_build=True):
+    path: str
+    reason: Reason
+
+
 class Found(BaseModel, defer_build=True):
     lines: list[Line]
     files_searched: int
+    skipped: list[Skipped]
+    """What could not be searched, at most 100 of it."""
+    skipped_count: int
     truncated: bool
+    """Whether a line with the query may be missing from the list."""
+
+
+@dataclass
+class _Search:
+    """What was found so far."""
+
+    lines: list[Line] = field(default_factory=list)
+    searched: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    skipped_count: int = 0
+    truncated: bool = False
+
+    def skip(self, parts: tuple[str, ...], reason: Reason) -> None:
+        self.skipped_count += 1
+        # What is not text has no lines. Anything else might have had one with the query in it.
+        self.truncated = self.truncated or reason != "not text"
+        if len(self.skipped) < _MOST_SKIPPED:
+            path = "/".join(parts).encode("utf-8", "replace").decode()
+            self.skipped.append(Skipped(path=path, reason=reason))
+
+    def found(self, *, cut: bool = False) -> Found:
+        return Found(
+            lines=self.lines,
+            files_searched=self.searched,
+            skipped=self.skipped,
+            skipped_count=self.skipped_count,
+            truncated=self.truncated or cut,
+        )
 
 
 def search_text(ctx: ToolContext, query: str, path: str, *, glob: str | None, ignore_case: bool, most: int) -> Found:
@@ -44,30 +92,34 @@ def search_text(ctx: ToolContext, query: str, path: str, *, glob: str | None, ig
     start = parts_of(path)
     segments = _segments(glob) if glob is not None else None
     wanted = query.casefold() if ignore_case else query
-    lines: list[Line] = []
-    searched = read = 0
-    for parts, size in _files(ctx, start):
+    search = _Search()
+    read = 0
+    for parts, size in _files(ctx, start, search.skip):
         if segments is not None and not _fits(parts[len(start) :] or parts[-1:], segments):
             continue
         if size > _BIGGEST_FILE:
+            search.skip(parts, "over 1 MiB")
             continue
         left = ctx.remaining_seconds
-        if searched >= _MOST_FILES or read > _MOST_BYTES or (left is not None and left < _LEAST_SECONDS):
-            return Found(lines=lines, files_searched=searched, truncated=True)
+        if search.searched >= _MOST_FILES or read > _MOST_BYTES or (left is not None and left < _LEAST_SECONDS):
+            return search.found(cut=True)
         text = _text(ctx, "/".join(parts))
-        if text is None:
+        if not isinstance(text, _Content):
+            search.skip(parts, text)
             continue
-        searched += 1
+        search.searched += 1
         read += size
-        for number, line in enumerate(text.split("\n"), start=1):
+        for number, line in enumerate(text.text.split("\n"), start=1):
             if wanted in (line.casefold() if ignore_case else line):
-                if len(lines) >= most:
-                    return Found(lines=lines, files_searched=searched, truncated=True)
-                lines.append(Line(path="/".join(parts), line=number, text=line[:_LONGEST_LINE].rstrip("\r")))
-    return Found(lines=lines, files_searched=searched, truncated=False)
+                if len(search.lines) >= most:
+                    return search.found(cut=True)
+                search.lines.append(Line(path="/".join(parts), line=number, text=line[:_LONGEST_LINE].rstrip("\r")))
+    return search.found()
 
 
-def _files(ctx: ToolContext, start: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
+def _files(
+    ctx: ToolContext, start: tuple[str, ...], skip: Callable[[tuple[str, ...], Reason], None]
+) -> Iterator[tuple[tuple[str, ...], int]]:
     """The ordinary files under a path, in order, with their sizes. A path may also name a single file."""
     if start and (size := _size_of_file(ctx, start)) is not None:
         yield start, size
@@ -82,13 +134,18 @@ def _files(ctx: ToolContext, start: tuple[str, ...]) -> Iterator[tuple[tuple[str
         except (ToolFailure, OSError):
             if parts == start:
                 raise
-            continue  # Gone, or replaced, since its parent was read.
+            skip(parts, "cannot be read")  # Not allowed; or gone, or replaced, since its parent was read.
+            continue
         folders = []
         for name, facts in entries:
             inner = (*parts, name)
-            if not name.isprintable() or forbidden("/".join(inner), ctx):
+            if forbidden("/".join(inner), ctx):
                 continue
-            if stat.S_ISDIR(facts.st_mode) and name != ".git":
+            is_folder = stat.S_ISDIR(facts.st_mode)
+            if not name.isprintable():
+                if is_folder or stat.S_ISREG(facts.st_mode):
+                    skip(inner, "unprintable name")
+            elif is_folder:
                 folders.append(inner)
             elif stat.S_ISREG(facts.st_mode):
                 yield inner, facts.st_size
@@ -106,18 +163,18 @@ def _size_of_file(ctx: ToolContext, parts: tuple[str, ...]) -> int | None:
         return facts.st_size if stat.S_ISREG(facts.st_mode) else None
 
 
-def _text(ctx: ToolContext, path: str) -> str | None:
+def _text(ctx: ToolContext, path: str) -> _Content | Reason:
     try:
         with open_regular(ctx, path) as descriptor, os.fdopen(descriptor, "rb", closefd=False) as file:
             data = file.read(_BIGGEST_FILE + 1)
-    except ToolFailure:
-        return None
-    if len(data) > _BIGGEST_FILE or b"\0" in data:
-        return None
+    except (ToolFailure, OSError):
+        return "cannot be read"
+    if len(data) > _BIGGEST_FILE:
+        return "over 1 MiB"
     try:
-        return data.decode()
+        return "not text" if b"\0" in data else _Content(data.decode())
     except UnicodeDecodeError:
-        return None
+        return "not text"
 
 
 def _segments(glob: str) -> tuple[str, ...]:

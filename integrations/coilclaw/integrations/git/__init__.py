@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from coilclaw.integrations.files.paths import forbidden
+from coilclaw.integrations.files.paths import forbidden, forbidden_on_the_way
 from coilclaw.sdk import Forbid, ToolContext, define_tool
 
 __all__ = ["diff", "log", "show", "status"]
@@ -69,9 +69,12 @@ class Shown(BaseModel, defer_build=True):
 def _inside(input: Any, ctx: ToolContext) -> Forbid | None:
     from coilclaw.integrations.git.repository import problem_with_ref
 
-    for path in (input.path, getattr(input, "file", None)):
-        if path is not None and (refusal := forbidden(path, ctx)):
-            return refusal
+    if refusal := forbidden_on_the_way(input.path, ctx):
+        return refusal
+    file = getattr(input, "file", None)
+    # A file is seen from its repository; by itself it must not be absolute either.
+    if file is not None and (refusal := forbidden(file, ctx) or forbidden(f"{input.path}/{file}", ctx)):
+        return refusal
     for name in ("ref", "base"):
         ref = getattr(input, name, None)
         if ref is not None and (problem := problem_with_ref(ref)):

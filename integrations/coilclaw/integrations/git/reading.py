@@ -61,18 +61,15 @@ def read_diff(
         raise ToolFailure("a ref is compared with a base", code="bad_arguments", hint="give base= as well")
     if ref is not None and staged:
         raise ToolFailure("staged compares the index with a commit, not two commits", code="bad_arguments")
-    versions = [each for each in (base, ref) if each is not None]
     with opened(ctx, path) as repository:
+        versions = [repository.commit(each) for each in (base, ref) if each is not None]
         command = ["diff", *_PLAIN, *(["--cached"] if staged else [])]
         return _changes(repository, command, versions, file, most)
 
 
 def read_commit(ctx: ToolContext, path: str, ref: str, *, file: str | None, most: int) -> dict[str, Any]:
     with opened(ctx, path) as repository:
-        commits = _commits(repository, ref, None, 1)
-        if not commits:
-            raise ToolFailure(f"{ref!r} is not a commit", code="git_failed")
-        commit = commits[0]
+        commit = _commits(repository, ref, None, 1)[0]
         message, _ = repository.run(
             "log", "-1", "--no-mailmap", "--format=tformat:%B", "--end-of-options", commit["hash"], "--", most=65_536
         )
@@ -84,7 +81,7 @@ def read_commit(ctx: ToolContext, path: str, ref: str, *, file: str | None, most
 def _commits(repository: Repository, ref: str, file: str | None, most: int) -> list[dict[str, str]]:
     text, _ = repository.run(
         "log", "-z", f"--max-count={most}", "--no-mailmap", "--no-show-signature", "--no-color", "--no-decorate",
-        "--no-notes", _FORMAT, "--end-of-options", ref, *repository.paths(file, contents=False),
+        "--no-notes", _FORMAT, "--end-of-options", repository.commit(ref), *repository.paths(file, contents=False),
     )  # fmt: skip
     names = ("hash", "author", "email", "date", "subject")
     records = [record.split("\n", 4) for record in text.split("\0") if record]

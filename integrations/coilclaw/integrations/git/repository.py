@@ -93,6 +93,20 @@ class Repository:
             raise ToolFailure(self._explained(ended.stderr), code="git_failed")
         return ended.stdout.decode("utf-8", "replace"), ended.truncated
 
+    def commit(self, ref: str) -> str:
+        """The hash of the commit that a ref names.
+
+        Nothing else may be compared or shown: seen from the id of a folder, the paths in it are others than those
+        that are forbidden, and the id of a file's content has no path at all.
+        """
+        try:
+            text, _ = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+        except ToolFailure as failure:
+            if failure.code != "git_failed":
+                raise
+            raise ToolFailure(f"{ref!r} is not a commit of this repository", code="git_failed") from None
+        return text.strip()
+
     def paths(self, file: str | None, *, contents: bool = True) -> tuple[str, ...]:
         """The end of a command line: which paths are meant. No path can be an option or a pattern."""
         chosen = () if file is None else (f":(top,literal){'/'.join(parts_of(file))}",)

@@ -21,7 +21,7 @@ _MOST_HOPS = 5
 
 _Url = Annotated[str, Field(min_length=1, max_length=8192)]
 _Headers = Annotated[dict[str, str], Field(max_length=50)]
-_MostBytes = Annotated[int, Field(ge=1, le=8_388_608)]
+_MostBytes = Annotated[int, Field(ge=1, le=1_048_576)]
 
 
 def _reads(input: Any, ctx: ToolContext) -> Risk | Forbid:

@@ -18,7 +18,13 @@ class Moment(BaseModel):
     timezone: str
 
 
-@define_tool(id="time.now", risk="read", examples=[{}, {"zone": "Europe/Paris"}], summary="Looked at the clock")
+@define_tool(
+    id="time.now",
+    risk="read",
+    aliases=["time"],
+    examples=[{}, {"zone": "Europe/Paris"}],
+    summary="Looked at the clock",
+)
 def now(ctx: ToolContext, zone: str | None = None) -> Moment:
     """The current time in UTC and in a time zone (by default, the one of the machine)."""
     moment = datetime.now(UTC)
