@@ -27,7 +27,6 @@ from coilclaw.cli.dev.events import (
     RunFinished,
     RunOutput,
     RunStarted,
-    one_line,
 )
 from coilclaw.cli.dev.news import CallNews, ToolNews
 from coilclaw.cli.dev.script import Script, Unreadable

@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from coilclaw.cli.composition import settings_for
+from coilclaw.cli.terminal import say, say_json
+from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["config"]
 
@@ -31,7 +33,7 @@ def validate() -> None:
     """Check config.toml and report every problem at once."""
     settings = settings_for()
     found = settings.path if settings.path.exists() else f"{settings.path} does not exist; the defaults"
-    click.echo(f"Valid: {found}")
+    say(f"Valid: {one_line(str(found))}")
 
 
 @config.command("show", epilog="Example: coilclaw config show --json")
@@ -41,11 +43,11 @@ def show(as_json: bool) -> None:
     settings = settings_for()
     rows = [(key, _shown(key, value), source) for key, value, source in settings.rows()]
     if as_json:
-        click.echo(json.dumps({key: {"value": value, "source": source} for key, value, source in rows}))
+        say_json({key: {"value": value, "source": source} for key, value, source in rows})
         return
     width = max(len(key) for key, _, _ in rows)
     for key, value, source in rows:
-        click.echo(f"{key:<{width}}  {json.dumps(value)}  # {source}")
+        say(f"{as_name(key):<{width}}  {one_line(json.dumps(value))}  # {one_line(source)}")
 
 
 def _shown(key: str, value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
 from collections.abc import Callable, Iterator
@@ -13,9 +12,11 @@ from typing import Literal
 import click
 
 from coilclaw.cli.composition import load_registry, open_log, settings_for
+from coilclaw.cli.terminal import counted, say, say_json, styled
 from coilclaw.config import Settings
 from coilclaw.policy import EmergencyStop
 from coilclaw.sdk import CoilClawError
+from coilclaw.sdk.legible import one_line
 
 __all__ = ["doctor"]
 
@@ -36,14 +37,14 @@ def doctor(as_json: bool) -> None:
     """Check the configuration, the sandbox, the tools and the receipts (exit code 1 if something is broken)."""
     findings = list(_examine())
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings]))
+        say_json([asdict(finding) for finding in findings])
     else:
         colours = {"ok": "green", "warning": "yellow", "error": "red"}
         for finding in findings:
-            mark = click.style(f"{finding.state:<8}", fg=colours[finding.state])
-            click.echo(f"{mark} {finding.check:<12} {finding.detail}")
+            mark = styled(f"{finding.state:<8}", fg=colours[finding.state])
+            say(mark, f" {finding.check:<12} {one_line(finding.detail)}")
             if finding.hint:
-                click.echo(f"{'':<21} {finding.hint}")
+                say(f"{'':<21} {one_line(finding.hint)}")
     sys.exit(1 if any(finding.state == "error" for finding in findings) else 0)
 
 
@@ -107,7 +108,7 @@ def _workspace(settings: Settings) -> Finding:
 
 def _tools(settings: Settings) -> Iterator[Finding]:
     registry = load_registry(settings)
-    yield Finding(check="tools", state="ok", detail=f"{len(registry.tools)} tools")
+    yield Finding(check="tools", state="ok", detail=counted(len(registry.tools), "tool"))
     for diagnostic in registry.diagnostics:
         where = f"{diagnostic.file}:{diagnostic.line}" if diagnostic.line else diagnostic.file
         yield Finding(check="tools", state="warning", detail=f"{where}: {diagnostic.message}", hint=diagnostic.hint)
@@ -117,7 +118,7 @@ def _receipts(settings: Settings) -> Finding:
     with open_log(settings) as log:
         result = log.verify()
     if result.ok:
-        return Finding(check="receipts", state="ok", detail=f"{result.count} receipts, chain and seal hold")
+        return Finding(check="receipts", state="ok", detail=f"{counted(result.count, 'receipt')}, chain and seal hold")
     return Finding(
         check="receipts", state="error", detail=str(result.problem), hint="`coilclaw receipt list` shows them"
     )

@@ -8,8 +8,10 @@ from pathlib import Path
 import click
 
 from coilclaw.cli.composition import expanded, open_log, settings_for
+from coilclaw.cli.terminal import say
 from coilclaw.config import config_text, home_folder
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.legible import as_name
 
 __all__ = ["init"]
 
@@ -47,9 +49,10 @@ def init(workspace: str | None) -> None:
         if not path.exists():
             default = Path(os.environ.get("COILCLAW_WORKSPACE") or "~/coilclaw-workspace").expanduser()
             path.write_text(config_text(place or default), encoding="utf-8")
-            click.echo(f"Wrote {path}")
+            say(f"Wrote {as_name(str(path))}")
         elif place is not None:
-            click.echo(f'{path} exists already; set workspace_dir = "{place}" in it to use this workspace.', err=True)
+            shown = as_name(str(path))
+            say(f'{shown} exists already; set workspace_dir = "{place}" in it to use this workspace.', err=True)
         settings = settings_for()
         used = place or settings.config.workspace_dir
         _make_workspace(used)
@@ -58,9 +61,10 @@ def init(workspace: str | None) -> None:
             f"cannot set up {error.filename or home}: {error.strerror}", hint="set COILCLAW_HOME to another folder"
         ) from None
     with open_log(settings):
-        click.echo(f"Receipts are kept in {settings.config.receipts.path}")
-    click.echo(f"Workspace: {used}")
-    click.echo(f"\nTry it:  coilclaw run {used / 'hello.py'}")
+        say(f"Receipts are kept in {as_name(str(settings.config.receipts.path))}")
+    say(f"Workspace: {as_name(str(used))}")
+    say()
+    say(f"Try it:  coilclaw run {as_name(str(used / 'hello.py'))}")
 
 
 def _make_workspace(place: Path) -> None:

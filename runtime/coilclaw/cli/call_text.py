@@ -1,0 +1,168 @@
+"""A call as a person reads it before it runs: whole, text as text, and a change of a file as a difference."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from coilclaw.cli.paging import Row
+from coilclaw.cli.terminal import counted
+from coilclaw.sdk.legible import legible_line, one_line
+
+__all__ = ["argument_rows"]
+
+_SHORT: Final = 60
+_MOST_COMPARED: Final = 5000
+_LARGEST_COMPARED: Final = 2 * 1024 * 1024
+_MOST_EMPTY: Final = 3
+_COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def argument_rows(tool: str, arguments: str, workspace: Path | None, indent: str = "    ") -> Iterator[Row]:
+    """Yield every argument of a call, given as JSON, without leaving anything out.
+
+    Text of several lines is shown as lines, each behind a bar. What `files.write` would write is shown as a difference
+    from the file that is there now.
+    """
+    try:
+        given = json.loads(arguments, parse_int=_Number, parse_float=_Number, parse_constant=_Number)
+        rows = list(_call_rows(tool, given, workspace, indent))
+    except (ValueError, RecursionError):  # Not JSON, or deeper than we can follow: still whole, on one line.
+        rows = [Row(indent, one_line(arguments))]
+    yield from rows or [Row(indent, "none")]
+
+
+class _Number(str):
+    """A number as it was written."""
+
+
+def _call_rows(tool: str, given: Any, workspace: Path | None, indent: str) -> Iterator[Row]:
+    if not isinstance(given, dict):
+        yield from _value_rows(indent, given)
+        return
+    for key, value in given.items():
+        lead = f"{indent}{_quoted(key)}: "
+        if tool == "files.write" and key == "text" and type(value) is str and type(given.get("path")) is str:
+            yield from _written_rows(lead, indent, given["path"], value, workspace)
+        else:
+            yield from _value_rows(lead, value, indent)
+
+
+def _value_rows(lead: str, value: Any, indent: str | None = None) -> Iterator[Row]:
+    inner = f"{lead if indent is None else indent}  "
+    if type(value) is str and "\n" in value:
+        yield Row(lead, _size_of(value))
+        yield from _text_rows(f"{inner}| ", _lines_of(value))
+    elif isinstance(value, (dict, list)) and value and (_has_lines(value) or len(_compact(value)) > _SHORT):
+        yield Row(lead.rstrip(" "))
+        items = value.items() if isinstance(value, dict) else ((None, each) for each in value)
+        for key, each in items:
+            yield from _value_rows(f"{inner}- " if key is None else f"{inner}{_quoted(key)}: ", each, inner)
+    else:
+        yield Row(lead, one_line(_compact(value)))
+
+
+def _written_rows(lead: str, indent: str, path: str, text: str, workspace: Path | None) -> Iterator[Row]:
+    bar = f"{indent}  | "
+    before, known = _present(workspace, path)
+    after = _lines_of(text)
+    if before is None:
+        yield Row(lead, f"{known}, {_size_of(text)}")
+        yield from _text_rows(f"{bar}+", after, "green")
+        return
+    old = _lines_of(before)
+    if len(old) + len(after) > _MOST_COMPARED:
+        yield Row(lead, f"replaces {counted(len(old), 'line')} by {_size_of(text)}, too many to compare")
+        yield from _text_rows(f"{bar}+", after, "green")
+        return
+    if before == text:
+        yield Row(lead, f"exactly what the file has now, {_size_of(text)}")
+        return
+    yield Row(lead, f"replaces {counted(len(old), 'line')}{_end_of(before)} by {_size_of(text)}; compared:")
+    lines = list(difflib.unified_diff(old, after, lineterm=""))[2:]
+    if not lines:
+        yield Row(bar, "only the newline at the end changes")
+    for line in lines:
+        shown = line if line.startswith("@") else legible_line(line[1:])
+        yield Row(bar if line.startswith("@") else f"{bar}{line[:1]}", shown, _COLOURS.get(line[:1]))
+
+
+def _text_rows(lead: str, lines: Sequence[str], colour: str | None = None) -> Iterator[Row]:
+    """Yield each line behind its bar. Many empty lines in a row are counted: they would push the rest out of sight."""
+    at = 0
+    while at < len(lines):
+        end = at
+        while end < len(lines) and not lines[end]:
+            end += 1
+        if end - at > _MOST_EMPTY:
+            yield Row(lead, f"⟦{end - at} empty lines⟧", colour)
+            at = end
+        else:
+            yield Row(lead, legible_line(lines[at]), colour)
+            at += 1
+
+
+def _present(workspace: Path | None, path: str) -> tuple[str | None, str]:
+    """Return the text of a file of the workspace; None, and what is there instead, if there is nothing to compare."""
+    if workspace is None:
+        return None, "whole file"
+    try:
+        place = (workspace / path).resolve()
+        if not place.is_relative_to(workspace.resolve()):
+            return None, "not a file of the workspace"
+        # Without waiting: it may be a pipe.
+        descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            facts = os.fstat(descriptor)
+            if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LARGEST_COMPARED:
+                return None, "in place of something that cannot be compared"
+            return file.read(_LARGEST_COMPARED).decode(), "file"
+    except FileNotFoundError:
+        return None, "new file"
+    except (OSError, ValueError):
+        return None, "in place of something that cannot be compared"
+
+
+def _lines_of(text: str) -> list[str]:
+    """A carriage return is no end of a line here: it is part of what is sent, and shown."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _size_of(text: str) -> str:
+    return f"{counted(len(_lines_of(text)), 'line')}, {counted(len(text), 'character')}{_end_of(text)}"
+
+
+def _end_of(text: str) -> str:
+    return " (no newline at the end)" if text and not text.endswith("\n") else ""
+
+
+def _has_lines(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_lines, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_lines, value))
+    return type(value) is str and "\n" in value
+
+
+def _compact(value: Any) -> str:
+    """JSON of the value on one line, with numbers as they were written."""
+    match value:
+        case dict():
+            return (
+                "{" + ", ".join(f"{json.dumps(k, ensure_ascii=False)}: {_compact(v)}" for k, v in value.items()) + "}"
+            )
+        case list():
+            return "[" + ", ".join(map(_compact, value)) + "]"
+        case _Number():
+            return str(value)
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+def _quoted(key: str) -> str:
+    return one_line(json.dumps(key, ensure_ascii=False))
