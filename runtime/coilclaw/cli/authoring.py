@@ -182,10 +182,10 @@ def _say_indented(*before: str | Styled, text: str, after: str = "") -> None:
 
 
 def _show_trial(trial: Trial) -> None:
-    mark = {"passed": styled("✓", fg="green"), "failed": styled("✗", fg="red"), "checked": "·"}[trial.status]
+    marks = {"passed": styled("✓", fg="green"), "failed": styled("✗", fg="red"), "checked": styled("·")}
     example = one_line(json.dumps(trial.example, default=str), _LONGEST_EXAMPLE)
     took = f" in {trial.milliseconds:.0f} ms"
-    _say_indented(mark, f" {as_name(trial.tool)} {example}: ", text=trial.outcome, after=took)
+    _say_indented(marks[trial.status], f" {as_name(trial.tool)} {example}: ", text=trial.outcome, after=took)
     if trial.hint:
         _say_indented("  Fix: ", text=trial.hint)
 

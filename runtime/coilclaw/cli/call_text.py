@@ -153,9 +153,7 @@ def _compact(value: Any) -> str:
     """JSON of the value on one line, with numbers as they were written."""
     match value:
         case dict():
-            return (
-                "{" + ", ".join(f"{json.dumps(k, ensure_ascii=False)}: {_compact(v)}" for k, v in value.items()) + "}"
-            )
+            return "{" + ", ".join(f"{_compact(key)}: {_compact(each)}" for key, each in value.items()) + "}"
         case list():
             return "[" + ", ".join(map(_compact, value)) + "]"
         case _Number():

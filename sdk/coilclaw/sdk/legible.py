@@ -169,7 +169,7 @@ def _count(found: re.Match[str]) -> str:
     char, number = found[1], len(found[0])
     if char == " ":
         return f"⟦{_blanks(number)}⟧"
-    return found[0] if _form(char) == (char, False) else f"⟦{number} × {_written_out(char)}⟧"
+    return found[0] if _form(char) == (char, False) else f"⟦{number} times {_written_out(char)}⟧"
 
 
 def _blanks(number: int) -> str:
