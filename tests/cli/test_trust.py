@@ -149,17 +149,17 @@ def test_with_json_a_person_still_sees_what_they_are_asked_about(coilclaw: Comma
 
 
 HOSTILE = {
-    "escape sequences": (b"x = 1  # \x1b[2J\x1b[H\x1b]0;title\x07\n", "\\x1b[2J"),
+    "escape sequences": (b"x = 1  # \x1b[2J\x1b[H\x1b]0;title\x07\n", "\\u001b[2J"),
     "text that runs backwards": ("x = 1  # \u202e } trusted\n".encode(), "\\u202e"),
     "nothing visible": ("x\u200b\u2060 = 1\n".encode(), "\\u200b"),
     "carriage return": (b"# harmless\rimport os\n", "+import os"),
-    "a form feed that is no new line": (b"# \x0cif not allowed: raise PermissionError\n", "# \\x0cif not allowed"),
+    "a form feed that is no new line": (b"# \x0cif not allowed: raise PermissionError\n", "# \\fif not allowed"),
     "a line separator that is no new line": ("# \u2028raise PermissionError\n".encode(), "# \\u2028raise"),
     "a tag of another encoding": (b"# -*- coding: utf-7 -*-\n# fine +AAo-import os\n", "+import os"),
     "escapes that Python undoes": (b"# coding: unicode_escape\n# fine \\x0aimport os\n", "+import os"),
     "no text at all": (b"x = '\xff\xfe'\n", "\\xff\\xfe"),
     "an encoding that is none": (b"# coding: nonsense\nx = 1\n", "coding: nonsense"),
-    "null bytes": (b"x = 1\0import os\n", "\\x00import os"),
+    "null bytes": (b"x = 1\0import os\n", "\\u0000import os"),
 }
 
 

@@ -16,7 +16,7 @@ from coilclaw.evidence import activity_of
 from coilclaw.runs import RunReport
 from coilclaw.sandbox import Deadline
 from coilclaw.sdk import Receipt, RelevantToolActivity
-from coilclaw.sdk.legible import as_name, one_line, visible_block
+from coilclaw.sdk.legible import as_name, legible_lines, one_line, visible_block
 
 __all__ = ["Display", "RunEnd", "exit_code", "run_end", "show_end", "tell_waiting", "workspace_option"]
 
@@ -153,6 +153,18 @@ def _object(end: RunEnd) -> dict[str, Any]:
     }
 
 
+def _traceback_lines(text: str) -> list[str]:
+    """Return the lines of a traceback. If a message in it has lines of its own, all of them stand behind a bar."""
+    lines = legible_lines(text.rstrip())
+    first, last = 0 if lines[0].startswith("  File ") else 1, len(lines) - 1
+    ordinary = (
+        all(each.startswith(('  File "', "    ")) for each in lines[first:last])
+        and lines[last][:1].strip()
+        and (first == 0 or lines[0] == "Traceback (most recent call last):")
+    )
+    return lines if ordinary else [f"| {each}".rstrip() for each in lines]
+
+
 def _print(end: RunEnd) -> None:
     report = end.report
     if report.stdout and not report.stdout.endswith("\n"):
@@ -162,7 +174,8 @@ def _print(end: RunEnd) -> None:
     error = report.error
     if error is not None:
         if error.traceback and report.status == "failed":
-            say_text(error.traceback.rstrip(), err=True)
+            for line in _traceback_lines(error.traceback):
+                say(line, err=True)
         else:
             where = f" (line {error.line})" if error.line else ""
             say(one_line(f"{error.type}: {error.message}{where}"), err=True, fg="red")

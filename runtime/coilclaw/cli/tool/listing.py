@@ -6,9 +6,9 @@ import click
 
 from coilclaw.bridge import first_sentence, registry_stubs, search_tools
 from coilclaw.cli.composition import load_registry, make_policy, make_secrets, settings_for, show_diagnostics
-from coilclaw.cli.terminal import say, say_json
+from coilclaw.cli.terminal import say, say_json, say_text
 from coilclaw.cli.tool.facts import tool_facts
-from coilclaw.sdk.legible import as_name, one_line, visible_block
+from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["list_tools", "stubs"]
 
@@ -69,5 +69,5 @@ def stubs(workspace: str | None, budget: int | None, full: bool, only_tokens: bo
     elif only_tokens:
         say(str(made.tokens))
     else:
-        click.echo(visible_block(made.text), nl=False)
+        say_text(made.text.removesuffix("\n"))
         say(f"About {made.tokens} tokens; level: {made.level}", err=True)
