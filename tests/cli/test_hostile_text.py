@@ -57,13 +57,15 @@ tools.files.read(path=text)
 """
 
 
-def harmless(done: Done, line: object) -> None:
+def harmless(done: Done, line: tuple[object, ...]) -> None:
     """Nothing raw, and no line that is the forged one."""
     for shown in (done.out, done.err):
         assert not RAW & set(shown), (line, ascii(shown))
         assert all(char.isprintable() or char in "\n\t" for char in shown), (line, ascii(shown))
-        forged = [row for row in shown.split("\n") if row.lstrip().startswith(FORGED.strip())]
-        assert not forged, (line, shown)
+        rows = shown.split("\n")
+        if tuple(line)[:2] in (("tool", "show"), ("tool", "stubs")):  # Descriptions stand inside their stub.
+            rows = [row for row in rows if not row.startswith("    ")]
+        assert not [row for row in rows if row.lstrip().startswith(FORGED.strip())], (line, shown)
 
 
 @pytest.fixture
@@ -81,14 +83,14 @@ def planted(coilclaw: Command) -> Command:
 
 def test_no_command_shows_hostile_text_raw_or_as_a_line_of_its_own(planted: Command) -> None:
     script = planted.folder / f"{NAME}.py"
-    script.write_text(SNIPPET.format("1"))
+    script.write_text(SNIPPET)
     waits = planted.folder / "waits.py"
     waits.write_text(f"text = {HOSTILE!a}\ntools.evil.write(text=text, more={{text: text}}).unwrap()\n")
     raises = planted.folder / "raises.py"
     raises.write_text(f"class E(Exception): pass\nE.__name__ = {HOSTILE!a}\nraise E({HOSTILE!a})\n")
-    harmless(planted("run", script), "run")
-    harmless(planted("run", raises), "run raises")
-    harmless(planted("run", waits), "run waits")
+    harmless(planted("run", script), ("run",))
+    harmless(planted("run", raises), ("run", "raises"))
+    harmless(planted("run", waits), ("run", "waits"))
     asked = planted("approval", "list", "--json").json[0]
     receipts = planted("receipt", "list", "--limit", "1000", "--json").json
     shown = {each["type"]: each["seq"] for each in receipts}
@@ -165,7 +167,7 @@ def test_values_of_the_configuration_are_shown_harmlessly_in_its_errors(coilclaw
     ):
         (coilclaw.home / "config.toml").write_text(content)
         for line in (("config", "validate"), ("config", "show"), ("doctor",), ("tool", "list"), ("mcp", "list")):
-            harmless(coilclaw(*line), (content, line))
+            harmless(coilclaw(*line), (*line, content))
 
 
 def test_text_for_people_is_printed_in_one_place() -> None:
