@@ -57,8 +57,8 @@ tools.files.read(path=text)
 """
 
 
-def harmless(done: Done, line: tuple[object, ...]) -> None:
-    """Nothing raw, and no line that is the forged one."""
+def harmless(done: Done, line: tuple[object, ...]) -> bool:
+    """Nothing raw, and no line that is the forged one. Returns whether the hostile text is there at all."""
     for shown in (done.out, done.err):
         assert not RAW & set(shown), (line, ascii(shown))
         assert all(char.isprintable() or char in "\n\t" for char in shown), (line, ascii(shown))
@@ -66,6 +66,7 @@ def harmless(done: Done, line: tuple[object, ...]) -> None:
         if tuple(line)[:2] in (("tool", "show"), ("tool", "stubs")):  # Descriptions stand inside their stub.
             rows = [row for row in rows if not row.startswith("    ")]
         assert not [row for row in rows if row.lstrip().startswith(FORGED.strip())], (line, shown)
+    return FORGED.strip() in done.out + done.err
 
 
 @pytest.fixture
@@ -152,8 +153,8 @@ def test_no_command_shows_hostile_text_raw_or_as_a_line_of_its_own(planted: Comm
         (NAME,),
         ("run", f"--{NAME}"),
     ]
-    for line in lines:
-        harmless(planted(*line), line)
+    met = [line for line in lines if harmless(planted(*line), line)]
+    assert len(met) > len(lines) * 2 / 3, met
 
 
 def test_values_of_the_configuration_are_shown_harmlessly_in_its_errors(coilclaw: Command) -> None:

@@ -184,7 +184,7 @@ def _print(end: RunEnd) -> None:
     for item in end.activity.items:
         approval = f"  ({one_line(item.approval)})" if item.approval else ""
         mark = styled(f"{item.status:<9}", fg=_COLOURS[item.status])
-        say("  ", mark, f" {as_name(item.tool_id):<28} {as_name(item.receipt_ref)}{approval}", err=True)
+        say("  ", mark, f" {as_name(item.tool_id):<24} {as_name(item.receipt_ref)}{approval}", err=True)
     colour = {"completed": "green", "suspended": "cyan"}.get(report.status, "red")
     calls = counted(len(end.activity.items), "call")
     say(styled(report.status, fg=colour), f" in {report.duration_ms:.0f} ms, {calls}, {report.run_id}", err=True)

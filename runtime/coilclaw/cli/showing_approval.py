@@ -59,7 +59,7 @@ def approval_rows(facts: Mapping[str, Any], workspace: Path | None, *, full: boo
     yield Row("", f"So far in {as_name(facts['run_id'])} ({one_line(facts['run_status'])}):", bold=True)
     for item in facts["activity"]:
         decision = f"  ({one_line(item['approval'])})" if item["approval"] else ""
-        yield Row(f"  {item['status']:<9} ", f"{as_name(item['tool_id']):<28} {as_name(item['receipt_ref'])}{decision}")
+        yield Row(f"  {item['status']:<9} ", f"{as_name(item['tool_id']):<24} {as_name(item['receipt_ref'])}{decision}")
     yield Row("")
     yield Row("", f"{as_name(facts['id'])} ({one_line(facts['status'])})", bold=True)
     for label, text in _facts(facts):
