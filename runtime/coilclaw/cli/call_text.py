@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from coilclaw.cli.difference import difference_rows, text_rows
 from coilclaw.cli.paging import Row
 from coilclaw.cli.terminal import counted
-from coilclaw.sdk.legible import legible_line, one_line
+from coilclaw.sdk.legible import one_line
 
 __all__ = ["argument_rows"]
 
 _SHORT: Final = 60
-_MOST_COMPARED: Final = 5000
 _LARGEST_COMPARED: Final = 2 * 1024 * 1024
-_MOST_EMPTY: Final = 3
-_COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def argument_rows(tool: str, arguments: str, workspace: Path | None, indent: str = "    ") -> Iterator[Row]:
@@ -43,68 +40,46 @@ class _Number(str):
 
 def _call_rows(tool: str, given: Any, workspace: Path | None, indent: str) -> Iterator[Row]:
     if not isinstance(given, dict):
-        yield from _value_rows(indent, given)
+        yield from _value_rows(indent, "", given)
         return
     for key, value in given.items():
-        lead = f"{indent}{_quoted(key)}: "
+        label = f"{_quoted(key)}: "
         if tool == "files.write" and key == "text" and type(value) is str and type(given.get("path")) is str:
-            yield from _written_rows(lead, indent, given["path"], value, workspace)
+            yield from _written_rows(indent, label, given["path"], value, workspace)
         else:
-            yield from _value_rows(lead, value, indent)
+            yield from _value_rows(indent, label, value)
 
 
-def _value_rows(lead: str, value: Any, indent: str | None = None) -> Iterator[Row]:
-    inner = f"{lead if indent is None else indent}  "
+def _value_rows(indent: str, label: str, value: Any) -> Iterator[Row]:
+    inner = f"{indent}  "
     if type(value) is str and "\n" in value:
-        yield Row(lead, _size_of(value))
-        yield from _text_rows(f"{inner}| ", _lines_of(value))
+        yield Row(indent, f"{label}{_size_of(value)}")
+        yield from text_rows(f"{inner}| ", _lines_of(value))
     elif isinstance(value, (dict, list)) and value and (_has_lines(value) or len(_compact(value)) > _SHORT):
-        yield Row(lead.rstrip(" "))
+        yield Row(indent, label.rstrip(" ") or "-")
         items = value.items() if isinstance(value, dict) else ((None, each) for each in value)
         for key, each in items:
-            yield from _value_rows(f"{inner}- " if key is None else f"{inner}{_quoted(key)}: ", each, inner)
+            yield from _value_rows(inner, "- " if key is None else f"{_quoted(key)}: ", each)
     else:
-        yield Row(lead, one_line(_compact(value)))
+        yield Row(indent, f"{label}{one_line(_compact(value))}")
 
 
-def _written_rows(lead: str, indent: str, path: str, text: str, workspace: Path | None) -> Iterator[Row]:
+def _written_rows(indent: str, label: str, path: str, text: str, workspace: Path | None) -> Iterator[Row]:
     bar = f"{indent}  | "
     before, known = _present(workspace, path)
     after = _lines_of(text)
     if before is None:
-        yield Row(lead, f"{known}, {_size_of(text)}")
-        yield from _text_rows(f"{bar}+", after, "green")
+        yield Row(indent, f"{label}{known}, {_size_of(text)}")
+        yield from text_rows(f"{bar}+", after, "green")
         return
     old = _lines_of(before)
-    if len(old) + len(after) > _MOST_COMPARED:
-        yield Row(lead, f"replaces {counted(len(old), 'line')} by {_size_of(text)}, too many to compare")
-        yield from _text_rows(f"{bar}+", after, "green")
-        return
     if before == text:
-        yield Row(lead, f"exactly what the file has now, {_size_of(text)}")
+        yield Row(indent, f"{label}exactly what the file has now, {_size_of(text)}")
         return
-    yield Row(lead, f"replaces {counted(len(old), 'line')}{_end_of(before)} by {_size_of(text)}; compared:")
-    lines = list(difflib.unified_diff(old, after, lineterm=""))[2:]
-    if not lines:
+    yield Row(indent, f"{label}replaces {counted(len(old), 'line')}{_end_of(before)} by {_size_of(text)}; compared:")
+    if old == after:
         yield Row(bar, "only the newline at the end changes")
-    for line in lines:
-        shown = line if line.startswith("@") else legible_line(line[1:])
-        yield Row(bar if line.startswith("@") else f"{bar}{line[:1]}", shown, _COLOURS.get(line[:1]))
-
-
-def _text_rows(lead: str, lines: Sequence[str], colour: str | None = None) -> Iterator[Row]:
-    """Yield each line behind its bar. Many empty lines in a row are counted: they would push the rest out of sight."""
-    at = 0
-    while at < len(lines):
-        end = at
-        while end < len(lines) and not lines[end]:
-            end += 1
-        if end - at > _MOST_EMPTY:
-            yield Row(lead, f"⟦{end - at} empty lines⟧", colour)
-            at = end
-        else:
-            yield Row(lead, legible_line(lines[at]), colour)
-            at += 1
+    yield from difference_rows(old, after, bar)
 
 
 def _present(workspace: Path | None, path: str) -> tuple[str | None, str]:

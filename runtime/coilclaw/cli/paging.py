@@ -41,6 +41,8 @@ def ask(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Literal["yes", "no", "later"]:
     """Show the rows and return the answer. No is the default; anything that is no answer is asked about again."""
+    # What goes elsewhere than to the terminal is not shown to whoever answers there.
+    err = err or (sys.stderr.isatty() and not sys.stdout.isatty())
     stream = sys.stderr if err else sys.stdout
     paged = stream.isatty()
     columns, height = _size(stream) if paged else _USUAL
@@ -95,12 +97,12 @@ def folded(rows: Iterable[Row], columns: int) -> Iterator[Row]:
     """Break rows where the terminal would, so that what follows cannot pass for a line of its own."""
     for row in rows:
         lead, text = row.lead, visible(row.text)
-        more = f"{' ' * max(0, min(cells(lead), columns // 2) - 2)}… "
-        while cells(lead) + cells(text) > columns:
-            at = _fitting(text, columns - cells(lead))
-            yield row._replace(lead=lead, text=text[:at])
-            lead, text = more, text[at:]
-        yield row._replace(lead=lead, text=text)
+        if cells(lead) > columns // 2:  # Deep inside something.
+            lead, text = " " * (columns // 2), f"{lead.lstrip(' ')}{text}"
+        more = f"{' ' * max(0, cells(lead) - 2)}… "
+        first, *others = _pieces(text, columns - cells(lead), columns - cells(more))
+        yield row._replace(lead=lead, text=first)
+        yield from (row._replace(lead=more, text=each) for each in others)
 
 
 def _reset(err: bool) -> None:
@@ -111,15 +113,20 @@ def _reset(err: bool) -> None:
     raw.flush()
 
 
-def _fitting(text: str, columns: int) -> int:
-    """Return how many characters fit, at least one; marks stay with the character they sit on."""
-    at = used = 0
-    for char in text:
-        used += cells(char)
-        if used > columns and at:
-            break
-        at += 1
-    return at
+def _pieces(text: str, first: int, others: int) -> Iterator[str]:
+    """Cut the text into pieces of so many columns; marks stay with the character they sit on."""
+    if text.isascii():
+        yield text[:first]
+        yield from (text[at : at + others] for at in range(first, len(text), others))
+        return
+    begun, used, most = 0, 0, first
+    for at, char in enumerate(text):
+        width = cells(char)
+        if used + width > most and at > begun:
+            yield text[begun:at]
+            begun, used, most = at, 0, others
+        used += width
+    yield text[begun:]
 
 
 def _size(stream: TextIO) -> tuple[int, int]:

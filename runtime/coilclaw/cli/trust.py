@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
 import getpass
 import io
 import sys
 import tokenize
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import click
 
 from coilclaw.cli.composition import expanded, open_evidence, settings_for
+from coilclaw.cli.difference import difference_rows
 from coilclaw.cli.paging import Row, confirmed, say_rows
 from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.sdk import OperatorError, Quarantined
-from coilclaw.sdk.legible import as_name, legible_line, one_line
+from coilclaw.sdk.legible import as_name, one_line
 from coilclaw.trust import TrustLedger
 from coilclaw.workspace_tools import Source, Sources, ask_to_look
 
 __all__ = ["trust"]
-
-_MOST_COMPARED: Final = 20_000
 
 
 @click.command(epilog="Example: coilclaw tool trust tools/posthog/tools.py")
@@ -134,13 +130,9 @@ def _trust(name: str, source: Source, ledger: TrustLedger, *, yes: bool, quiet: 
 
 
 def _difference_rows(name: str, before: bytes | None, after: bytes) -> list[Row]:
-    old, new = _lines(before or b""), _lines(after)
     origin = "what was in force" if before is not None else "nothing"
-    return [_row(line) for line in _difference(old, new, origin, as_name(name))]
-
-
-def _row(line: str) -> Row:
-    return Row(line[:1], legible_line(line[1:]), {"+": "green", "-": "red", "@": "cyan"}.get(line[:1]))
+    heading = [Row("--- ", origin), Row("+++ ", as_name(name))]
+    return [*heading, *difference_rows(_lines(before or b""), _lines(after))]
 
 
 def _odd_encoding(data: bytes) -> str | None:
@@ -164,16 +156,6 @@ def _lines(data: bytes) -> list[str]:
     except (LookupError, ValueError):
         text = data.decode(errors="backslashreplace")
     return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n") if text else []
-
-
-def _difference(old: list[str], new: list[str], origin: str, name: str) -> Iterator[str]:
-    if len(old) + len(new) <= _MOST_COMPARED:
-        yield from difflib.unified_diff(old, new, origin, name, lineterm="")
-        return
-    # Comparing takes time that grows with the square of this; everything is shown instead.
-    yield f"--- {origin} ({len(old)} lines, too many to compare)"
-    yield f"+++ {name}"
-    yield from (f"+{line}" for line in new)
 
 
 def _confirmed(name: str, data: bytes, rows: list[Row], *, err: bool) -> bool:
