@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import termios
@@ -14,16 +15,23 @@ from tests.cli.conftest import Command
 
 __all__ = ["Session", "on_terminal"]
 
+_COLOUR = re.compile(r"\x1b(\[[0-9;]*m|\(B|\\)")
+
 
 @dataclass(frozen=True)
 class Session:
     code: int
-    screen: str
+    raw: str
     piped: bytes = b""
 
     @property
+    def screen(self) -> str:
+        """What was shown, without our own colours."""
+        return _COLOUR.sub("", self.raw).replace("\r\n", "\n")
+
+    @property
     def rows(self) -> list[str]:
-        return self.screen.replace("\r\n", "\n").split("\n")
+        return self.screen.split("\n")
 
 
 def on_terminal(
@@ -54,9 +62,10 @@ def on_terminal(
         try:
             while chunk := os.read(master, 4096):
                 screen += chunk
-                if left and left[0][0] in screen[seen:]:
-                    seen = len(screen)
-                    os.write(master, left.pop(0)[1])
+                while left and (at := screen.find(left[0][0], seen)) >= 0:
+                    prompt, answer = left.pop(0)
+                    seen = at + len(prompt)
+                    os.write(master, answer)
         except OSError:
             pass  # Linux reports the end of a terminal this way.
         piped = process.stdout.read() if process.stdout is not None else b""

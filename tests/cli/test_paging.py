@@ -28,7 +28,7 @@ def written(coilclaw: Command, name: str = "a.txt") -> str | None:
 def test_blanks_cannot_push_the_rest_of_an_argument_out_of_sight(coilclaw: Command) -> None:
     source = "tools.files.write(path='a.txt', text='reports are fine' + ' ' * 2100 + '; printf pwned').ok"
     session = ask(coilclaw, source, (APPROVE, b"\n"))
-    assert "reports are fine⟦2100 blanks⟧; printf pwned" in session.screen.replace("\r\n        … ", "")
+    assert "reports are fine⟦2100 blanks⟧; printf pwned" in session.screen.replace("\n        … ", "")
     assert written(coilclaw) is None
 
 
@@ -46,7 +46,7 @@ def test_a_long_request_is_paged_and_then_approved(coilclaw: Command, keys: list
     source = "tools.files.write(path='a.txt', text=''.join(f'line {n}\\n' for n in range(100))).ok"
     session = ask(coilclaw, source, *((MORE, key) for key in keys), (APPROVE, b"y\n"))
     before = session.screen.partition("Approve?")[0]
-    assert all(f"| +line {number}\r" in before for number in range(100))
+    assert all(f"| +line {number}\n" in before for number in range(100))
     assert written(coilclaw) == "".join(f"line {n}\n" for n in range(100))
 
 
@@ -81,10 +81,10 @@ def test_text_cannot_pass_for_another_field_wherever_the_terminal_wraps(coilclaw
         texts = [f"{'x' * pad}{forged}{' ' * 12}{forged}" for pad in range(width - 14, width)]
         source = f"tools.files.write(path={'名' * 60 + forged!r}, text={chr(10).join(texts)!r}).ok"
         session = ask(coilclaw, source, (MORE, b"a\n"), (APPROVE, b"n\n"), size=(24, width))
-        asked = session.rows[session.rows.index("\x1b[1mApproval needed (line 1)\x1b[0m") :]
+        asked = session.rows[session.rows.index("Approval needed (line 1)") :]
         asked = asked[: next(n for n, row in enumerate(asked) if row.startswith("Approve?"))]
         assert [row for row in asked if row.startswith("  Risk:")] == ["  Risk:   write (medium)"]
-        assert max(map(cells, asked[1:])) <= width
+        assert max(cells(row) for row in asked if not row.startswith("--")) <= width
 
 
 def test_a_plan_longer_than_the_screen_is_shown_whole_before_the_yes(coilclaw: Command) -> None:
@@ -115,6 +115,6 @@ def test_a_pipe_cannot_redraw_the_question_on_the_terminal(coilclaw: Command) ->
     script.write_text("print('\\x1b[2J\\x9bé\\u3164', flush=True)\ntools.files.write(path='\\x1b[2J', text='x').code")
     asked = on_terminal(coilclaw, "run", script, answers=[(APPROVE, b"n\n")], pipe_stdout=True)
     assert asked.piped.decode() == '\\u001b[2J\\u009bé\u3164\n"approval_denied"\n'
-    assert "\x1b[2J" not in asked.screen
+    assert "\x1b[2J" not in asked.raw
     script.write_text("print('\\x1b[1mbold')")
     assert on_terminal(coilclaw, "run", script, "--yes", answers=[], pipe_stdout=True).piped == b"\x1b[1mbold\n"

@@ -56,7 +56,7 @@ def ask(
         left = len(lines) - shown
         if left:
             later = ", [l]ater" if may_wait else ""
-            prompt = f"-- {shown} of {len(lines)} lines shown: [m]ore, [a]ll, [n]o{later} -- "
+            prompt = f"-- {shown} of {len(lines)} lines: [m]ore, [a]ll, [n]o{later} -- "
         else:
             if may_wait:
                 say("  l: decide later, and let the run wait", err=True, dim=True)
