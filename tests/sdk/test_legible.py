@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import unicodedata
+from collections.abc import Callable
 
 import pytest
 
@@ -53,8 +54,7 @@ def test_every_character_of_unicode_is_seen_or_written_out() -> None:
 
 
 @pytest.mark.parametrize("function", [visible, one_line, legible_line, as_name])
-def test_what_is_written_out_is_ascii_on_one_line(function: object) -> None:
-    assert callable(function)
+def test_what_is_written_out_is_ascii_on_one_line(function: Callable[[str], str]) -> None:
     hostile = "x\n\r\x0b\x0c\x1c\x85\u2028\u2029\x1b[2J\x9b\x07\u202e\u3164\ufe0f\U000e0041\ud800y"
     assert all(" " <= char <= "~" or char in "⟦⟧⇥" for char in function(hostile))
 
