@@ -171,9 +171,12 @@ def test_nothing_in_arguments_hides_or_controls_the_terminal(ready: Command) -> 
         on_terminal(ready, "approval", "approve", approval_id, answers={b"Approve? [y/N]": b"n\n"})[1],
         ready("resume", facts["run_id"]).err,
     ]
-    escaped = json.dumps(HOSTILE)
+    assert json.dumps(HOSTILE) in outputs[1]
+    assert json.dumps(HOSTILE) in outputs[3]
     for shown in outputs:
-        assert escaped in shown
+        for written_out in ("\\u001b[2J", "\\u0007", "\\u202e", "\\u3164", "  Args: {}\\r"):
+            assert written_out in shown.replace("\r\n", "\n")
+        assert "\n  Args: {}" not in shown
         for hidden in ("\x1b[2J", "\x1b]0", "\x07", "\u202e", "\u200b", "\u3164", "\ufe0f", "\U000e0101", "\x9b"):
             assert hidden not in shown, ascii(hidden)
 

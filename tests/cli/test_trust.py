@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.cli import terminal
 from tests.cli.conftest import Command, Done
 
 from coilclaw.cli.composition import Evidence, open_evidence
@@ -149,17 +150,20 @@ def test_with_json_a_person_still_sees_what_they_are_asked_about(coilclaw: Comma
 
 
 HOSTILE = {
-    "escape sequences": (b"x = 1  # \x1b[2J\x1b[H\x1b]0;title\x07\n", "\\x1b[2J"),
+    "escape sequences": (b"x = 1  # \x1b[2J\x1b[H\x1b]0;title\x07\n", "\\u001b[2J"),
     "text that runs backwards": ("x = 1  # \u202e } trusted\n".encode(), "\\u202e"),
     "nothing visible": ("x\u200b\u2060 = 1\n".encode(), "\\u200b"),
     "carriage return": (b"# harmless\rimport os\n", "+import os"),
-    "a form feed that is no new line": (b"# \x0cif not allowed: raise PermissionError\n", "# \\x0cif not allowed"),
+    "a form feed that is no new line": (b"# \x0cif not allowed: raise PermissionError\n", "# \\fif not allowed"),
     "a line separator that is no new line": ("# \u2028raise PermissionError\n".encode(), "# \\u2028raise"),
     "a tag of another encoding": (b"# -*- coding: utf-7 -*-\n# fine +AAo-import os\n", "+import os"),
     "escapes that Python undoes": (b"# coding: unicode_escape\n# fine \\x0aimport os\n", "+import os"),
     "no text at all": (b"x = '\xff\xfe'\n", "\\xff\\xfe"),
     "an encoding that is none": (b"# coding: nonsense\nx = 1\n", "coding: nonsense"),
-    "null bytes": (b"x = 1\0import os\n", "\\x00import os"),
+    "names that look empty": ("x = '\u3164'\n".encode(), "'\\u3164'"),
+    "a text in variation selectors": ("x = 'a\ufe01\U000e0141'\n".encode(), "'a\\ufe01\\udb40\\udd41'"),
+    "blanks up to the next screen": (b"x = 1" + b" " * 300 + b"; import os\n", "x = 1⟦300 blanks⟧; import os"),
+    "null bytes": (b"x = 1\0import os\n", "\\u0000import os"),
 }
 
 
@@ -173,6 +177,17 @@ def test_what_is_shown_is_what_python_reads_and_cannot_control_the_terminal(coil
     assert all(char.isprintable() or char in "\n\t" for char in done.out + done.err)
     if b"coding" in data:
         assert "Warning: the file says it is written in" in done.err
+
+
+def test_what_was_not_shown_on_the_terminal_is_not_trusted(coilclaw: Command) -> None:
+    written(coilclaw, "x = 1\n" * 100 + "import os\n")
+    answers = [(b"[m]ore", b"y\n"), (b"[m]ore", b"n\n")]
+    session = terminal.on_terminal(coilclaw, "tool", "trust", NAME, answers=answers)
+    assert session.code == 1
+    assert "import os" not in session.screen
+    answers = [(b"[m]ore", b"a\n"), (b"[y/N]", b"y\n")]
+    session = terminal.on_terminal(coilclaw, "tool", "trust", NAME, answers=answers)
+    assert (session.code, "+import os" in session.screen) == (0, True)
 
 
 def test_a_huge_change_is_shown_whole(coilclaw: Command) -> None:

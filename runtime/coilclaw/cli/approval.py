@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import getpass
 import os
-import select
 import sys
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 
-import click
-
-from coilclaw.cli.disclosure import shortened, visible
+from coilclaw.cli.call_text import argument_rows
+from coilclaw.cli.paging import Row, ask
 from coilclaw.policy import Answer, ApproveAll, Approver, NobodyToAsk, Question
-from coilclaw.sandbox import POLL_SECONDS, Deadline
+from coilclaw.sandbox import Deadline
+from coilclaw.sdk.legible import as_name, one_line
 
-__all__ = ["approver_for", "this_person"]
-
-_LONGEST_ARGUMENTS = 2000
+__all__ = ["approver_for", "somebody_is_here", "this_person"]
 
 
-def approver_for(yes: bool, deadline: Deadline, *, may_wait: bool = False) -> Approver:
-    """Who answers: everything in advance, the terminal, or nobody. Only a run that may wait can be left for later."""
+def approver_for(yes: bool, deadline: Deadline, *, may_wait: bool = False, workspace: Path | None = None) -> Approver:
+    """Who answers: everything in advance, the terminal, or nobody. Only a run that may wait can be left for later.
+
+    Calls that write a file are shown as a change of what the workspace has now.
+    """
     if yes:
         return ApproveAll(decided_by=f"{this_person()} (--yes)")
-    if sys.stdin.isatty() and sys.stderr.isatty():
-        return _Terminal(deadline, may_wait)
+    if somebody_is_here():
+        return _Terminal(deadline, may_wait, workspace)
     return NobodyToAsk()
+
+
+def somebody_is_here() -> bool:
+    """Whether a person can be asked: questions go to stderr, answers come from stdin."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def this_person() -> str:
@@ -37,58 +44,30 @@ def this_person() -> str:
 
 
 class _Terminal:
-    """One question at a time. Anything but a yes is a no, or a wish to decide later."""
+    """One question at a time. Only a yes to a call that was shown whole lets it run."""
 
-    def __init__(self, deadline: Deadline, may_wait: bool) -> None:
+    def __init__(self, deadline: Deadline, may_wait: bool, workspace: Path | None) -> None:
         self._deadline = deadline
         self._may_wait = may_wait
+        self._workspace = workspace
         self._one_at_a_time = threading.Lock()
 
     def decide(self, question: Question) -> Answer:
         with self._one_at_a_time:
-            line = f" (line {question.line})" if question.line else ""
-            # Whatever the snippet printed before must not colour or hide the question.
-            click.echo("\x1b[0m\x1b(B", nl=False, err=True)
-            click.secho(f"\nApproval needed{line}", err=True, bold=True)
-            click.echo(f"  Tool:   {visible(question.tool)}", err=True)
-            click.echo(f"  Risk:   {question.risk.value} ({question.risk.level})", err=True)
-            click.echo(f"  Reason: {shortened(question.reason, _LONGEST_ARGUMENTS)}", err=True)
-            click.echo(f"  Args:   {shortened(question.arguments, _LONGEST_ARGUMENTS)}", err=True)
-            if self._may_wait:
-                click.secho("  l: decide later, and let the run wait", err=True, dim=True)
-            _forget_what_was_typed()
-            click.echo("Approve? [y/N] ", nl=False, err=True)
-            answer = self._read_line().strip().lower()
+            rows = _rows(question, self._workspace)
+            answer = ask(rows, "Approve?", may_wait=self._may_wait, cancelled=lambda: self._deadline.cancelled)
         if self._deadline.cancelled:
             return Answer(decision="unanswered", decided_by="nobody")
-        if self._may_wait and answer in ("l", "later"):
+        if answer == "later":
             return Answer(decision="unanswered", decided_by=this_person())
-        granted = answer in ("y", "yes")
-        return Answer(decision="allow-once" if granted else "deny", decided_by=this_person())
-
-    def _read_line(self) -> str:
-        """One line from the terminal, given up when the run is cancelled.
-
-        Read from the descriptor: a thread that is blocked inside the interpreter's own stdin would
-        keep the process from ending.
-        """
-        data = b""
-        descriptor = sys.stdin.fileno()
-        while not self._deadline.cancelled:
-            ready, _, _ = select.select([descriptor], [], [], POLL_SECONDS)
-            if ready:
-                chunk = os.read(descriptor, 1024)
-                data += chunk
-                if not chunk or b"\n" in data or b"\r" in data:
-                    break
-        return data.decode(errors="replace")
+        return Answer(decision="allow-once" if answer == "yes" else "deny", decided_by=this_person())
 
 
-def _forget_what_was_typed() -> None:
-    """An answer given before the question was asked is an answer to something else."""
-    try:
-        import termios
-
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    except (ImportError, OSError):  # No such thing on this system.
-        return
+def _rows(question: Question, workspace: Path | None) -> Iterator[Row]:
+    yield Row("")
+    yield Row("Approval needed" + (f" (line {question.line})" if question.line else ""), bold=True)
+    yield Row("  Tool:   ", as_name(question.tool))
+    yield Row("  Risk:   ", f"{question.risk.value} ({question.risk.level})")
+    yield Row("  Reason: ", one_line(question.reason))
+    yield Row("  Args:")
+    yield from argument_rows(question.tool, question.arguments, workspace)

@@ -16,17 +16,18 @@ from coilclaw.cli.disclosure import (
     arguments_of,
     in_order,
     pending_of,
-    shortened,
+    short_arguments,
     shown_risk,
-    visible,
 )
+from coilclaw.cli.paging import confirmed
 from coilclaw.cli.resume import resume_run
 from coilclaw.cli.run_report import workspace_option
-from coilclaw.cli.showing_approval import full_facts, show_approval
-from coilclaw.cli.terminal import json_value
+from coilclaw.cli.showing_approval import approval_rows, full_facts, show_approval, workspace_of
+from coilclaw.cli.terminal import counted, json_value, say, say_json, styled
 from coilclaw.policy import Approval, Grant
 from coilclaw.runs import standing
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["approval"]
 
@@ -59,15 +60,17 @@ def list_approvals(everything: bool, run_id: str | None, as_json: bool) -> None:
         found = in_order(evidence.book.list(*_STATUSES, run_id=run_id)) if everything else pending_of(evidence, run_id)
         facts = [approval_facts(each, evidence.log) for each in found]
     if as_json:
-        click.echo(json.dumps(facts))
+        say_json(facts)
         return
     for each in facts:
-        status = click.style(f"{each['status']:<8}", fg="cyan" if each["status"] == "pending" else None)
-        arguments = json.dumps(each["arguments"], ensure_ascii=False)
-        click.echo(f"{each['id']}  {status}  {visible(each['tool'])}  {shown_risk(each['risk'])}  {each['run_id']}")
-        click.echo(f"  {shortened(arguments)}")
+        status = styled(f"{each['status']:<8}", fg="cyan" if each["status"] == "pending" else None)
+        run = as_name(each["run_id"])
+        say(as_name(each["id"]), "  ", status, f"  {as_name(each['tool'])}  {shown_risk(each['risk'])}  {run}")
+        say(f"  {short_arguments(each['arguments'])}")
+    if facts:
+        say("To see one of them whole: coilclaw approval show ID", err=True, dim=True)
     if not facts:
-        click.echo("Nothing was ever asked." if everything else "Nothing waits for a decision.", err=True)
+        say("Nothing was ever asked." if everything else "Nothing waits for a decision.", err=True)
 
 
 @approval.command("show", epilog="Example: coilclaw approval show approval-1f0c9a77d2")
@@ -80,11 +83,12 @@ def show(approval_id: str, full: bool, as_json: bool) -> None:
     Characters that cannot be seen are written out as JSON writes them.
     """
     with open_evidence(settings_for()) as evidence:
-        facts = full_facts(evidence, evidence.book.get(approval_id))
+        found = evidence.book.get(approval_id)
+        facts, workspace = full_facts(evidence, found), workspace_of(evidence, found)
     if as_json:
-        click.echo(json.dumps(facts))
+        say_json(facts)
     else:
-        show_approval(facts, full=full)
+        show_approval(facts, full=full, workspace=workspace)
 
 
 @approval.command(
@@ -120,7 +124,7 @@ def approve(
         arguments = arguments_of(asked, evidence.log)
         narrowed = _constraints(where, arguments)
         if not yes and sys.stdin.isatty() and sys.stderr.isatty() and not _confirmed(evidence, asked, as_json):
-            click.echo(f"{asked.id} is still pending.", err=True)
+            say(f"{asked.id} is still pending.", err=True)
             sys.exit(1)
         decided = evidence.book.decide(asked.id, granted=True, decided_by=this_person())
         grant = None
@@ -170,27 +174,26 @@ def _open_question(evidence: Evidence, approval_id: str) -> Approval:
 def _confirmed(evidence: Evidence, asked: Approval, as_json: bool) -> bool:
     if asked.status != "pending":
         return True  # There is nothing to confirm: the decision itself will say why.
-    show_approval(full_facts(evidence, asked), full=False, err=as_json)
-    return click.confirm("Approve?", default=False, err=True)
+    rows = approval_rows(full_facts(evidence, asked), workspace_of(evidence, asked), full=False)
+    return confirmed("Approve?", rows, err=as_json)
 
 
 def _tell(decided: Approval, word: str) -> None:
-    who = visible(str(decided.decided_by))
-    click.echo(f"{word} {decided.id} as {who}: {visible(decided.tool)}, {decided.run_id}", err=True)
+    who = as_name(str(decided.decided_by))
+    say(f"{word} {decided.id} as {who}: {as_name(decided.tool)}, {as_name(decided.run_id)}", err=True)
 
 
 def _tell_window(grant: Grant, seconds: int) -> None:
-    narrowed = f" with {visible(json.dumps(dict(grant.arguments), ensure_ascii=False))}" if grant.arguments else ""
-    click.echo(
-        f"Window {grant.id}: up to {grant.uses_left} calls of {visible(grant.tool)}{narrowed} for {seconds} s", err=True
-    )
+    narrowed = f" with {one_line(json.dumps(dict(grant.arguments), ensure_ascii=False))}" if grant.arguments else ""
+    calls = counted(grant.uses_left, "call")
+    say(f"Window {grant.id}: up to {calls} of {as_name(grant.tool)}{narrowed} for {seconds} s", err=True)
 
 
 def _may_go_on(evidence: Evidence, decided: Approval, grant: Grant | None) -> bool:
     """Whether the run can be resumed here and now; says why not."""
     known = standing(evidence.database, decided.run_id)
     if not known.is_waiting:
-        click.echo(f"{decided.run_id} goes on in the process that waits for it.", err=True)
+        say(f"{decided.run_id} goes on in the process that waits for it.", err=True)
         return False
     left = grant.uses_left if grant is not None else 0
     open_ones = []
@@ -201,15 +204,15 @@ def _may_go_on(evidence: Evidence, decided: Approval, grant: Grant | None) -> bo
             continue
         open_ones.append(each)
     for each in open_ones:
-        click.echo(f"Still pending: {each.id}  {visible(each.tool)}", err=True)
+        say(f"Still pending: {each.id}  {as_name(each.tool)}", err=True)
     return not open_ones
 
 
 def _end(facts: Mapping[str, Any], resumes: bool, as_json: bool, workspace: str | None) -> None:
     if as_json:
-        click.echo(json.dumps(facts))
+        say_json(facts)
     if not resumes:
-        click.echo(f"To go on: coilclaw resume {facts['run_id']}{workspace_option(workspace)}", err=True)
+        say(f"To go on: coilclaw resume {facts['run_id']}{workspace_option(workspace)}", err=True)
         return
     with open_evidence(settings_for(workspace)) as evidence:
         waits = pending_of(evidence, facts["run_id"])
@@ -238,20 +241,20 @@ def _constraints(where: tuple[str, ...], arguments: Any) -> dict[str, Any]:
     for each in where:
         name, equals, text = each.partition("=")
         if not equals or not name:
-            raise click.BadParameter(f"{visible(each[:200])!r} is not NAME=VALUE", param_hint="--where")
+            raise click.BadParameter(f"{one_line(each[:200])!r} is not NAME=VALUE", param_hint="--where")
         if name in narrowed:
-            raise click.BadParameter(f"{visible(name)} is given twice", param_hint="--where")
+            raise click.BadParameter(f"{as_name(name)} is given twice", param_hint="--where")
         if name not in arguments:
             has = ", ".join(sorted(arguments)) or "none"
             raise click.BadParameter(
-                f"the call has no argument {visible(name)}; it has: {visible(has)}", param_hint="--where"
+                f"the call has no argument {as_name(name)}; it has: {one_line(has)}", param_hint="--where"
             )
         actual = arguments[name]
         value = text if isinstance(actual, str) else _json(name, text)
         if type(value) is not type(actual) or value != actual:
-            shown = shortened(json.dumps(actual, ensure_ascii=False))
+            shown = short_arguments(actual)
             raise click.BadParameter(
-                f"the call itself does not fit: its {visible(name)} is {shown}", param_hint="--where"
+                f"the call itself does not fit: its {as_name(name)} is {shown}", param_hint="--where"
             )
         narrowed[name] = value
     return narrowed
@@ -261,4 +264,4 @@ def _json(name: str, text: str) -> Any:
     try:
         return json_value(text)
     except ValueError as error:
-        raise click.BadParameter(f"the value of {visible(name)} is not JSON: {error}", param_hint="--where") from None
+        raise click.BadParameter(f"the value of {as_name(name)} is not JSON: {error}", param_hint="--where") from None

@@ -8,13 +8,14 @@ import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from coilclaw.cli.composition import load_registry, make_secrets, settings_for
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.terminal import Styled, counted, say, say_json, styled
 from coilclaw.sdk import OperatorError, Risk, Tool
+from coilclaw.sdk.legible import as_name, cells, legible_lines, one_line
 
 if TYPE_CHECKING:
     from coilclaw.cli.example_runs import Trial
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["check", "new", "test"]
 
 _workspace = click.option("--workspace", metavar="DIR", help="The workspace whose tools are meant.")
+_LONGEST_EXAMPLE = 80
 _COLOURS = {"error": "red", "warning": "yellow", "hint": "blue"}
 
 
@@ -52,13 +54,12 @@ def new(
         )
     scaffold.write_scaffold(planned)
     if as_json:
-        click.echo(
-            json.dumps({"id": tool_id, "file": str(planned.file), "test_file": str(planned.test_file), "risk": risk})
-        )
+        say_json({"id": tool_id, "file": str(planned.file), "test_file": str(planned.test_file), "risk": risk})
         return
-    click.echo(f"Wrote {_shown(planned.file)}")
-    click.echo(f"Wrote {_shown(planned.test_file)}")
-    click.echo("\nWhat comes next:")
+    say(f"Wrote {_shown(planned.file)}")
+    say(f"Wrote {_shown(planned.test_file)}")
+    say()
+    say("What comes next:")
     steps = [
         ("edit the file", _shown(planned.file)),
         *((f"set the secret {name}", f"coilclaw secret set {name}") for name in secrets),
@@ -69,7 +70,7 @@ def new(
     ]
     width = max(len(what) for what, _ in steps)
     for what, how in steps:
-        click.echo(f"  {what:<{width}}  {how}")
+        say(f"  {what:<{width}}  {how}")
 
 
 @click.command("check", epilog="Example: coilclaw tool check posthog.analytics.get_visitors")
@@ -93,18 +94,18 @@ def check(names: tuple[str, ...], workspace: str | None, strict: bool, as_json: 
         looked_at, unknown = checks.files_meant(place, names, mine)
         if unknown:
             raise click.UsageError(
-                printable(f"{unknown[0]!r} is no tool, integration or file of {place}; see: coilclaw tool list")
+                f"{unknown[0]!r} is no tool, integration or file of {place}; see: coilclaw tool list"
             )
         findings = [each for each in findings if each.file in looked_at]
     counts = {level: sum(each.level == level for each in findings) for level in ("error", "warning", "hint")}
     if as_json:
         facts = {**{f"{level}s": count for level, count in counts.items()}, "files": len(looked_at)}
-        click.echo(json.dumps({"findings": [asdict(each) for each in findings], **facts}))
+        say_json({"findings": [asdict(each) for each in findings], **facts})
     else:
         for each in findings:
             _show_finding(each)
         loaded = sum(each.file in looked_at for each in mine)
-        click.echo(f"{_counted(counts)} in {_number(len(looked_at), 'file')}, {_number(loaded, 'tool')} loaded")
+        say(f"{_counted(counts)} in {counted(len(looked_at), 'file')}, {counted(loaded, 'tool')} loaded")
     if counts["error"] or (strict and counts["warning"]):
         sys.exit(1)
 
@@ -132,12 +133,12 @@ def test(names: tuple[str, ...], workspace: str | None, writes: bool, yes: bool,
             _show_trial(trial)
     counts = {status: sum(each.status == status for each in trials) for status in ("passed", "checked", "failed")}
     if as_json:
-        click.echo(json.dumps({"examples": [asdict(each) for each in trials], **counts}))
+        say_json({"examples": [asdict(each) for each in trials], **counts})
     else:
         parts = [f"{counts['passed']} passed", f"{counts['failed']} failed"]
         if counts["checked"]:
             parts.append(f"{counts['checked']} not called (--writes calls them)")
-        click.echo(", ".join(parts) if trials else "There are no examples to try; add examples=[…] to a contract.")
+        say(", ".join(parts) if trials else "There are no examples to try; add examples=[…] to a contract.")
     if counts["failed"]:
         sys.exit(1)
 
@@ -153,46 +154,42 @@ def _shown(file: str | Path) -> str:
     try:
         here = Path.cwd()
     except OSError:  # The folder we stand in is gone.
-        return str(place)
-    return printable(str(place.relative_to(here) if place.is_relative_to(here) else place))
+        return as_name(str(place))
+    return as_name(str(place.relative_to(here) if place.is_relative_to(here) else place))
 
 
 def _show_finding(finding: checks.Finding) -> None:
     where = _shown(finding.file) + (f":{finding.line}" if finding.line else "")
-    level = click.style(finding.level, fg=_COLOURS[finding.level], bold=True)
-    click.echo(f"{where}: {level}: {_indented(finding.message)}")
+    level = styled(finding.level, fg=_COLOURS[finding.level], bold=True)
+    _say_indented(f"{where}: ", level, ": ", text=finding.message)
     if finding.excerpt is not None:
         number = str(finding.line)
         # Tabs would put the mark somewhere else than under what is meant.
-        click.echo(f"  {number} | {printable(finding.excerpt.replace(chr(9), ' '))}")
-        if finding.column and finding.column <= len(finding.excerpt) + 1:
-            click.echo(f"  {' ' * len(number)} | {' ' * (finding.column - 1)}^")
+        excerpt = finding.excerpt.replace("\t", " ")
+        say(f"  {number} | {one_line(excerpt)}")
+        if finding.column and finding.column <= len(excerpt) + 1:
+            say(f"  {' ' * len(number)} | {' ' * cells(one_line(excerpt[: finding.column - 1]))}^")
     if finding.hint:
-        click.echo(f"  Fix: {_indented(finding.hint)}")
+        _say_indented("  Fix: ", text=finding.hint)
 
 
-def _indented(text: str) -> str:
-    """Text that may come out of a file: its further lines cannot pass for lines of ours."""
-    return printable(text).replace("\n", "\n      ")
+def _say_indented(*before: str | Styled, text: str, after: str = "") -> None:
+    """Print text that may come out of a file: its further lines cannot pass for lines of ours."""
+    first, *more = legible_lines(text)
+    say(*before, first, "" if more else after)
+    for number, line in enumerate(more, 1):
+        say(f"      | {line}", after if number == len(more) else "")
 
 
 def _show_trial(trial: Trial) -> None:
-    mark = {"passed": click.style("✓", fg="green"), "failed": click.style("✗", fg="red"), "checked": "·"}[trial.status]
-    took = f"in {trial.milliseconds:.0f} ms"
-    click.echo(f"{mark} {trial.tool} {_shortened(trial.example)}: {_indented(trial.outcome)} {took}")
+    marks = {"passed": styled("✓", fg="green"), "failed": styled("✗", fg="red"), "checked": styled("·")}
+    example = one_line(json.dumps(trial.example, default=str), _LONGEST_EXAMPLE)
+    took = f" in {trial.milliseconds:.0f} ms"
+    _say_indented(marks[trial.status], f" {as_name(trial.tool)} {example}: ", text=trial.outcome, after=took)
     if trial.hint:
-        click.echo(f"  Fix: {_indented(trial.hint)}")
-
-
-def _shortened(example: Any) -> str:
-    text = printable(json.dumps(example, default=str))
-    return text if len(text) <= 80 else f"{text[:79]}…"
+        _say_indented("  Fix: ", text=trial.hint)
 
 
 def _counted(counts: dict[str, int]) -> str:
-    parts = [_number(count, level) for level, count in counts.items() if count]
+    parts = [counted(count, level) for level, count in counts.items() if count]
     return ", ".join(parts) or "Nothing to change"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}" + ("" if count == 1 else "s")

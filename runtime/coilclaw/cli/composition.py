@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
-
 from coilclaw.bridge import JOURNAL, Handlers, Registry, Surroundings
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.terminal import say, say_progress, warn
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Config, SecretStore, Settings, load_settings
 from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, EmergencyStop, NobodyToAsk, Policy
@@ -23,6 +21,7 @@ from coilclaw.receipts import ReceiptLog, load_or_create_key
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Engine, Limits
 from coilclaw.sdk import Bounds, OperatorError
+from coilclaw.sdk.legible import as_name, one_line
 from coilclaw.store import Database
 from coilclaw.trust import MIGRATIONS as TRUST
 from coilclaw.trust import TrustLedger, WriteGuard
@@ -81,7 +80,7 @@ def expanded(text: str) -> Path:
         place.exists()  # Too long, or with characters no path can have.
         return place
     except (RuntimeError, OSError, ValueError) as error:
-        raise OperatorError(f"{printable(text[:200])!r} cannot be a path: {error}") from None
+        raise OperatorError(f"{text[:200]!r} cannot be a path: {error}") from None
 
 
 def settings_for(workspace: str | None = None, **overrides: Any) -> Settings:
@@ -154,8 +153,7 @@ def open_parts(
         secrets.check()
         stop = EmergencyStop.of_home(settings.home)
         if stopped := stop():
-            notice = f"Warning: {stopped}. Every call is refused until `coilclaw estop --clear`."
-            click.secho(printable(notice), err=True, fg="yellow")
+            warn(f"{stopped}. Every call is refused until `coilclaw estop --clear`.")
         handlers = Handlers()
         stack.callback(handlers.close)
         surroundings = Surroundings(
@@ -174,7 +172,7 @@ def open_parts(
             response_bytes=config.limits.response_bytes,
             stop=stop,
             guard=WriteGuard(evidence.ledger, evidence.log, toolbox.workspace.sources.digests),
-            progress=lambda tool, message: click.echo(printable(f"{tool}: {message}"), err=True),
+            progress=lambda tool, message: say(f"{as_name(tool)}: {one_line(message)}", err=True),
         )
         yield Parts(
             settings=settings,
@@ -227,7 +225,7 @@ def load_registry(settings: Settings) -> Registry:
 
 def show_diagnostics(registry: Registry) -> None:
     for problem in (*registry.diagnostics, *registry.quarantined):
-        click.secho(printable(f"Warning: {problem}"), err=True, fg="yellow")
+        warn(str(problem))
 
 
 def make_policy(config: Config) -> Policy:
@@ -269,15 +267,15 @@ def _wasm_engine(settings: Settings, pool: int) -> Engine:
         if live:
             done = min(0.95, seconds / 10)
             bar = "█" * int(done * 24)
-            click.echo(
-                f"\rCompiling the sandbox for this machine, once [{bar:<24}] {seconds:4.1f} s", nl=False, err=True
-            )
+            say_progress(f"Compiling the sandbox for this machine, once [{bar:<24}] {seconds:4.1f} s")
         elif not shown:
-            click.echo("Compiling the sandbox for this machine, once …", err=True)
+            say("Compiling the sandbox for this machine, once …", err=True)
         shown = True
 
     engine = WasmEngine(settings.home / "cache", pool=pool, progress=progress)
     if shown:
         done = f"Compiled the sandbox in {time.monotonic() - began:.1f} s; from now on it loads in milliseconds."
-        click.echo(f"\r\x1b[K{done}" if live else done, err=True)
+        if live:
+            say_progress("")
+        say(done, err=True)
     return engine

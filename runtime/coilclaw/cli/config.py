@@ -8,8 +8,9 @@ import os
 import click
 
 from coilclaw.cli.composition import settings_for
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.terminal import say, say_json
 from coilclaw.config import load_settings
+from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["config"]
 
@@ -30,7 +31,7 @@ def validate() -> None:
     """Check config.toml and report every problem at once."""
     settings = load_settings(os.environ, workspace_exists=True)
     found = settings.path if settings.path.exists() else f"{settings.path} does not exist; the defaults"
-    click.echo(f"Valid: {found}")
+    say(f"Valid: {one_line(str(found))}")
 
 
 @config.command("show", epilog="Example: coilclaw config show --json")
@@ -39,8 +40,8 @@ def show(as_json: bool) -> None:
     """Show every value in force and where it comes from. Values that may hold a secret are hidden."""
     rows = list(settings_for().rows())
     if as_json:
-        click.echo(json.dumps({key: {"value": value, "source": source} for key, value, source in rows}))
+        say_json({key: {"value": value, "source": source} for key, value, source in rows})
         return
     width = max(len(key) for key, _, _ in rows)
     for key, value, source in rows:
-        click.echo(printable(f"{key:<{width}}  {json.dumps(value)}  # {source}"))
+        say(f"{as_name(key):<{width}}  {one_line(json.dumps(value))}  # {one_line(source)}")

@@ -1,4 +1,4 @@
-"""What waits for a person, shown as it is: in full, on one line where it must be, and with nothing hidden in it."""
+"""Pending approvals: their facts for a program, and the notice of a run that waits for them."""
 
 from __future__ import annotations
 
@@ -7,67 +7,33 @@ import time
 from collections.abc import Iterable
 from typing import Any, Final
 
-import click
-
 from coilclaw.cli.composition import Evidence
+from coilclaw.cli.terminal import say
 from coilclaw.policy import Approval
 from coilclaw.receipts import ReceiptLog
 from coilclaw.runs import NoSuchRun, standing
 from coilclaw.sdk import Risk
+from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = [
     "approval_facts",
     "arguments_of",
     "asked_about",
     "pending_of",
-    "shortened",
+    "short_arguments",
     "shown_risk",
     "tell_pending",
-    "visible",
 ]
 
 _LONGEST_SHORT: Final = 300
-_BLANK: Final = frozenset(
-    chr(code)
-    for first, last in (
-        (0x034F, 0x034F),  # combining grapheme joiner
-        (0x115F, 0x1160),  # Hangul fillers
-        (0x17B4, 0x17B5),  # Khmer inherent vowels
-        (0x180B, 0x180F),  # Mongolian variation selectors
-        (0x2800, 0x2800),  # Braille blank
-        (0x3164, 0x3164),  # Hangul filler
-        (0xFE00, 0xFE0F),  # variation selectors
-        (0xFFA0, 0xFFA0),  # half-width Hangul filler
-        (0x16FE4, 0x16FE4),  # Khitan filler
-        (0x1D159, 0x1D159),  # null note head
-        (0xE0100, 0xE01EF),  # more variation selectors, in which whole texts have been hidden
-    )
-    for code in range(first, last + 1)
-)
-"""Python calls these printable, and yet nobody sees them."""
-
-
-def visible(text: str) -> str:
-    """The text on one line, with everything that cannot be seen written out as JSON writes it.
-
-    JSON stays JSON of the same value, so that what is shown is what will be sent.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(char if char.isprintable() and char not in _BLANK else json.dumps(char)[1:-1] for char in text)
-
-
-def shortened(text: str, longest: int = _LONGEST_SHORT) -> str:
-    """Visible, and not so long that what comes before scrolls away. What was left out is counted."""
-    shown = visible(text)
-    return shown if len(shown) <= longest else f"{shown[:longest]}… ({len(text)} characters)"
+"""Characters of a reason or of arguments in a notice. `approval show` has them whole."""
 
 
 def shown_risk(risk: str) -> str:
     try:
         return f"{risk} ({Risk(risk).level})"
     except ValueError:
-        return visible(risk)
+        return one_line(risk)
 
 
 def arguments_of(approval: Approval, log: ReceiptLog) -> Any:
@@ -123,15 +89,21 @@ def in_order(approvals: Iterable[Approval]) -> list[Approval]:
 def tell_pending(pending: Iterable[dict[str, Any]], run_id: str, options: str) -> None:
     """Say on stderr what a run waits for, and which commands go on with it."""
     for each in pending:
-        arguments = json.dumps(each["arguments"], ensure_ascii=False)
-        click.secho(f"\nWaiting for approval: {each['id']}", err=True, bold=True)
-        click.echo(f"  Tool:    {visible(each['tool'])}", err=True)
-        click.echo(f"  Risk:    {shown_risk(each['risk'])}", err=True)
-        click.echo(f"  Reason:  {shortened(each['reason'])}", err=True)
-        click.echo(f"  Args:    {shortened(arguments)}", err=True)
-        click.echo(f"  Look:    coilclaw approval show {each['id']}", err=True)
-        click.echo(f"  Approve: coilclaw approval approve {each['id']} --resume{options}", err=True)
-    click.echo(f"Once everything is decided: coilclaw resume {run_id}{options}", err=True)
+        name = as_name(each["id"])
+        say(err=True)
+        say(f"Waiting for approval: {name}", err=True, bold=True)
+        say(f"  Tool:    {as_name(each['tool'])}", err=True)
+        say(f"  Risk:    {shown_risk(each['risk'])}", err=True)
+        say(f"  Reason:  {one_line(each['reason'], _LONGEST_SHORT)}", err=True)
+        say(f"  Args:    {short_arguments(each['arguments'])}", err=True)
+        say(f"  Look:    coilclaw approval show {name}", err=True)
+        say(f"  Approve: coilclaw approval approve {name} --resume{options}", err=True)
+    say(f"Once everything is decided: coilclaw resume {as_name(run_id)}{options}", err=True)
+
+
+def short_arguments(arguments: Any) -> str:
+    """Return arguments as JSON on one line; what does not fit is counted."""
+    return one_line(json.dumps(arguments, ensure_ascii=False), _LONGEST_SHORT)
 
 
 def _is_over(evidence: Evidence, run_id: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
 from collections.abc import Callable, Iterator
@@ -14,9 +13,11 @@ import click
 
 from coilclaw.cli.composition import load_registry, open_log, settings_for
 from coilclaw.cli.doctor_places import Finding, exposed, private_places, written
+from coilclaw.cli.terminal import counted, say, say_json, styled
 from coilclaw.config import Settings
 from coilclaw.policy import EmergencyStop
-from coilclaw.sdk import CoilClawError, legible
+from coilclaw.sdk import CoilClawError
+from coilclaw.sdk.legible import legible_lines, one_line, text_of
 
 __all__ = ["doctor"]
 
@@ -27,16 +28,16 @@ def doctor(as_json: bool) -> None:
     """Check the configuration, the sandbox, the tools and the receipts (exit code 1 if something is broken)."""
     findings = list(_examine())
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings]))
+        say_json([asdict(finding) for finding in findings])
     else:
         colours = {"ok": "green", "warning": "yellow", "error": "red"}
         for finding in findings:
-            mark = click.style(f"{finding.state:<8}", fg=colours[finding.state])
-            first, *rest = legible.legible_lines(finding.detail)
-            click.echo(f"{mark} {finding.check:<12} {first}")
-            for line in (*rest, *legible.legible_lines(finding.hint or "")):
+            mark = styled(f"{finding.state:<8}", fg=colours[finding.state])
+            first, *rest = legible_lines(finding.detail)
+            say(mark, f" {finding.check:<12} {first}")
+            for line in (*rest, *legible_lines(finding.hint or "")):
                 if line:
-                    click.echo(f"{'':<21} {line}")
+                    say(f"{'':<21} {line}")
     sys.exit(1 if any(finding.state == "error" for finding in findings) else 0)
 
 
@@ -72,7 +73,7 @@ def _guarded(check: str, examine: Callable[[], Iterator[Finding]]) -> Iterator[F
         place = f"{error.filename}: " if error.filename else ""
         yield Finding(check=check, state="error", detail=f"{place}{error.strerror or type(error).__name__}")
     except Exception as error:
-        told = legible.one_line(legible.text_of(error), 300)
+        told = one_line(text_of(error), 300)
         yield Finding(check=check, state="error", detail=f"the check itself failed: {type(error).__name__}: {told}")
 
 
@@ -131,7 +132,7 @@ def _workspace(settings: Settings) -> Iterator[Finding]:
 
 def _tools(settings: Settings) -> Iterator[Finding]:
     registry = load_registry(settings)
-    yield Finding(check="tools", state="ok", detail=f"{len(registry.tools)} tools")
+    yield Finding(check="tools", state="ok", detail=counted(len(registry.tools), "tool"))
     for diagnostic in registry.diagnostics:
         where = f"{diagnostic.file}:{diagnostic.line}" if diagnostic.line else diagnostic.file
         yield Finding(check="tools", state="warning", detail=f"{where}: {diagnostic.message}", hint=diagnostic.hint)
@@ -141,7 +142,8 @@ def _receipts(settings: Settings) -> Iterator[Finding]:
     with open_log(settings) as log:
         result = log.verify()
     if result.ok:
-        yield Finding(check="receipts", state="ok", detail=f"{result.count} receipts, chain and seal hold")
+        detail = f"{counted(result.count, 'receipt')}, chain and seal hold"
+        yield Finding(check="receipts", state="ok", detail=detail)
     else:
         yield Finding(
             check="receipts", state="error", detail=str(result.problem), hint="`coilclaw receipt list` shows them"

@@ -7,18 +7,18 @@ afterwards, if it can be. Ending the stop goes the other way round: without a re
 from __future__ import annotations
 
 import getpass
-import json
 import os
 import sys
 from typing import Any, Final
 
 import click
 
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.config import home_folder, load_settings
 from coilclaw.policy import EmergencyStop, Stop
 from coilclaw.receipts import Draft, now
 from coilclaw.sdk import CoilClawError, OperatorError
+from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["estop"]
 
@@ -51,9 +51,9 @@ def estop(reason: str | None, clear: bool, status: bool, as_json: bool) -> None:
 def _show(stop: EmergencyStop, as_json: bool) -> int:
     found = stop.found()
     if as_json:
-        click.echo(json.dumps(_object(stop, found)))
+        say_json(_object(stop, found))
     else:
-        click.echo(printable(f"{found} ({stop.path})") if found else "No stop is set.")
+        say(f"{one_line(str(found))} ({as_name(str(stop.path))})" if found else "No stop is set.")
     return 1 if found else 0
 
 
@@ -63,17 +63,16 @@ def _set(stop: EmergencyStop, reason: str | None, as_json: bool) -> None:
     found = stop.found()
     if not as_json:  # Said at once: writing the receipt may take long, or fail.
         known = "All tools are stopped" if created else f"Already set: {found}"
-        click.secho(printable(f"{known}. `coilclaw estop --clear` ends it."), err=True, fg="red")
+        say(f"{one_line(known)}. `coilclaw estop --clear` ends it.", err=True, fg="red")
     receipt, problem = None, None
     payload = {"decided_by": who, "reason": reason, "already_set": not created}
     try:
         receipt = _record(Draft("estop.set", "denied", when, payload=payload))
     except Exception as error:  # Whatever is wrong with the log, the stop holds.
         problem = _said(error)
-        notice = f"Warning: the stop holds, but its receipt could not be written: {problem}"
-        click.secho(printable(notice), err=True, fg="yellow")
+        warn(f"the stop holds, but its receipt could not be written: {problem}")
     if as_json:
-        click.echo(json.dumps(_object(stop, found, changed=created, receipt=receipt, problem=problem)))
+        say_json(_object(stop, found, changed=created, receipt=receipt, problem=problem))
     if found is None:
         raise OperatorError("the stop was cleared again at the same moment", hint="set it again if it is still needed")
 
@@ -94,11 +93,11 @@ def _clear(stop: EmergencyStop, reason: str | None, as_json: bool) -> None:
             raise OperatorError("another stop was set meanwhile, and holds", hint="clear it again if you mean that one")
     cleared = found is not None and stop.clear()
     if as_json:
-        click.echo(json.dumps(_object(stop, stop.found(), changed=cleared, receipt=receipt)))
+        say_json(_object(stop, stop.found(), changed=cleared, receipt=receipt))
     elif found is None:
-        click.echo("No stop is set.", err=True)
+        say("No stop is set.", err=True)
     else:
-        click.echo("Tools may be called again." if cleared else "Someone else has cleared it meanwhile.", err=True)
+        say("Tools may be called again." if cleared else "Someone else has cleared it meanwhile.", err=True)
 
 
 def _record(draft: Draft) -> str:

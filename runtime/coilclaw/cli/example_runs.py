@@ -39,7 +39,7 @@ class Trial:
 
 def try_examples(settings: Settings, names: Sequence[str], *, writes: bool, yes: bool) -> Iterator[Trial]:
     """Every example of the tools meant: those named, or all of the workspace."""
-    asking = _Asking(yes)
+    asking = _Asking(yes, settings.config.workspace_dir)
     with open_parts(settings, asking if writes else NobodyToAsk(), may_wait=False) as parts:
         for tool in _meant(parts.registry, names, settings.config.workspace_dir):
             for example in tool.examples:
@@ -61,12 +61,13 @@ def try_examples(settings: Settings, names: Sequence[str], *, writes: bool, yes:
 class _Asking:
     """Puts each question for as long as the call it is about may take."""
 
-    def __init__(self, yes: bool) -> None:
+    def __init__(self, yes: bool, workspace: Path) -> None:
         self._yes = yes
+        self._workspace = workspace
         self.deadline = Deadline(0)
 
     def decide(self, question: Question) -> Answer:
-        return approver_for(self._yes, self.deadline).decide(question)
+        return approver_for(self._yes, self.deadline, workspace=self._workspace).decide(question)
 
 
 _Outcome = tuple[Literal["passed", "checked", "failed"], str, str | None]

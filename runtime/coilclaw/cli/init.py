@@ -8,8 +8,10 @@ from pathlib import Path
 import click
 
 from coilclaw.cli.composition import expanded, open_log, settings_for
+from coilclaw.cli.terminal import say
 from coilclaw.config import config_text, load_settings
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.legible import as_name
 
 __all__ = ["init"]
 
@@ -46,9 +48,10 @@ def init(workspace: str | None) -> None:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not path.exists():
             path.write_text(config_text(place), encoding="utf-8")
-            click.echo(f"Wrote {path}")
+            say(f"Wrote {as_name(str(path))}")
         elif workspace:
-            click.echo(f'{path} exists already; set workspace_dir = "{place}" in it to use this workspace.', err=True)
+            shown = as_name(str(path))
+            say(f'{shown} exists already; set workspace_dir = "{place}" in it to use this workspace.', err=True)
         settings = settings_for()
         _make_workspace(place)
     except OSError as error:
@@ -56,11 +59,12 @@ def init(workspace: str | None) -> None:
             f"cannot set up {error.filename or home}: {error.strerror}", hint="set COILCLAW_HOME to another folder"
         ) from None
     with open_log(settings):
-        click.echo(f"Receipts are kept in {settings.config.receipts.path}")
-    click.echo(f"Workspace: {place}")
+        say(f"Receipts are kept in {as_name(str(settings.config.receipts.path))}")
+    say(f"Workspace: {as_name(str(place))}")
     # The file may name another workspace, whose tools the script does not mean.
-    option = f"--workspace {place} " if settings.config.workspace_dir != place else ""
-    click.echo(f"\nTry it:  coilclaw run {option}{place / 'hello.py'}")
+    option = f"--workspace {as_name(str(place))} " if settings.config.workspace_dir != place else ""
+    say()
+    say(f"Try it:  coilclaw run {option}{as_name(str(place / 'hello.py'))}")
 
 
 def _make_workspace(place: Path) -> None:

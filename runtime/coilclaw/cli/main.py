@@ -12,6 +12,7 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
 import click
 
 from coilclaw.cli.lazy import LazyGroup
+from coilclaw.cli.streams import open_streams
 
 __all__ = ["cli", "main"]
 
@@ -62,11 +63,11 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """The console script. A person's mistake gets one line, never a traceback."""
+    open_streams()
     code = _run()
     try:
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
+            stream.flush()
     except OSError:
         code = code or 1
     finally:
@@ -92,17 +93,20 @@ def _run() -> int:
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 1
     except click.ClickException as error:
-        error.show()
+        from coilclaw.cli.terminal import show_usage_error
+
+        show_usage_error(error)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
         return 130
     except OSError as error:
         # The reader went away, as `| head` does, or what we print to is full.
-        if sys.stdout is not None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
-            click.echo(f"Error: {error.strerror or error}", err=True)
+            from coilclaw.cli.terminal import show_error
+
+            show_error(error.strerror or str(error), None)
         return 1
     except Exception as error:
         from coilclaw.sdk import CoilClawError, EvidenceUnavailable
@@ -110,7 +114,7 @@ def _run() -> int:
         if not isinstance(error, CoilClawError):
             sys.excepthook(type(error), error, error.__traceback__)
             return 1
-        from coilclaw.cli.terminal import show_error
+        from coilclaw.cli.terminal import show_problem
 
-        show_error(error.message, error.hint)
+        show_problem(error)
         return 1 if isinstance(error, EvidenceUnavailable) else 2

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 
 import click
 
 from coilclaw.cli.composition import settings_for
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.terminal import counted, say, say_json, warn
 from coilclaw.config import Config, Settings
+from coilclaw.sdk.legible import as_name, one_line
 from coilclaw.workspace_tools import mcp_servers
 
 __all__ = ["mcp", "open_servers", "server_specs"]
@@ -43,16 +43,16 @@ def list_servers(as_json: bool) -> None:
             {"name": each.name, "state": each.state, "problem": each.problem, "tools": ids[each.name]}
             for each in states
         ]
-        click.echo(json.dumps(facts))
+        say_json(facts)
         return
     if not states:
-        click.echo(f"No servers: write [integrations.mcp.NAME] in {settings.path}", err=True)
+        say(f"No servers: write [integrations.mcp.NAME] in {as_name(str(settings.path))}", err=True)
     for each in states:
-        click.echo(printable(f"{each.name}  {each.state}  {len(ids[each.name])} tools"))
+        say(f"{as_name(each.name)}  {one_line(each.state)}  {counted(len(ids[each.name]), 'tool')}")
         for tool_id in ids[each.name]:
-            click.echo(f"  {tool_id}")
+            say(f"  {as_name(tool_id)}")
     for diagnostic in loaded.diagnostics:
-        click.secho(printable(f"Warning: {diagnostic}"), err=True, fg="yellow")
+        warn(str(diagnostic))
 
 
 def _places(states: list[mcp_servers.ServerState]) -> list[tuple[mcp_servers.ServerState, str]]:

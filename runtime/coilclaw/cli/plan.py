@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import redirect_stdout, suppress
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
 from typing import Any, NoReturn
 
-import click
-
-from coilclaw.cli.approval import this_person
+from coilclaw.cli.approval import somebody_is_here, this_person
+from coilclaw.cli.call_text import argument_rows
 from coilclaw.cli.composition import Parts
-from coilclaw.cli.disclosure import shortened, visible
+from coilclaw.cli.paging import Row, confirmed, say_rows
 from coilclaw.cli.run_report import Display
-from coilclaw.runs import ApprovedPlan, PlannedCall, Rehearsal
+from coilclaw.cli.terminal import counted, say, say_json
+from coilclaw.runs import ApprovedPlan, Plan, PlannedCall, Rehearsal
 from coilclaw.sandbox import Deadline, Engine, Limits, Snippet
+from coilclaw.sdk.legible import as_name, cells, one_line
 
 __all__ = ["approved_plan", "show_rehearsal"]
 
 _LONGEST_SHORT = 60
-_LONGEST_ARGUMENTS = 2000
 _COLOURS = {"allow": "green", "ask": "cyan", "deny": "red"}
 
 
@@ -27,29 +29,31 @@ def show_rehearsal(parts: Parts, snippet: Snippet, engine: Engine, limits: Limit
     """`--dry-run`: rehearse, print the plan, and end the command. What the snippet prints goes to stderr."""
     rehearsal = _rehearse(parts, snippet, engine, limits, quiet=as_json)
     if as_json:
-        click.echo(json.dumps(_object(rehearsal)))
+        say_json(_object(rehearsal))
     else:
-        _print_plan(rehearsal, err=False)
-        _print_end(rehearsal)
+        say_rows(_plan_rows(rehearsal))
+        say_rows(_end_rows(rehearsal), err=True)
     sys.exit(0 if rehearsal.report.status == "completed" else 1)
 
 
 def approved_plan(parts: Parts, snippet: Snippet, engine: Engine, limits: Limits, *, yes: bool) -> ApprovedPlan:
     """`--approve-plan`: rehearse, show the plan and ask. Without a yes, the command ends here."""
     rehearsal = _rehearse(parts, snippet, engine, limits, quiet=True)
-    _print_plan(rehearsal, err=True)
-    _print_questions(rehearsal.plan.questions)
-    _print_end(rehearsal)
-    if rehearsal.report.status in ("rejected", "cancelled"):
+    workspace = parts.settings.config.workspace_dir
+    rows = [*_plan_rows(rehearsal), *_whole_rows(rehearsal.plan, workspace), *_end_rows(rehearsal)]
+    ended = rehearsal.report.status in ("rejected", "cancelled")
+    if ended or yes or not somebody_is_here():
+        say_rows(rows, err=True)
+    if ended:
         sys.exit(130 if rehearsal.report.status == "cancelled" else 1)
     if yes:
         return ApprovedPlan(rehearsal.plan, f"{this_person()} (--yes)")
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        click.echo("Nobody is here to approve the plan: run it on a terminal, or with --yes.", err=True)
+    if not somebody_is_here():
+        say("Nobody is here to approve the plan: run it on a terminal, or with --yes.", err=True)
         sys.exit(3)
-    if _says_yes():
+    if confirmed("Run it, and allow exactly these calls?", rows):
         return ApprovedPlan(rehearsal.plan, this_person())
-    click.echo("Nothing was run but the rehearsal.", err=True)
+    say("Nothing was run but the rehearsal.", err=True)
     sys.exit(1)
 
 
@@ -58,15 +62,6 @@ def _rehearse(parts: Parts, snippet: Snippet, engine: Engine, limits: Limits, *,
     display = Display(deadline, sys.stderr, quiet=quiet)
     with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
         return parts.runtime.rehearse(snippet, engine, parts.registry, limits, deadline=deadline, show=display)
-
-
-def _says_yes() -> bool:
-    # An answer given before the question was asked is an answer to something else.
-    with suppress(ImportError, OSError):
-        import termios
-
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    return click.confirm("Run it, and allow exactly these calls?", default=False, err=True)
 
 
 def _object(rehearsal: Rehearsal) -> dict[str, Any]:
@@ -107,21 +102,18 @@ def _json(arguments: str) -> Any:
         return None
 
 
-def _print_plan(rehearsal: Rehearsal, *, err: bool) -> None:
+def _plan_rows(rehearsal: Rehearsal) -> Iterator[Row]:
+    """Yield one row for each call. Arguments that do not fit are counted."""
     calls = rehearsal.plan.calls
     if not calls:
-        click.echo("The snippet made no calls.", err=err)
+        yield Row("", "The snippet made no calls.")
         return
-    # Whatever the snippet printed before must not colour or hide the plan.
-    click.echo("\x1b[0m\x1b(B" if (sys.stderr if err else sys.stdout).isatty() else "", nl=False, err=err)
     heads = ("call", "line", "tool", "risk", "verdict", "rehearsal", "arguments")
     table = [_cells(call) for call in calls]
-    widths = [max(len(row[at]) for row in (heads, *table)) for at in range(len(heads))]
-    click.secho(_line(heads, widths), err=err, bold=True)
+    widths = [max(cells(row[at]) for row in (heads, *table)) for at in range(len(heads))]
+    yield Row("", _line(heads, widths), bold=True)
     for call, row in zip(calls, table, strict=True):
-        padded = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
-        padded[4] = click.style(padded[4], fg=_COLOURS.get(call.verdict or "deny"))
-        click.echo("  ".join(padded).rstrip(), err=err)
+        yield Row("", _line(row, widths), _COLOURS.get(call.verdict or "deny"))
 
 
 def _cells(call: PlannedCall) -> tuple[str, ...]:
@@ -130,37 +122,42 @@ def _cells(call: PlannedCall) -> tuple[str, ...]:
     return (
         str(call.number),
         str(call.line),
-        shortened(call.tool, _LONGEST_SHORT),
+        as_name(call.tool, _LONGEST_SHORT),
         risk,
         call.verdict or "-",
-        shortened(done, _LONGEST_SHORT),
-        shortened(call.arguments, _LONGEST_SHORT),
+        one_line(done, _LONGEST_SHORT),
+        one_line(call.arguments, _LONGEST_SHORT),
     )
 
 
-def _line(cells: tuple[str, ...], widths: list[int]) -> str:
-    return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    padded = (f"{cell}{' ' * (width - cells(cell))}" for cell, width in zip(row, widths, strict=True))
+    return "  ".join(padded).rstrip(" ")
 
 
-def _print_questions(questions: tuple[PlannedCall, ...]) -> None:
-    """What the yes is for, with everything that will be sent."""
-    for call in questions:
-        click.secho(f"\nCall {call.number} (line {call.line}): {visible(call.tool)}", err=True, bold=True)
-        click.echo(f"  Risk:   {call.risk.value} ({call.risk.level})" if call.risk else "  Risk:   -", err=True)
-        click.echo(f"  Reason: {shortened(call.reason or '-', _LONGEST_ARGUMENTS)}", err=True)
-        click.echo(f"  Args:   {shortened(call.arguments, _LONGEST_ARGUMENTS)}", err=True)
-    if questions:
-        click.echo(err=True)
+def _whole_rows(plan: Plan, workspace: Path) -> Iterator[Row]:
+    """Yield what the yes is for, with everything that will be sent, and every other call that the table cuts."""
+    asked = plan.questions
+    for call in plan.calls:
+        if call not in asked and max(len(call.tool), len(call.arguments)) <= _LONGEST_SHORT:
+            continue
+        yield Row("")
+        yield Row("", f"Call {call.number} (line {call.line}): {as_name(call.tool)}", bold=True)
+        yield Row("  Risk:   ", f"{call.risk.value} ({call.risk.level})" if call.risk else "-")
+        yield Row("  Reason: ", one_line(call.reason or "-"))
+        yield Row("  Args:")
+        yield from argument_rows(call.tool, call.arguments, workspace)
+    yield Row("")
 
 
-def _print_end(rehearsal: Rehearsal) -> None:
+def _end_rows(rehearsal: Rehearsal) -> Iterator[Row]:
     report = rehearsal.report
     error = report.error
     if error is not None:
         where = f" (line {error.line})" if error.line else ""
-        click.secho(visible(f"{error.type}: {error.message}{where}"), err=True, fg="red")
+        yield Row("", one_line(f"{error.type}: {error.message}{where}"), "red")
     stubbed = sum(call.stubbed for call in rehearsal.plan.calls)
     made_up = f", {stubbed} with made-up answers" if stubbed else ""
-    click.echo(f"Rehearsal {report.status}, {len(rehearsal.plan.calls)} calls{made_up}, {report.run_id}", err=True)
+    yield Row("", f"Rehearsal {report.status}, {counted(len(rehearsal.plan.calls), 'call')}{made_up}, {report.run_id}")
     if report.status not in ("completed", "rejected") and stubbed:
-        click.echo("A made-up answer may be the reason; what comes after it is not in the plan.", err=True)
+        yield Row("", "A made-up answer may be the reason; what comes after it is not in the plan.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -11,8 +10,10 @@ from typing import Any
 import click
 
 from coilclaw.cli.composition import expanded, settings_for
-from coilclaw.cli.terminal import printable, show_error
+from coilclaw.cli.paging import confirmed
+from coilclaw.cli.terminal import say, say_json, show_error, warn
 from coilclaw.sdk import Diagnostic, OperatorError
+from coilclaw.sdk.legible import as_name, one_line
 from coilclaw.workspace_tools import plugins
 
 __all__ = ["plugin"]
@@ -36,18 +37,18 @@ def list_plugins(as_json: bool) -> None:
     """Every installed plugin and its tools, or what is wrong with it."""
     found = list(plugins.found_in(_folder()))
     if as_json:
-        click.echo(json.dumps([_facts(place, manifest, problems) for place, manifest, problems in found]))
+        say_json([_facts(place, manifest, problems) for place, manifest, problems in found])
         return
     if not found:
-        click.echo(f"No plugins in {_folder()}", err=True)
+        say(f"No plugins in {as_name(str(_folder()))}", err=True)
     for place, manifest, problems in found:
         if manifest is None:
-            click.echo(printable(f"{place.name}  cannot be used"))
+            say(f"{as_name(place.name)}  cannot be used")
             _show(problems)
             continue
-        click.echo(f"{manifest.name} {printable(manifest.version)}")
+        say(_titled(manifest))
         for each in manifest.tools:
-            click.echo(f"  {_told(each)}")
+            say(f"  {_told(each)}")
 
 
 @plugin.command(epilog="Example: coilclaw plugin install ./weather --yes")
@@ -76,9 +77,9 @@ def install(path: str, yes: bool, force: bool, as_json: bool) -> None:
             sys.exit(1)
         digest = plugins.install(copy, replace=force)
     if as_json:
-        click.echo(json.dumps({**_facts(copy.place, copy.manifest, []), "digest": digest}))
+        say_json({**_facts(copy.place, copy.manifest, []), "digest": digest})
     else:
-        click.echo(f"Installed {copy.manifest.name} {printable(copy.manifest.version)} in {copy.place}")
+        say(f"Installed {_titled(copy.manifest)} in {as_name(str(copy.place))}")
 
 
 @plugin.command(epilog="Example: coilclaw plugin remove weather")
@@ -86,7 +87,7 @@ def install(path: str, yes: bool, force: bool, as_json: bool) -> None:
 def remove(name: str) -> None:
     """Remove the plugin NAME and its files."""
     plugins.remove(name, _folder())
-    click.echo(f"Removed {name}")
+    say(f"Removed {as_name(name)}")
 
 
 def _folder() -> Path:
@@ -95,17 +96,17 @@ def _folder() -> Path:
 
 def _show(problems: list[Diagnostic]) -> None:
     for problem in problems:
-        click.secho(printable(f"Warning: {problem}"), err=True, fg="yellow")
+        warn(str(problem))
 
 
 def _show_offer(copy: plugins.Copy) -> None:
     verb = "replaces the installed one; it" if copy.replaces else "is new; it"
-    click.echo(f"The plugin {copy.manifest.name} {printable(copy.manifest.version)} {verb} brings:", err=True)
+    say(f"The plugin {_titled(copy.manifest)} {verb} brings:", err=True)
     for each in copy.manifest.tools:
-        click.echo(f"  {_told(each)}", err=True)
-        click.echo(f"      runs      {printable(shlex.join(each.command))}", err=True)
-        click.echo(f"      is given  {', '.join(each.contract.secrets) or 'no secrets'}", err=True)
-    click.echo("Its programs run with your rights, outside the sandbox.", err=True)
+        say(f"  {_told(each)}", err=True)
+        say(f"      runs      {one_line(shlex.join(each.command))}", err=True)
+        say(f"      is given  {one_line(', '.join(each.contract.secrets)) or 'no secrets'}", err=True)
+    say("Its programs run with your rights, outside the sandbox.", err=True)
 
 
 def _agreed(copy: plugins.Copy) -> bool:
@@ -113,12 +114,16 @@ def _agreed(copy: plugins.Copy) -> bool:
         raise OperatorError(
             "a person has to agree and nobody could be asked", hint="run it on a terminal, or with --yes"
         )
-    return click.confirm(f"Install {copy.manifest.name}?", default=False, err=True)
+    return confirmed(f"Install {as_name(copy.manifest.name)}?")
+
+
+def _titled(manifest: plugins.Manifest) -> str:
+    return f"{as_name(manifest.name)} {as_name(manifest.version)}"
 
 
 def _told(each: plugins.ManifestTool) -> str:
     first = each.contract.description.splitlines()[0] if each.contract.description else ""
-    return printable(f"{each.contract.id}  {each.contract.risk.value}  {first}")
+    return f"{as_name(each.contract.id)}  {each.contract.risk.value}  {one_line(first)}"
 
 
 def _facts(place: Path, manifest: plugins.Manifest | None, problems: list[Diagnostic]) -> dict[str, Any]:

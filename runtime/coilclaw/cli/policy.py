@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import redirect_stdout
 from typing import Any, Final
@@ -12,10 +11,11 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from coilclaw.cli.composition import load_registry, make_bounds, make_policy, settings_for, show_diagnostics
-from coilclaw.cli.terminal import json_value, printable
+from coilclaw.cli.terminal import json_value, say, say_json
 from coilclaw.config import Settings
 from coilclaw.policy import Explanation, classify
 from coilclaw.sdk import Tool, ToolContext
+from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["policy"]
 
@@ -51,10 +51,10 @@ def explain(name: str, arguments: str | None, workspace: str | None, channel: st
     name = name.removeprefix("tools.")
     tool = registry.resolve(name)
     if tool is None:
-        raise click.UsageError(printable(f"there is no tool {name[:200]!r}; {registry.suggestion(name)}"))
+        raise click.UsageError(f"there is no tool {name[:200]!r}; {registry.suggestion(name)}")
     explanation = _explained(settings, tool, given, channel)
     if form == "json":
-        click.echo(json.dumps(_facts(explanation)))
+        say_json(_facts(explanation))
         return
     _show(explanation)
 
@@ -67,7 +67,7 @@ def _given(arguments: str) -> dict[str, Any]:
                 text = file.read()
         given = json_value(text)
     except (OSError, ValueError) as error:
-        raise click.BadParameter(printable(f"not JSON: {error}"), param_hint="--json") from None
+        raise click.BadParameter(f"not JSON: {error}", param_hint="--json") from None
     if not isinstance(given, dict):
         raise click.BadParameter('the arguments are a JSON object, e.g. \'{"path": "."}\'', param_hint="--json")
     return given
@@ -80,7 +80,7 @@ def _explained(settings: Settings, tool: Tool, given: dict[str, Any] | None, cha
     try:
         input = tool.input.__pydantic_validator__.validate_json(to_json(given), strict=True, extra="forbid")
     except ValidationError as error:
-        raise click.BadParameter(printable(f"{tool.id}: {_problems(error)}"), param_hint="--json") from None
+        raise click.BadParameter(f"{tool.id}: {_problems(error)}", param_hint="--json") from None
     context = ToolContext(
         workspace=settings.config.workspace_dir.resolve(),
         tool_id=tool.id,
@@ -121,9 +121,10 @@ def _facts(explanation: Explanation) -> dict[str, Any]:
 
 
 def _show(explanation: Explanation) -> None:
-    click.echo(f"{explanation.tool}, risk {explanation.risk.value!r}, channel {printable(explanation.channel)!r}")
+    channel = one_line(explanation.channel)
+    say(f"{as_name(explanation.tool)}, risk {explanation.risk.value!r}, channel {channel!r}")
     rows = [
-        (each.source, each.decision.value if each.decision else "-", each.applied, each.why)
+        (one_line(each.source), each.decision.value if each.decision else "-", one_line(each.applied), each.why)
         for each in explanation.opinions
     ]
     widths = [max(len(row[column]) for row in (_HEADINGS, *rows)) for column in range(3)]
@@ -132,6 +133,6 @@ def _show(explanation: Explanation) -> None:
         cells = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False))
         # One row is one line, whatever a rule's reason or an argument has in it.
         why = " ".join(row[3].split())
-        click.echo(printable(f"{'*' if decides else ' '} {cells}  {why}"))
+        say(f"{'*' if decides else ' '} {cells}  {one_line(why)}")
     verdict = explanation.verdict
-    click.echo(printable(f"Decision: {verdict}, because of {' '.join(verdict.reason.split())}"))
+    say(one_line(f"Decision: {verdict}, because of {' '.join(verdict.reason.split())}"))

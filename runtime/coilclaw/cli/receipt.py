@@ -10,9 +10,10 @@ from typing import Any
 import click
 
 from coilclaw.cli.composition import open_log, settings_for
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.terminal import counted, say, say_json
 from coilclaw.receipts import ReceiptLog, Verification, verify_export
 from coilclaw.sdk import Receipt
+from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["receipt"]
 
@@ -40,11 +41,12 @@ def list_receipts(run_id: str | None, limit: int, as_json: bool) -> None:
     with open_log(settings_for()) as log:
         receipts = log.latest(limit, run_id)
     if as_json:
-        click.echo(json.dumps([each.model_dump(mode="json") for each in receipts]))
+        say_json([each.model_dump(mode="json") for each in receipts])
         return
     for each in receipts:
         subject = each.payload.get("path") or each.tool or each.run_id or ""
-        click.echo(printable(f"{each.seq:>6}  {each.timestamp}  {each.type:<20}  {each.status:<9}  {subject}"))
+        kind, status = one_line(each.type), one_line(each.status)
+        say(f"{each.seq:>6}  {one_line(each.timestamp)}  {kind:<20}  {status:<9}  {as_name(str(subject))}")
 
 
 @receipt.command("show", epilog="Example: coilclaw receipt show 42")
@@ -56,10 +58,10 @@ def show(reference: str, as_json: bool) -> None:
         found = log.find(reference)
         facts = {**found.model_dump(mode="json"), **_contents(log, found)}
     if as_json:
-        click.echo(json.dumps(facts))
+        say_json(facts)
         return
     for key, value in facts.items():
-        click.echo(printable(f"{key:<16} {value if isinstance(value, str) else json.dumps(value)}"))
+        say(f"{key:<16} {one_line(value if isinstance(value, str) else json.dumps(value))}")
 
 
 def _contents(log: ReceiptLog, found: Receipt) -> dict[str, Any]:
@@ -84,7 +86,7 @@ def verify(file: str | None, as_json: bool) -> None:
             result = verify_export(lines)
     if as_json:
         facts = {"ok": result.ok, "count": result.count, "first_bad": result.first_bad, "problem": result.problem}
-        click.echo(json.dumps({**facts, "head": result.head}))
+        say_json({**facts, "head": result.head})
     else:
         _tell(result, file)
     sys.exit(0 if result.ok else 1)
@@ -92,12 +94,12 @@ def verify(file: str | None, as_json: bool) -> None:
 
 def _tell(result: Verification, file: str | None) -> None:
     if not result.ok:
-        click.secho(printable(f"Invalid chain at receipt {result.first_bad}: {result.problem}"), fg="red")
+        say(f"Invalid chain at receipt {result.first_bad}: {one_line(str(result.problem))}", fg="red")
         return
-    count = "1 receipt" if result.count == 1 else f"{result.count} receipts"
-    click.secho(f"Valid: {count}, " + ("chain and seal hold" if file is None else "the chain holds"), fg="green")
+    count = counted(result.count, "receipt")
+    say(f"Valid: {count}, " + ("chain and seal hold" if file is None else "the chain holds"), fg="green")
     if file is not None:
-        click.echo(f"Last hash {result.head}: compare it with the log's to know that nothing was cut off.", err=True)
+        say(f"Last hash {result.head}: compare it with the log's to know that nothing was cut off.", err=True)
 
 
 @receipt.command("export", epilog="Example: coilclaw receipt export -o receipts.jsonl")
@@ -118,4 +120,4 @@ def export(output: str | None) -> None:
         except OSError as error:
             fresh.unlink(missing_ok=True)
             raise click.UsageError(f"cannot write {output}: {error.strerror}") from None
-    click.echo(f"{count} receipts in {output}", err=True)
+    say(f"{counted(count, 'receipt')} in {as_name(output)}", err=True)

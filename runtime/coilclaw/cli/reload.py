@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
 from coilclaw.cli.composition import make_policy, open_evidence, settings_for, show_diagnostics
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.terminal import counted, say, say_json, warn
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.legible import as_name
 from coilclaw.workspace_tools import ask_to_reload
 
 __all__ = ["reload"]
@@ -37,7 +37,7 @@ def reload(workspace: str | None, as_json: bool) -> None:
         try:
             ask_to_reload(root)
         except OSError as error:
-            click.echo(printable(f"Warning: other processes were not told, {root}: {error.strerror}"), err=True)
+            warn(f"other processes were not told, {root}: {error.strerror}")
         registry = toolbox.registry
     own = [tool.id for tool in toolbox.workspace.tools]
     if as_json:
@@ -48,9 +48,9 @@ def reload(workspace: str | None, as_json: bool) -> None:
             "quarantined": [held.name for held in registry.quarantined],
             "milliseconds": round(change.seconds * 1000, 3),
         }
-        click.echo(json.dumps(facts))
+        say_json(facts)
     else:
         show_diagnostics(registry)
-        count = "1 tool" if len(own) == 1 else f"{len(own)} tools"
-        click.echo(f"Loaded {count} of {printable(str(root))} in {change.seconds * 1000:.0f} ms.")
+        count = counted(len(own), "tool")
+        say(f"Loaded {count} of {as_name(str(root))} in {change.seconds * 1000:.0f} ms.")
     sys.exit(1 if change.failed else 0)

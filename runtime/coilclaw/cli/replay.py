@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout
@@ -13,13 +12,14 @@ import click
 
 from coilclaw.bridge import Handlers, Registry, Surroundings
 from coilclaw.cli.composition import make_engine, make_policy, make_secrets, open_evidence, settings_for
-from coilclaw.cli.disclosure import shortened, visible
 from coilclaw.cli.run_report import Display
+from coilclaw.cli.terminal import counted, say, say_json, styled
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Settings
 from coilclaw.policy import NobodyToAsk
 from coilclaw.runs import Comparison, Runtime, Stop
 from coilclaw.sandbox import Deadline
+from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["replay"]
 
@@ -47,7 +47,7 @@ def replay(run_id: str, until: int | None, workspace: str | None, as_json: bool)
             show=display if shown else _ignore,
         )
     if as_json:
-        click.echo(json.dumps(_object(comparison)))
+        say_json(_object(comparison))
     else:
         _print(comparison)
     sys.exit(0 if comparison.identical else 1)
@@ -97,31 +97,32 @@ def _object(comparison: Comparison) -> dict[str, Any]:
 def _print(comparison: Comparison) -> None:
     if comparison.stop is not None:
         _print_stop(comparison.stop)
-    calls = "1 call" if comparison.calls == 1 else f"{comparison.calls} calls"
     if comparison.difference is not None:
-        click.secho("different", fg="red", nl=False)
-        click.echo(f": {visible(comparison.difference.message)}")
+        say(styled("different", fg="red"), f": {one_line(comparison.difference.message)}")
     elif comparison.stop is not None:
         before = comparison.stop.call - 1
-        click.echo("Until here it is the same." if before else "It is the first call.", err=True)
+        say("Until here it is the same." if before else "It is the first call.", err=True)
     else:
-        click.secho("identical", fg="green", nl=False)
-        click.echo(f": {comparison.status}, {calls}; compared: {', '.join(comparison.compared)}")
+        found = (
+            f": {comparison.status}, {counted(comparison.calls, 'call')}; compared: {', '.join(comparison.compared)}"
+        )
+        say(styled("identical", fg="green"), found)
     if comparison.note:
-        click.echo(f"Note: {visible(comparison.note)}", err=True)
+        say(f"Note: {one_line(comparison.note)}", err=True)
 
 
 def _print_stop(stop: Stop) -> None:
-    click.secho(f"Stopped at call {stop.call}", bold=True, nl=False)
-    click.echo(f", line {stop.line}: {visible(stop.tool)} {shortened(stop.arguments)}")
+    where = f", line {stop.line}: {as_name(stop.tool)} {one_line(stop.arguments)}"
+    say(styled(f"Stopped at call {stop.call}", bold=True), where)
     if stop.frames is None:
-        click.echo("The variables could not be shown in the time of the run.", err=True)
+        say("The variables could not be shown in the time of the run.", err=True)
     for frame in stop.frames or ():
-        where = "the snippet" if frame.function == "<module>" else visible(frame.function)
-        click.echo(f"\nIn {where}, line {frame.line}:")
+        where = "the snippet" if frame.function == "<module>" else as_name(frame.function)
+        say()
+        say(f"In {where}, line {frame.line}:")
         if not frame.variables:
-            click.echo("  no variables")
-        width = max((len(visible(each.name)) for each in frame.variables), default=0)
-        kind = max((len(visible(each.type)) for each in frame.variables), default=0)
+            say("  no variables")
+        width = max((len(as_name(each.name)) for each in frame.variables), default=0)
+        kind = max((len(as_name(each.type)) for each in frame.variables), default=0)
         for each in frame.variables:
-            click.echo(f"  {visible(each.name):<{width}}  {visible(each.type):<{kind}}  {visible(each.value)}")
+            say(f"  {as_name(each.name):<{width}}  {as_name(each.type):<{kind}}  {one_line(each.value)}")

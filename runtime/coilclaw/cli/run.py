@@ -13,9 +13,10 @@ import click
 from coilclaw.cli.composition import make_engine, run_limits, settings_for, show_diagnostics
 from coilclaw.cli.plan import approved_plan, show_rehearsal
 from coilclaw.cli.run_report import Display, run_end, show_end, workspace_option
-from coilclaw.cli.terminal import json_value, printable
+from coilclaw.cli.terminal import json_value
 from coilclaw.cli.waiting import open_waiting
 from coilclaw.sandbox import Deadline, Snippet
+from coilclaw.sdk.legible import as_name
 
 __all__ = ["run"]
 
@@ -71,7 +72,7 @@ def run(
         elif dry_run:
             show_rehearsal(parts, snippet, sandbox, limits, as_json=as_json)
         deadline.restart()  # Compiling the sandbox is not the run's time, nor is a person's.
-        display = Display(deadline, sys.stdout, quiet=as_json)
+        display = Display(deadline, sys.stdout, quiet=as_json, asks=not yes)
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
             report = parts.runtime.run(
                 snippet, sandbox, parts.registry, limits, deadline=deadline, show=display, planned=approved
@@ -82,17 +83,16 @@ def run(
 
 def _source(file: str) -> str:
     try:
-        if file == "-" and sys.stdin is None:
-            raise click.UsageError("there is no standard input to read from")
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        raise click.UsageError(f"cannot read {printable(file)}: {error.strerror}") from None
+        place = "standard input" if file == "-" else as_name(file)
+        raise click.UsageError(f"cannot read {place}: {error.strerror}") from None
     if b"\0" in data[:65536]:
-        raise click.UsageError(f"{_name(file)} is a binary file, not Python source")
+        raise click.UsageError(f"{as_name(_name(file))} is a binary file, not Python source")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise click.UsageError(f"{_name(file)} is not UTF-8 text") from None
+        raise click.UsageError(f"{as_name(_name(file))} is not UTF-8 text") from None
 
 
 def _name(file: str) -> str:

@@ -8,15 +8,15 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TextIO
 
-import click
-
+from coilclaw.cli.approval import somebody_is_here
 from coilclaw.cli.composition import Parts
-from coilclaw.cli.disclosure import approval_facts, pending_of, tell_pending, visible
-from coilclaw.cli.terminal import pass_through, printable
+from coilclaw.cli.disclosure import approval_facts, pending_of, tell_pending
+from coilclaw.cli.terminal import counted, pass_through, say, say_json, say_text, styled
 from coilclaw.evidence import activity_of
 from coilclaw.runs import RunReport
 from coilclaw.sandbox import Deadline
 from coilclaw.sdk import Receipt, RelevantToolActivity
+from coilclaw.sdk.legible import as_name, legible_lines, one_line, visible_block
 
 __all__ = ["Display", "RunEnd", "exit_code", "run_end", "show_end", "tell_waiting", "workspace_option"]
 
@@ -52,13 +52,13 @@ def run_end(parts: Parts, report: RunReport, *, workspace: str | None) -> RunEnd
 
 def workspace_option(workspace: str | None) -> str:
     """A run goes on where it began."""
-    return f" --workspace {shlex.quote(printable(workspace))}" if workspace is not None else ""
+    return f" --workspace {shlex.quote(one_line(workspace))}" if workspace is not None else ""
 
 
 def show_end(end: RunEnd, *, as_json: bool) -> NoReturn:
     """Print how a run ended, and end the command with the code that says the same."""
     if as_json:
-        click.echo(json.dumps(_object(end)))
+        say_json(_object(end))
     else:
         _print(end)
     tell_waiting(end)
@@ -71,12 +71,13 @@ def tell_waiting(end: RunEnd) -> None:
     if report.status != "suspended":
         return
     if end.unknown:
-        click.secho("\nThe process of this run ended while these calls were under way:", err=True, bold=True)
+        say(err=True)
+        say("The process of this run ended while these calls were under way:", err=True, bold=True)
         for each in end.unknown:
-            click.echo(f"  {visible(each)}", err=True)
-        click.echo("Nobody knows what they did. Look, then decide:", err=True)
+            say(f"  {each}", err=True)
+        say("Nobody knows what they did. Look, then decide:", err=True)
         for choice, meaning in (("retry", "call again"), ("failed", "count as failed and go on")):
-            click.echo(f"  coilclaw resume {report.run_id}{end.options} --unknown {choice:<6}  # {meaning}", err=True)
+            say(f"  coilclaw resume {report.run_id}{end.options} --unknown {choice:<6}  # {meaning}", err=True)
         return
     tell_pending(end.pending, report.run_id, end.options)
 
@@ -95,19 +96,25 @@ def exit_code(report: RunReport) -> int:
 
 
 class Display:
-    """Shows what a snippet prints, as it comes; a reader that goes away ends the run."""
+    """Shows what a snippet prints, as it comes; a reader that goes away ends the run.
 
-    def __init__(self, deadline: Deadline, stdout: TextIO, *, quiet: bool) -> None:
+    With `asks`, a person at this terminal may be asked meanwhile.
+    """
+
+    def __init__(self, deadline: Deadline, stdout: TextIO, *, quiet: bool, asks: bool = True) -> None:
         self._deadline = deadline
         self._stdout = stdout
         self._quiet = quiet
+        self._prompts = asks and somebody_is_here()
 
     def __call__(self, stream: int, text: str) -> None:
         try:
             if stream != 1:
-                click.echo(pass_through(text, err=True), nl=False, err=True, color=True)
+                sys.stderr.write(visible_block(text))
+                sys.stderr.flush()
             elif not self._quiet:
-                click.echo(pass_through(text, err=False, stream=self._stdout), nl=False, file=self._stdout, color=True)
+                self._stdout.write(pass_through(text, self._stdout, prompts=self._prompts))
+                self._stdout.flush()
         except OSError:
             self._deadline.cancel()
 
@@ -115,14 +122,10 @@ class Display:
 def _unknown(receipts: list[Receipt]) -> tuple[str, ...]:
     last = {each.tool_call_id: each for each in receipts if each.tool_call_id and each.type != "tool.call.progress"}
     return tuple(
-        f"{each.tool}, started {each.timestamp}, {each.id}"
+        f"{as_name(each.tool or '')}, started {each.timestamp}, {each.id}"
         for each in last.values()
         if each.type == "tool.call.started"
     )
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _object(end: RunEnd) -> dict[str, Any]:
@@ -150,26 +153,38 @@ def _object(end: RunEnd) -> dict[str, Any]:
     }
 
 
+def _traceback_lines(text: str) -> list[str]:
+    """Return the lines of a traceback. If a message in it has lines of its own, all of them stand behind a bar."""
+    lines = legible_lines(text.rstrip())
+    first, last = 0 if lines[0].startswith("  File ") else 1, len(lines) - 1
+    ordinary = (
+        all(each.startswith(('  File "', "    ")) for each in lines[first:last])
+        and lines[last][:1].strip()
+        and (first == 0 or lines[0] == "Traceback (most recent call last):")
+    )
+    return lines if ordinary else [f"| {each}".rstrip() for each in lines]
+
+
 def _print(end: RunEnd) -> None:
     report = end.report
     if report.stdout and not report.stdout.endswith("\n"):
-        click.echo()
+        say()
     if report.value is not None:
-        click.echo(printable(_encodable(json.dumps(report.value, indent=2, ensure_ascii=False))))
+        say_text(json.dumps(report.value, indent=2, ensure_ascii=False))
     error = report.error
     if error is not None:
         if error.traceback and report.status == "failed":
-            click.echo(printable(_encodable(error.traceback)).rstrip(), err=True)
+            for line in _traceback_lines(error.traceback):
+                say(line, err=True)
         else:
             where = f" (line {error.line})" if error.line else ""
-            click.secho(printable(_encodable(f"{error.type}: {error.message}{where}")), err=True, fg="red")
+            say(one_line(f"{error.type}: {error.message}{where}"), err=True, fg="red")
         if error.hint:
-            click.echo(f"Hint: {printable(_encodable(error.hint))}", err=True)
+            say(f"Hint: {one_line(error.hint)}", err=True)
     for item in end.activity.items:
-        approval = f"  ({printable(item.approval)})" if item.approval else ""
-        mark = click.style(f"{item.status:<9}", fg=_COLOURS[item.status])
-        click.echo(f"  {mark} {printable(item.tool_id):<28} {item.receipt_ref}{approval}", err=True)
-    calls = "1 call" if len(end.activity.items) == 1 else f"{len(end.activity.items)} calls"
+        approval = f"  ({one_line(item.approval)})" if item.approval else ""
+        mark = styled(f"{item.status:<9}", fg=_COLOURS[item.status])
+        say("  ", mark, f" {as_name(item.tool_id):<24} {as_name(item.receipt_ref)}{approval}", err=True)
     colour = {"completed": "green", "suspended": "cyan"}.get(report.status, "red")
-    status = click.style(report.status, fg=colour)
-    click.echo(f"{status} in {report.duration_ms:.0f} ms, {calls}, {report.run_id}", err=True)
+    calls = counted(len(end.activity.items), "call")
+    say(styled(report.status, fg=colour), f" in {report.duration_ms:.0f} ms, {calls}, {report.run_id}", err=True)

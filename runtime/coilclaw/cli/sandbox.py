@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
@@ -15,10 +14,11 @@ from typing import Final
 import click
 
 from coilclaw.cli.composition import make_engine, settings_for
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.terminal import say, say_json, say_progress
 from coilclaw.config import Settings
 from coilclaw.sandbox import EngineUnavailable, escapes
 from coilclaw.scorecard import ClassScore, Scorecard, proving_ground, score
+from coilclaw.sdk.legible import one_line
 
 __all__ = ["sandbox"]
 
@@ -65,12 +65,12 @@ def scorecard(engine: str, as_json: bool) -> None:
         raise next(iter(unavailable.values()))
     if as_json:
         reasons = {name: reason.message for name, reason in unavailable.items()}
-        click.echo(json.dumps({"engines": [card.as_data() for card in cards], "unavailable": reasons}))
+        say_json({"engines": [card.as_data() for card in cards], "unavailable": reasons})
     else:
         for card in cards:
             _print(card)
         for name, reason in unavailable.items():
-            click.secho(f"{name} was not tried: {printable(reason.message)}", err=True, fg="yellow")
+            say(f"{name} was not tried: {one_line(reason.message)}", err=True, fg="yellow")
     sys.exit(0 if all(card.ok for card in cards) else 1)
 
 
@@ -100,26 +100,26 @@ class _Bar:
     def show(self, done: int) -> None:
         if sys.stderr.isatty() and time.monotonic() - self._began > _QUIET_SECONDS:
             bar = "█" * (_BAR * done // self._payloads)
-            click.echo(f"\rTrying {self._engine} [{bar:<{_BAR}}] {done}/{self._payloads}", nl=False, err=True)
+            say_progress(f"Trying {self._engine} [{bar:<{_BAR}}] {done}/{self._payloads}")
             self._shown = True
 
     def clear(self) -> None:
         if self._shown:
-            click.echo("\r\x1b[K", nl=False, err=True)
+            say_progress("")
 
 
 def _print(card: Scorecard) -> None:
-    click.secho(f"{card.engine}: {card.build}", bold=True)
+    say(f"{card.engine}: {card.build}", bold=True)
     rows = [("class", "payloads", "held", "held by"), *(_row(each) for each in card.classes)]
     total = len(card.verdicts)
     rows.append(("total", str(total), str(total - len(card.escaped)), ""))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         title, payloads, held, layers = row
-        click.echo(f"{title:<{widths[0]}}  {payloads:>{widths[1]}}  {held:>{widths[2]}}  {layers}".rstrip())
+        say(f"{title:<{widths[0]}}  {payloads:>{widths[1]}}  {held:>{widths[2]}}  {layers}".rstrip())
     for line in _escapes(card):
-        click.secho(printable(line), fg="red")
-    click.echo()
+        say(one_line(line), fg="red")
+    say()
 
 
 def _row(row: ClassScore) -> tuple[str, str, str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import Any, Final
@@ -10,9 +9,10 @@ from typing import Any, Final
 import click
 
 from coilclaw.cli.composition import load_registry, settings_for
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.config import SecretStore
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["secret"]
 
@@ -53,15 +53,16 @@ def list_secrets(keyring: bool, as_json: bool) -> None:
         for name in sorted(users)
     ]
     if as_json:
-        click.echo(json.dumps(rows))
+        say_json(rows)
         return
     if not rows:
-        click.echo("No secrets are kept, and no tool needs one.", err=True)
+        say("No secrets are kept, and no tool needs one.", err=True)
         return
-    width = max(len(printable(row["name"])) for row in rows)
+    width = max(len(as_name(row["name"])) for row in rows)
     for row in rows:
         source = row["source"] or ("missing" if row["required"] else "not set")
-        click.echo(printable(f"{row['name']:<{width}}  {source:<12}  {', '.join(row['tools'])}".rstrip()))
+        users_of = one_line(", ".join(row["tools"]))
+        say(f"{as_name(row['name']):<{width}}  {source:<12}  {users_of}".rstrip())
 
 
 @secret.command("set", epilog="Example: coilclaw secret set GITHUB_TOKEN < token.txt")
@@ -78,9 +79,9 @@ def set_secret(name: str, rest: tuple[str, ...], keyring: bool) -> None:
     value = _typed() if sys.stdin.isatty() else _piped()
     store = _store(keyring)
     store.set(name, value, in_keyring=keyring)
-    click.echo(f"Kept {name} in {'the keyring' if keyring else store.path}", err=True)
+    say(f"Kept {as_name(name)} in {'the keyring' if keyring else as_name(str(store.path))}", err=True)
     if len(value) < _SHORTEST_HIDDEN:
-        click.echo(f"Warning: a value this short is not hidden when a tool returns it ({name}).", err=True)
+        warn(f"a value this short is not hidden when a tool returns it ({name}).")
     _warn_about_environment(name)
 
 
@@ -110,10 +111,10 @@ def remove(name: str, keyring: bool) -> None:
     place = "the keyring" if keyring else str(store.path)
     if not store.remove(name, in_keyring=keyring):
         raise OperatorError(f"{name} is not kept in {place}", hint="coilclaw secret list")
-    click.echo(f"Removed {name} from {place}", err=True)
+    say(f"Removed {as_name(name)} from {as_name(place)}", err=True)
     _warn_about_environment(name)
 
 
 def _warn_about_environment(name: str) -> None:
     if os.environ.get(name):
-        click.echo(f"Note: the environment variable {name} is set, and it comes first.", err=True)
+        say(f"Note: the environment variable {as_name(name)} is set, and it comes first.", err=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from coilclaw.cli.composition import make_engine, settings_for
+from coilclaw.cli.terminal import say
 
 __all__ = ["setup"]
 
@@ -14,5 +15,5 @@ def setup() -> None:
     """Compile the sandbox for this machine, so that the first run starts at once."""
     settings = settings_for()
     engine = make_engine(settings, engine="wasm")
-    click.echo(f"Ready: {engine.build}")
+    say(f"Ready: {engine.build}")
     engine.close()

@@ -1,21 +1,23 @@
-"""One question in full: what would run, where in the snippet, and what came before."""
+"""Render a pending approval for a person, in full and with invisible characters made visible."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
-import click
-
+from coilclaw.cli.call_text import argument_rows
 from coilclaw.cli.composition import Evidence
-from coilclaw.cli.disclosure import approval_facts, shown_risk, visible
+from coilclaw.cli.disclosure import approval_facts, shown_risk
+from coilclaw.cli.paging import Row, say_rows
 from coilclaw.evidence import activity_of
 from coilclaw.policy import Approval
 from coilclaw.runs import standing
+from coilclaw.sdk.legible import as_name, legible_line, one_line
 
-__all__ = ["full_facts", "show_approval"]
+__all__ = ["approval_rows", "full_facts", "show_approval", "workspace_of"]
 
 _AROUND: Final = 20
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
@@ -37,51 +39,51 @@ def full_facts(evidence: Evidence, approval: Approval) -> dict[str, Any]:
     }
 
 
-def show_approval(facts: Mapping[str, Any], *, full: bool, err: bool = False) -> None:
-    """The snippet first and the call last: what counts must not scroll away."""
+def workspace_of(evidence: Evidence, approval: Approval) -> Path | None:
+    """The workspace whose files the call would change."""
+    place = standing(evidence.database, approval.run_id).header.workspace
+    return Path(place) if place else None
 
-    def say(text: str = "", *, bold: bool = False) -> None:
-        click.secho(text, err=err, bold=bold)
 
+def show_approval(facts: Mapping[str, Any], *, full: bool, workspace: Path | None = None, err: bool = False) -> None:
+    """Print the question whole."""
+    say_rows(approval_rows(facts, workspace, full=full), err=err)
+
+
+def approval_rows(facts: Mapping[str, Any], workspace: Path | None, *, full: bool) -> Iterator[Row]:
+    """Yield the snippet first and the call last: what counts must not scroll away."""
     if facts["source"] is not None:
-        say(f"Snippet {visible(facts['name'])}:", bold=True)
-        for line in _marked(facts["source"], facts["line"], None if full else _AROUND):
-            say(line)
-        say()
-    say(f"So far in {facts['run_id']} ({facts['run_status']}):", bold=True)
+        yield Row("", f"Snippet {as_name(facts['name'])}:", bold=True)
+        yield from _marked(facts["source"], facts["line"], None if full else _AROUND)
+        yield Row("")
+    yield Row("", f"So far in {as_name(facts['run_id'])} ({one_line(facts['run_status'])}):", bold=True)
     for item in facts["activity"]:
-        decision = f"  ({visible(item['approval'])})" if item["approval"] else ""
-        say(f"  {item['status']:<9} {visible(item['tool_id']):<28} {item['receipt_ref']}{decision}")
-    say()
-    say(f"{facts['id']} ({facts['status']})", bold=True)
-    for label, text in _rows(facts):
-        say(f"  {label + ':':<10}{text}")
-    say("  Args:")
-    for line in _arguments(facts["arguments"]):
-        say(f"    {line}")
+        decision = f"  ({one_line(item['approval'])})" if item["approval"] else ""
+        yield Row(f"  {item['status']:<9} ", f"{as_name(item['tool_id']):<24} {as_name(item['receipt_ref'])}{decision}")
+    yield Row("")
+    yield Row("", f"{as_name(facts['id'])} ({one_line(facts['status'])})", bold=True)
+    for label, text in _facts(facts):
+        yield Row(f"  {label + ':':<10}", text)
+    yield Row("  Args:")
+    if facts["arguments"] is None:
+        yield Row("    ", "no longer kept; the call itself is still bound to their hash")
+    else:
+        yield from argument_rows(facts["tool"], json.dumps(facts["arguments"]), workspace)
 
 
-def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "Tool", visible(facts["tool"])
-    yield "Version", visible(facts["tool_version"])
+def _facts(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "Tool", as_name(facts["tool"])
+    yield "Version", as_name(facts["tool_version"])
     yield "Risk", shown_risk(facts["risk"])
-    yield "Reason", visible(facts["reason"])
+    yield "Reason", one_line(facts["reason"])
     # The number comes from inside the sandbox, like everything a snippet says.
     yield "Call", f"{facts['number']}" + (f", from line {facts['line']} as the snippet tells" if facts["line"] else "")
     yield "Asked", f"{facts['created']}, until {facts['expires']}"
     if facts["decided_by"] is not None:
-        yield "Decided", f"{facts['decided']} by {visible(facts['decided_by'])}"
+        yield "Decided", f"{facts['decided']} by {as_name(facts['decided_by'])}"
 
 
-def _arguments(arguments: Any) -> Iterator[str]:
-    if arguments is None:
-        yield "no longer kept; the call itself is still bound to their hash"
-        return
-    for line in json.dumps(arguments, indent=2, ensure_ascii=False).split("\n"):
-        yield visible(line)
-
-
-def _marked(source: str, line: int | None, around: int | None) -> Iterator[str]:
+def _marked(source: str, line: int | None, around: int | None) -> Iterator[Row]:
     lines = _LINE_END.split(source)
     if lines and not lines[-1]:
         lines.pop()
@@ -90,9 +92,9 @@ def _marked(source: str, line: int | None, around: int | None) -> Iterator[str]:
         middle = min(line or 1, last)
         first, last = max(1, middle - around), min(last, middle + around)
     if first > 1:
-        yield f"         … {first - 1} lines before; --full shows all"
+        yield Row("         ", f"… {first - 1} lines before; approval show --full has all")
     for number in range(first, last + 1):
         mark = ">" if number == line else " "
-        yield f"  {mark} {number:>4}  {visible(lines[number - 1])}"
+        yield Row(f"  {mark} {number:>4}  ", legible_line(lines[number - 1]))
     if last < len(lines):
-        yield f"         … {len(lines) - last} lines after; --full shows all"
+        yield Row("         ", f"… {len(lines) - last} lines after; approval show --full has all")

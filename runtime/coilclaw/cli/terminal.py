@@ -1,36 +1,150 @@
-"""Text on a terminal: nothing that a snippet, a tool or a file wrote may control it."""
+"""Everything this command prints for a person, and the streams it is printed to.
+
+Nothing that a snippet, a tool or a file wrote may control a terminal, hide, or pass for a line of ours. So all text
+for people goes through `say`, one line at a time, whether or not a terminal is on the other end; only `say` can colour
+it. What else is printed to stderr in this process, by tools and libraries, passes a guard. JSON for programs goes
+through `say_json`; output of snippets through `pass_through`.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import stat
 import sys
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import click
 
-__all__ = ["json_value", "pass_through", "printable", "show_error"]
+from coilclaw.cli.streams import unguarded
+from coilclaw.sdk import CoilClawError
+from coilclaw.sdk.legible import as_name, one_line, visible, visible_block
+
+__all__ = [
+    "Styled",
+    "counted",
+    "json_value",
+    "pass_through",
+    "say",
+    "say_json",
+    "say_progress",
+    "say_text",
+    "show_error",
+    "show_problem",
+    "show_usage_error",
+    "styled",
+    "warn",
+]
 
 
-def printable(text: str) -> str:
-    """The same text with control characters written out, except for line breaks and tabs."""
-    if text.isprintable():
-        return text
-    return "".join(
-        char if char.isprintable() or char in "\n\t" else char.encode("unicode_escape").decode() for char in text
-    )
+class Styled(NamedTuple):
+    """A part of a line in colours of its own."""
+
+    text: str
+    style: dict[str, Any]
 
 
-def pass_through(text: str, *, err: bool, stream: TextIO | None = None) -> str:
-    """Output of a snippet: as it is for a file or a pipe, printable for a person."""
-    stream = stream or (sys.stderr if err else sys.stdout)
-    encodable = text.encode("utf-8", "backslashreplace").decode()
-    return printable(encodable) if stream is not None and stream.isatty() else encodable
+def styled(text: str, **style: Any) -> Styled:
+    return Styled(text, style)
+
+
+def say(*parts: str | Styled, err: bool = False, nl: bool = True, **style: Any) -> None:
+    """Print one line for a person; a newline in it is shown as `\\n`. Parts without a style have that of the line."""
+    click.echo("".join(_painted(part, style) for part in parts), file=_stream(err), nl=nl)
+
+
+def say_text(text: str, *, err: bool = False) -> None:
+    """Print text of several lines, for output that is nothing but this text."""
+    click.echo(visible_block(text), file=_stream(err))
+
+
+def say_json(value: Any) -> None:
+    """Print one line of JSON for a program, in ASCII."""
+    click.echo(json.dumps(value))
+
+
+def say_progress(text: str) -> None:
+    """Replace the line that stands on the terminal by another one."""
+    stream = _stream(True)
+    stream.write(f"\r\x1b[K{visible(text)}")
+    stream.flush()
+
+
+def warn(text: str) -> None:
+    say(f"Warning: {one_line(text)}", err=True, fg="yellow")
 
 
 def show_error(message: str, hint: str | None) -> None:
-    click.echo(f"Error: {printable(message)}", err=True)
+    say(f"Error: {one_line(message)}", err=True)
     if hint:
-        click.echo(f"Hint: {printable(hint)}", err=True)
+        say(f"Hint: {one_line(hint)}", err=True)
+
+
+def show_problem(error: CoilClawError) -> None:
+    """Print an error that a person can do something about; one with several problems has a line for each."""
+    problems = getattr(error, "problems", None)
+    if not problems:
+        show_error(error.message, error.hint)
+        return
+    say(f"Error: {counted(len(problems), 'problem')} in {as_name(str(getattr(error, 'path', '')))}:", err=True)
+    for problem in problems:
+        say(f"  {one_line(str(problem))}", err=True)
+    if error.hint:
+        say(f"Hint: {one_line(error.hint)}", err=True)
+
+
+def show_usage_error(error: click.ClickException) -> None:
+    """Print what click would print, as one line each."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is not None:
+        for line in context.get_usage().split("\n"):
+            say(line, err=True)
+        if context.command.get_help_option(context) is not None:
+            say(f"Try '{context.command_path} {context.help_option_names[-1]}' for help.", err=True)
+        say(err=True)
+    show_error(error.format_message(), None)
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def pass_through(text: str, stream: TextIO, *, prompts: bool = False) -> str:
+    """Return a snippet's output for a stream: as it is for a file or a pipe, visible for a person.
+
+    With `prompts`, a person may be asked on the terminal meanwhile. A pipe may end on that same terminal (`| tee`),
+    so what could redraw the question is written out there too.
+    """
+    if stream.isatty():
+        return visible_block(text)
+    return _uncontrolled(text) if prompts and _is_pipe(stream) else text
+
+
+def _uncontrolled(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(visible(char) if _controls(char) else char for char in text)
+
+
+def _controls(char: str) -> bool:
+    return char not in "\n\t\r" and (char < " " or "\x7f" <= char <= "\x9f")
+
+
+def _is_pipe(stream: TextIO) -> bool:
+    try:
+        return not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _painted(part: str | Styled, style: dict[str, Any]) -> str:
+    text, wanted = part if isinstance(part, Styled) else (part, style)
+    own = {name: value for name, value in wanted.items() if value is not None}
+    return click.style(visible(text), **own) if own else visible(text)
+
+
+def _stream(err: bool) -> TextIO:
+    return unguarded(sys.stderr if err else sys.stdout)
 
 
 def json_value(text: str) -> Any:

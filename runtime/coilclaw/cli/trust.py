@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
 import getpass
 import io
-import itertools
-import json
 import sys
 import tokenize
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import click
 
 from coilclaw.cli.composition import expanded, open_evidence, settings_for
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.difference import difference_rows
+from coilclaw.cli.paging import Row, confirmed, say_rows
+from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.sdk import OperatorError, Quarantined
+from coilclaw.sdk.legible import as_name, one_line
 from coilclaw.trust import TrustLedger
 from coilclaw.workspace_tools import Source, Sources, ask_to_look
 
 __all__ = ["trust"]
-
-_MOST_COMPARED: Final = 20_000
 
 
 @click.command(epilog="Example: coilclaw tool trust tools/posthog/tools.py")
@@ -54,14 +50,14 @@ def trust(paths: tuple[str, ...], workspace: str | None, yes: bool, as_json: boo
                 continue
             receipt = _trust(name, held[name][1], ledger, yes=yes, quiet=as_json)
             if receipt is None:
-                click.echo(printable(f"{name}: left in quarantine"), err=True)
+                say(f"{as_name(name)}: left in quarantine", err=True)
                 ask_to_look(root / "tools")
                 sys.exit(1)
             trusted.append({"path": name, "content_hash": held[name][1].digest, "receipt": receipt})
         ask_to_look(root / "tools")
         _warn_of_changes(trusted, sources)
     if as_json:
-        click.echo(json.dumps(trusted))
+        say_json(trusted)
 
 
 def _quarantined(sources: Sources, ledger: TrustLedger) -> dict[str, tuple[Quarantined, Source]]:
@@ -80,10 +76,8 @@ def _explain(name: str, sources: Sources) -> None:
     if name.removeprefix("tools/") not in sources.read():
         problems = [each for each in sources.look().diagnostics if Path(each.file) == sources.root.parent / name]
         hint = "tool files are tools/<integration>/<name>.py"
-        raise OperatorError(
-            printable(f"{name} is not a tool file" + "".join(f": {each.message}" for each in problems)), hint=hint
-        )
-    click.echo(printable(f"{name} is not quarantined; nothing to do."), err=True)
+        raise OperatorError(f"{name} is not a tool file" + "".join(f": {each.message}" for each in problems), hint=hint)
+    say(f"{as_name(name)} is not quarantined; nothing to do.", err=True)
 
 
 def _warn_of_changes(trusted: list[dict[str, str]], sources: Sources) -> None:
@@ -91,21 +85,18 @@ def _warn_of_changes(trusted: list[dict[str, str]], sources: Sources) -> None:
     for each in trusted:
         source = present.get(each["path"].removeprefix("tools/"))
         if source is None or source.digest != each["content_hash"]:
-            click.echo(
-                printable(f"Warning: {each['path']} has changed since it was shown; only what was shown is trusted."),
-                err=True,
-            )
+            warn(f"{each['path']} has changed since it was shown; only what was shown is trusted.")
 
 
 def _show_list(held: list[Quarantined], as_json: bool) -> None:
     if as_json:
         facts = [{"path": each.name, "content_hash": each.content_hash, "reason": each.reason} for each in held]
-        click.echo(json.dumps(facts))
+        say_json(facts)
         return
     for each in held:
-        click.echo(printable(f"{each.name}  {each.reason}"))
+        say(f"{as_name(each.name)}  {one_line(each.reason)}")
     if not held:
-        click.echo("Nothing is quarantined.", err=True)
+        say("Nothing is quarantined.", err=True)
 
 
 def _name(path: str, workspace: Path) -> str:
@@ -118,40 +109,37 @@ def _name(path: str, workspace: Path) -> str:
             if absolute.is_file() and absolute.is_relative_to(base / "tools"):
                 return absolute.relative_to(base).as_posix()
     raise OperatorError(
-        f"{printable(path)} is not a file under {workspace / 'tools'}",
+        f"{path} is not a file under {workspace / 'tools'}",
         hint="`coilclaw tool trust` without a path lists what is quarantined",
     )
 
 
 def _trust(name: str, source: Source, ledger: TrustLedger, *, yes: bool, quiet: bool) -> str | None:
     """Ask about exactly these bytes; if the file has changed meanwhile, what it holds now is still quarantined."""
-    if not quiet or not yes:
-        _show_difference(name, ledger.in_force(source.name), source.data, err=quiet)
-    if not yes and not _confirmed(name):
+    rows = _difference_rows(name, ledger.in_force(source.name), source.data)
+    if not yes and not _confirmed(name, source.data, rows, err=quiet):
         return None
+    if yes and not quiet:
+        say_rows(rows)
+        if encoding := _odd_encoding(source.data):
+            warn(encoding)
     receipt = ledger.trust(source.name, source.data, _who())
     if not quiet:
-        click.echo(printable(f"Trusted {name} ({source.digest[:12]}), {receipt}"))
+        say(f"Trusted {as_name(name)} ({source.digest[:12]}), {receipt}")
     return receipt
 
 
-def _show_difference(name: str, before: bytes | None, after: bytes, *, err: bool) -> None:
-    old, new = _lines(before or b""), _lines(after)
+def _difference_rows(name: str, before: bytes | None, after: bytes) -> list[Row]:
     origin = "what was in force" if before is not None else "nothing"
-    lines = (_coloured(line) for line in _difference(old, new, origin, name))
-    while some := list(itertools.islice(lines, 1000)):
-        click.echo("\n".join(some), err=err)
-    encoding = _encoding(after)
-    if encoding not in ("utf-8", "utf-8-sig"):
-        click.secho(
-            printable(f"Warning: the file says it is written in {encoding}; shown is what Python makes of it."),
-            fg="yellow",
-            err=True,
-        )
+    heading = [Row("--- ", origin), Row("+++ ", as_name(name))]
+    return [*heading, *difference_rows(_lines(before or b""), _lines(after))]
 
 
-def _coloured(line: str) -> str:
-    return click.style(printable(line), fg={"+": "green", "-": "red", "@": "cyan"}.get(line[:1]))
+def _odd_encoding(data: bytes) -> str | None:
+    encoding = _encoding(data)
+    if encoding in ("utf-8", "utf-8-sig"):
+        return None
+    return f"the file says it is written in {encoding}; shown is what Python makes of it."
 
 
 def _encoding(data: bytes) -> str:
@@ -170,22 +158,14 @@ def _lines(data: bytes) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n") if text else []
 
 
-def _difference(old: list[str], new: list[str], origin: str, name: str) -> Iterator[str]:
-    if len(old) + len(new) <= _MOST_COMPARED:
-        yield from difflib.unified_diff(old, new, origin, name, lineterm="")
-        return
-    # Comparing takes time that grows with the square of this; everything is shown instead.
-    yield f"--- {origin} ({len(old)} lines, too many to compare)"
-    yield f"+++ {name}"
-    yield from (f"+{line}" for line in new)
-
-
-def _confirmed(name: str) -> bool:
+def _confirmed(name: str, data: bytes, rows: list[Row], *, err: bool) -> bool:
     if not sys.stdin.isatty():
         raise OperatorError(
-            printable(f"nobody is there to say whether {name} is trusted"), hint="run it on a terminal, or add --yes"
+            f"nobody is there to say whether {name} is trusted", hint="run it on a terminal, or add --yes"
         )
-    return click.confirm(printable(f"Run {name} outside the sandbox from now on?"), default=False, err=True)
+    if encoding := _odd_encoding(data):
+        rows = [*rows, Row("", f"Warning: {one_line(encoding)}", "yellow")]
+    return confirmed(f"Run {as_name(name)} outside the sandbox from now on?", rows, err=err)
 
 
 def _who() -> str:

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
-import click
-
 from coilclaw.cli.approval import approver_for
 from coilclaw.cli.composition import Evidence, Parts, open_parts
 from coilclaw.cli.disclosure import approval_facts, pending_of, tell_pending
+from coilclaw.cli.terminal import say
 from coilclaw.config import Settings
 from coilclaw.policy import Answer, Question
 from coilclaw.sandbox import POLL_SECONDS, Deadline
@@ -31,7 +30,9 @@ def open_waiting(settings: Settings, deadline: Deadline, *, yes: bool, wait: boo
     commands that decide and resume need besides the id.
     """
     if yes or not wait:
-        with open_parts(settings, approver_for(yes, deadline, may_wait=True)) as parts:
+        with open_parts(
+            settings, approver_for(yes, deadline, may_wait=True, workspace=settings.config.workspace_dir)
+        ) as parts:
             yield parts
         return
     patience = _Patience(options)
@@ -85,7 +86,8 @@ class _Patience:
     def _tell_if_left(self) -> None:
         if self._given_up and not self._left:
             self._left = True
-            click.echo("\nInterrupted: the run is left suspended. Once more cancels it.", err=True)
+            say(err=True)
+            say("Interrupted: the run is left suspended. Once more cancels it.", err=True)
 
     def _watch(self, evidence: Evidence) -> None:
         told: set[str] = set()
@@ -97,6 +99,6 @@ class _Patience:
             if new:
                 told.update(each.id for each in new)
                 tell_pending([approval_facts(each, evidence.log) for each in new], self._run_id, self._options)
-                click.echo("Waiting here for the decision. Ctrl-C leaves the run suspended.", err=True)
+                say("Waiting here for the decision. Ctrl-C leaves the run suspended.", err=True)
             self._tell_if_left()
             self._closed.wait(_LOOK_SECONDS)

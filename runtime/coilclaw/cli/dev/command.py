@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import queue
 import signal
 import sys
@@ -18,9 +17,10 @@ import click
 from coilclaw.bridge import Registry
 from coilclaw.cli.approval import approver_for
 from coilclaw.cli.composition import Parts, expanded, make_engine, make_policy, open_parts, settings_for
-from coilclaw.cli.dev.events import Event, RunFinished, counted, one_line
+from coilclaw.cli.dev.events import Event, RunFinished
 from coilclaw.cli.dev.news import CallNews, ToolNews
 from coilclaw.cli.dev.telling import JsonLines, PlainLines, Teller
+from coilclaw.cli.terminal import counted
 from coilclaw.policy import NobodyToAsk
 from coilclaw.sandbox import Deadline
 from coilclaw.workspace_tools import Change
@@ -83,15 +83,11 @@ def dev(workspace: str | None, script: str | None, engine: str | None, yes: bool
     if script is None and (engine is not None or yes):
         raise click.UsageError("--engine and --yes are about the script of --run")
     if script is not None and not expanded(script).is_file():
-        raise click.UsageError(f"there is no file {one_line(script)}")
+        raise click.UsageError(f"there is no file {script}")
     settings = settings_for(workspace, sandbox__engine=engine)
     approver = approver_for(True, Deadline(0)) if yes else NobodyToAsk()
     inbox: _Inbox = queue.SimpleQueue()
     output = sys.stdout
-    if output is None:
-        raise click.UsageError("there is no standard output to write to")
-    if isinstance(output, io.TextIOWrapper):
-        output.reconfigure(errors="backslashreplace")
     with ExitStack() as stack:
         # What tools print is not this command's output.
         stack.enter_context(redirect_stdout(sys.stderr))

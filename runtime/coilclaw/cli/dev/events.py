@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, ClassVar
 
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.terminal import counted
 
 __all__ = [
     "Called",
@@ -26,21 +26,7 @@ __all__ = [
     "RunFinished",
     "RunOutput",
     "RunStarted",
-    "counted",
-    "one_line",
 ]
-
-_LONGEST_LINE = 2000
-
-
-def one_line(text: str, longest: int = _LONGEST_LINE) -> str:
-    """Text from anywhere, so that it controls no terminal and cannot pass for another line."""
-    cut = text if len(text) <= longest else f"{text[:longest]}…"
-    return printable(cut.replace("\t", " ")).replace("\n", "\\n")
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _now() -> datetime:

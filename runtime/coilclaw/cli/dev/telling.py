@@ -6,9 +6,12 @@ import json
 from typing import Protocol, TextIO
 
 from coilclaw.bridge import Registry
-from coilclaw.cli.dev.events import Event, one_line
+from coilclaw.cli.dev.events import Event
+from coilclaw.sdk.legible import one_line
 
 __all__ = ["JsonLines", "PlainLines", "Teller"]
+
+_LONGEST_LINE = 2000
 
 
 class Teller(Protocol):
@@ -36,7 +39,7 @@ class PlainLines:
         return
 
     def tell(self, event: Event) -> None:
-        self._stream.write(f"{event.when:%H:%M:%S} {one_line(event.words)}\n")
+        self._stream.write(f"{event.when:%H:%M:%S} {one_line(event.words, _LONGEST_LINE)}\n")
         self._stream.flush()
 
     def refresh(self) -> None:

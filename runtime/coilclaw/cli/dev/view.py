@@ -1,7 +1,7 @@
 """The live view as lines of text: what is on it, and what gives way when there is too little room.
 
-Whatever comes from files, tools, receipts or the script goes through `one_line`, and into `Text`
-objects, which know no markup. So it stays one line, and it cannot control the terminal.
+Whatever comes from files, tools, receipts or the script goes through `coilclaw.sdk.legible`, and into `Text` objects,
+which know no markup. So it stays one line, and it cannot control the terminal.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from coilclaw.cli.dev.events import (
     RunFinished,
     RunOutput,
     RunStarted,
-    counted,
-    one_line,
 )
 from coilclaw.cli.dev.news import ToolNews, failure_of
+from coilclaw.cli.terminal import counted
 from coilclaw.policy import Policy
 from coilclaw.sdk import Tool
+from coilclaw.sdk.legible import as_name, one_line, visible
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -153,7 +153,10 @@ def _sections(picture: Picture, width: int, height: int) -> list[_Section]:
         ),
         _Section(
             title=f"{counted(len(registry.quarantined), 'file')} quarantined: not loaded until you vouch for it",
-            lines=[_text(f"  {each.command}   ({each.reason})", "yellow") for each in registry.quarantined[:height]],
+            lines=[
+                _text(f"  {_cell(each.command)}   ({_cell(each.reason)})", "yellow")
+                for each in registry.quarantined[:height]
+            ],
             least=3,
             rest="files",
             beyond=max(0, len(registry.quarantined) - height),
@@ -188,18 +191,19 @@ def _errors(errors: Iterable[Failed]) -> list[Text]:
 
     lines: list[Text] = []
     for failed in errors:
-        line = _text(f"  {failed.place}  ", "bold")
+        line = _text(f"  {_cell(failed.place)}  ", "bold")
         line.append(one_line(failed.message, _LONGEST_CELL), "red")
         lines.append(line)
         if failed.excerpt is not None:
             number = f"    {failed.line} | "
-            lines.append(_text(f"{number}{failed.excerpt}"))
-            column = failed.column or len(failed.excerpt) - len(failed.excerpt.lstrip()) + 1
-            if column <= len(failed.excerpt) + 1:
-                before = one_line(failed.excerpt[: column - 1], _LONGEST_CELL)
+            excerpt = failed.excerpt.replace("\t", " ")
+            lines.append(_text(f"{number}{_cell(excerpt)}"))
+            column = failed.column or len(excerpt) - len(excerpt.lstrip()) + 1
+            if column <= len(excerpt) + 1:
+                before = _cell(excerpt[: column - 1])
                 lines.append(_text(" " * (len(number) - 2) + "| " + " " * cell_len(before) + "^", "red"))
         if failed.hint:
-            lines.append(_text(f"    Fix: {failed.hint}", "cyan"))
+            lines.append(_text(f"    Fix: {_cell(failed.hint)}", "cyan"))
     return lines
 
 
@@ -209,14 +213,14 @@ def _tools(picture: Picture, width: int, most: int) -> list[Text]:
     if not picture.own:
         return [_text("  None yet. Make one: coilclaw tool new example.hello.say")]
     shown = picture.own[:most]
-    column = max(12, min(max(len(each.id) for each in shown), width - 40))
+    column = max(12, min(max(len(as_name(each.id)) for each in shown), width - 40))
     lines = [_text(f"  {'ID':<{column}}  {'RISK':<11}  {'POLICY':<6}  INTEGRATION", "dim")]
     for tool in shown:
         decision = picture.policy.decide(tool, tool.risk).decision.value
-        line = _text(f"  {set_cell_size(_cell(tool.id), column)}  ")
+        line = _text(f"  {set_cell_size(as_name(tool.id, _LONGEST_CELL), column)}  ")
         line.append(f"{tool.risk.value:<11}  ", _COLOURS[tool.risk.value])
         line.append(f"{decision:<6}  ", _COLOURS[decision])
-        line.append(_cell(tool.integration))
+        line.append(as_name(tool.integration, _LONGEST_CELL))
         lines.append(line)
     return lines
 
@@ -244,7 +248,7 @@ def _call(event: Called) -> Text:
     line = _stamp(event)
     took = f"{event.milliseconds:.0f} ms" if event.milliseconds is not None else ""
     line.append(f"{event.status:<9}  ", _COLOURS[event.status])
-    line.append(_cell(f"{event.tool:<28}  {took:>7}  "))
+    line.append(f"{as_name(event.tool, _LONGEST_CELL):<28}  {took:>7}  ")
     line.append(_cell(f"{event.code}: {event.message}" if event.code else event.receipt), "dim")
     return line
 
@@ -260,7 +264,7 @@ def _run_title(picture: Picture) -> str:
     if started is None:
         return "Script"
     state = f"{finished.status} in {finished.milliseconds:.0f} ms" if finished else "running"
-    return f"{started.script}: {state}  (run {picture.runs}, {started.reason})"
+    return f"{as_name(started.script)}: {state}  (run {picture.runs}, {started.reason})"
 
 
 def _run(picture: Picture) -> list[Text]:
@@ -271,12 +275,12 @@ def _run(picture: Picture) -> list[Text]:
     finished = picture.finished
     if finished is not None:
         lines += _run_error(finished)
-        lines += [_text(f"  {each}", "bold") for each in picture.value]
+        lines += [_text(f"  {_cell(each)}", "bold") for each in picture.value]
         for item in finished.activity[:_MOST_ACTIVITY_LINES]:
             line = _text(f"  {item['status']:<9}  ", _COLOURS[item["status"]])
-            line.append(_cell(f"{item['tool_id']:<28}  {item['receipt_ref']}"))
+            line.append(f"{as_name(item['tool_id'], _LONGEST_CELL):<28}  {_cell(item['receipt_ref'])}")
             lines.append(line)
-    lines += [_text(f"  | {each.text}") for each in list(picture.output)[-_MOST_OUTPUT_LINES:]]
+    lines += [_text(f"  | {_cell(each.text)}") for each in list(picture.output)[-_MOST_OUTPUT_LINES:]]
     return lines or [_text("  no output yet", "dim")]
 
 
@@ -285,11 +289,11 @@ def _run_error(finished: RunFinished) -> Iterable[Text]:
     if error is None:
         return
     where = f" (line {error['line']})" if error["line"] else ""
-    yield _text(f"  {error['type']}: {error['message']}{where}", "red")
+    yield _text("  " + _cell(f"{error['type']}: {error['message']}{where}"), "red")
     if error["excerpt"] is not None:
-        yield _text(f"    {error['line']} | {error['excerpt']}")
+        yield _text(f"    {error['line']} | {_cell(error['excerpt'])}")
     if error["hint"]:
-        yield _text(f"    Hint: {error['hint']}", "cyan")
+        yield _text(f"    Hint: {_cell(error['hint'])}", "cyan")
 
 
 def _latest(events: Sequence[_Any], number: int) -> list[_Any]:
@@ -310,5 +314,5 @@ def _text(text: str, style: str = "") -> Text:
 
     # The style is a span, not the text's own: what is appended later has a style of its own.
     line = Text(no_wrap=True, overflow="ellipsis", end="\n")
-    line.append(one_line(text, _LONGEST_CELL), style or None)
+    line.append(visible(text), style or None)
     return line

@@ -13,7 +13,7 @@ import click
 from coilclaw.bridge import Registry, tool_schemas
 from coilclaw.cli.composition import run_limits, settings_for, show_diagnostics
 from coilclaw.cli.run_report import exit_code, run_end, tell_waiting, workspace_option
-from coilclaw.cli.terminal import json_value, printable, show_error
+from coilclaw.cli.terminal import json_value, say_text, show_error
 from coilclaw.cli.waiting import open_waiting
 from coilclaw.sandbox import Deadline
 
@@ -42,7 +42,7 @@ def run_tool(
     given = _from_json(arguments)
     texts = _pairs(pairs)
     if twice := sorted(texts.keys() & given.keys()):
-        raise click.UsageError(printable(f"{twice[0]!r} is given twice, as {twice[0]}=… and in --json"))
+        raise click.UsageError(f"{twice[0]!r} is given twice, as {twice[0]}=… and in --json")
     settings = settings_for(workspace)
     limits = run_limits(settings.config)
     deadline = Deadline(limits.seconds)
@@ -54,7 +54,7 @@ def run_tool(
             result, report = parts.runtime.call(name, given, parts.registry, limits, deadline=deadline)
         end = run_end(parts, report, workspace=workspace) if report.status == "suspended" else None
     if result.ok:
-        click.echo(json.dumps(result.value, indent=2))
+        say_text(json.dumps(result.value, indent=2))
         return
     if end is not None:
         tell_waiting(end)
@@ -91,7 +91,7 @@ def _read(arguments: str) -> str:
             return _decoded(file)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise click.BadParameter(printable(f"{arguments[1:]!r}: {reason}"), param_hint="--json") from None
+        raise click.BadParameter(f"{arguments[1:]!r}: {reason}", param_hint="--json") from None
 
 
 def _decoded(stream: BinaryIO) -> str:
@@ -106,9 +106,9 @@ def _pairs(pairs: tuple[str, ...]) -> dict[str, str]:
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals or not key:
-            raise click.UsageError(printable(f"{pair[:200]!r} is not of the form KEY=VALUE, e.g. path=notes.txt"))
+            raise click.UsageError(f"{pair[:200]!r} is not of the form KEY=VALUE, e.g. path=notes.txt")
         if key in found:
-            raise click.UsageError(printable(f"{key!r} is given twice"))
+            raise click.UsageError(f"{key!r} is given twice")
         found[key] = text
     return found
 

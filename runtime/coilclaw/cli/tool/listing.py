@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from coilclaw.bridge import first_sentence, registry_stubs, search_tools
 from coilclaw.cli.composition import load_registry, make_policy, make_secrets, settings_for, show_diagnostics
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.terminal import say, say_json, say_text
 from coilclaw.cli.tool.facts import tool_facts
+from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["list_tools", "stubs"]
 
@@ -33,16 +32,16 @@ def list_tools(words: tuple[str, ...], workspace: str | None, as_json: bool) -> 
     found = [match.tool for match in search_tools(registry, query)] if query else list(registry.tools.values())
     if as_json:
         present = make_secrets(settings).has
-        click.echo(json.dumps([tool_facts(each, registry, policy, present) for each in found]))
+        say_json([tool_facts(each, registry, policy, present) for each in found])
         return
     if not found:
         nothing = f"No tool fits {query[:200]!r}; `coilclaw tool list` shows all." if query else "There are no tools."
-        click.echo(printable(nothing), err=True)
-    width = max((len(each.id) for each in found), default=4)
+        say(nothing, err=True)
+    width = max((len(as_name(each.id)) for each in found), default=4)
     for each in found:
         decision = policy.decide(each, each.risk).decision.value
-        about = first_sentence(each.description, _LONGEST_SENTENCE)
-        click.echo(f"{each.id:<{width}}  {each.risk.value:<11}  {decision:<5}  {about}".rstrip())
+        about = one_line(first_sentence(each.description, _LONGEST_SENTENCE))
+        say(f"{as_name(each.id):<{width}}  {each.risk.value:<11}  {decision:<5}  {about}".rstrip())
 
 
 @click.command("stubs", epilog="Example: coilclaw tool stubs --budget 2000 > prompt.pyi")
@@ -66,9 +65,9 @@ def stubs(workspace: str | None, budget: int | None, full: bool, only_tokens: bo
     most = None if full else settings.config.prompt.tool_tokens if budget is None else budget
     made = registry_stubs(registry, budget_tokens=most, policy=make_policy(settings.config))
     if as_json:
-        click.echo(json.dumps({"text": made.text, "tokens": made.tokens, "level": made.level}))
+        say_json({"text": made.text, "tokens": made.tokens, "level": made.level})
     elif only_tokens:
-        click.echo(made.tokens)
+        say(str(made.tokens))
     else:
-        click.echo(made.text, nl=False)
-        click.echo(f"About {made.tokens} tokens; level: {made.level}", err=True)
+        say_text(made.text.removesuffix("\n"))
+        say(f"About {made.tokens} tokens; level: {made.level}", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,10 +9,11 @@ import click
 
 from coilclaw.bridge import Registry, Spelling, example_calls, tool_schemas, tool_stub
 from coilclaw.cli.composition import load_registry, make_policy, make_secrets, settings_for
-from coilclaw.cli.terminal import printable
+from coilclaw.cli.terminal import say, say_json, say_text
 from coilclaw.cli.tool.facts import names_of, tool_facts
 from coilclaw.policy import Policy
 from coilclaw.sdk import Tool
+from coilclaw.sdk.legible import one_line
 
 __all__ = ["show"]
 
@@ -29,16 +29,16 @@ def show(name: str, workspace: str | None, as_json: bool) -> None:
     policy = make_policy(settings.config)
     found = registry.resolve(name.removeprefix("tools."))
     if found is None:
-        raise click.UsageError(printable(f"there is no tool {name[:200]!r}; {registry.suggestion(name)}"))
+        raise click.UsageError(f"there is no tool {name[:200]!r}; {registry.suggestion(name)}")
     present = make_secrets(settings).has
     if as_json:
-        click.echo(json.dumps(tool_facts(found, registry, policy, present)))
+        say_json(tool_facts(found, registry, policy, present))
         return
-    click.echo(printable(tool_stub(found, aliases=(), policy=policy)))
+    say_text(tool_stub(found, aliases=(), policy=policy))
     for line in _schema_rows(found):
-        click.echo(printable(line))
+        say(line)
     for label, text in _rows(found, registry, policy, present, settings.config.limits.tool_seconds):
-        click.echo(printable(f"{label + ':':<10}{text}"))
+        say(f"{label + ':':<10}{one_line(text)}")
 
 
 def _rows(

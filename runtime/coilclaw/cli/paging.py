@@ -1,0 +1,167 @@
+"""Questions at a terminal: what they are about is shown page by page, and a yes counts only after the last page."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Final, Literal, NamedTuple, TextIO
+
+from coilclaw.cli.streams import unguarded
+from coilclaw.cli.terminal import say
+from coilclaw.sandbox import POLL_SECONDS
+from coilclaw.sdk.legible import cells, visible
+
+__all__ = ["Row", "ask", "confirmed", "folded", "say_rows"]
+
+_NARROWEST: Final = 40
+_SHORTEST: Final = 8
+_USUAL: Final = (80, 24)
+_RESET: Final = "\x1b\\\x1b[0m\x1b(B"
+"""Ends a sequence that was left open, and a colour: whatever was printed before must not hide the question."""
+
+
+class Row(NamedTuple):
+    """A line of what a person is asked about. Where it has to be folded, `lead` is replaced by a mark."""
+
+    lead: str
+    text: str = ""
+    colour: str | None = None
+    bold: bool = False
+
+
+def ask(
+    rows: Iterable[Row],
+    question: str,
+    *,
+    err: bool = True,
+    may_wait: bool = False,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Literal["yes", "no", "later"]:
+    """Show the rows and return the answer. No is the default; anything that is no answer is asked about again."""
+    # What goes elsewhere than to the terminal is not shown to whoever answers there.
+    err = err or (sys.stderr.isatty() and not sys.stdout.isatty())
+    stream = sys.stderr if err else sys.stdout
+    paged = stream.isatty()
+    columns, height = _size(stream) if paged else _USUAL
+    if paged:
+        _reset(err)
+    lines = list(folded(rows, columns)) if paged else list(rows)
+    page = max(1, height - 3)
+    shown = len(lines) if not paged or len(lines) <= page else page
+    say_rows(lines[:shown], err=err)
+    while True:
+        left = len(lines) - shown
+        if left:
+            later = ", [l]ater" if may_wait else ""
+            prompt = f"-- {shown} of {len(lines)} lines: [m]ore, [a]ll, [n]o{later} -- "
+        else:
+            if may_wait:
+                say("  l: decide later, and let the run wait", err=True, dim=True)
+            prompt = f"{question} [y/N] "
+        _forget_what_was_typed()
+        say(prompt, err=True, nl=False)
+        line = _read_line(cancelled)
+        if line is None:
+            return "no"
+        answer = line.strip().lower()
+        if answer in ("n", "no") or (not answer and not left):
+            return "no"
+        if may_wait and answer in ("l", "later"):
+            return "later"
+        if left and answer in ("", "m", "more", "a", "all"):
+            until = len(lines) if answer in ("a", "all") else min(len(lines), shown + page)
+            say_rows(lines[shown:until], err=err)
+            shown = until
+        elif not left and answer in ("y", "yes"):
+            return "yes"
+        elif answer in ("y", "yes"):
+            say("Not everything has been shown yet: look at the rest first.", err=True)
+        else:
+            say("That is no answer: type one of the letters.", err=True)
+
+
+def confirmed(question: str, rows: Iterable[Row] = (), *, err: bool = True) -> bool:
+    """Whether the person at the terminal says yes, after all rows were shown."""
+    return ask(rows, question, err=err) == "yes"
+
+
+def say_rows(rows: Iterable[Row], *, err: bool = False) -> None:
+    for row in rows:
+        say(f"{row.lead}{row.text}".rstrip(" "), err=err, fg=row.colour, bold=row.bold or None)
+
+
+def folded(rows: Iterable[Row], columns: int) -> Iterator[Row]:
+    """Break rows where the terminal would, so that what follows cannot pass for a line of its own."""
+    for row in rows:
+        lead, text = row.lead, visible(row.text)
+        if cells(lead) > columns // 2:  # Deep inside something.
+            lead, text = " " * (columns // 2), f"{lead.lstrip(' ')}{text}"
+        more = f"{' ' * max(0, cells(lead) - 2)}… "
+        first, *others = _pieces(text, columns - cells(lead), columns - cells(more))
+        yield row._replace(lead=lead, text=first)
+        yield from (row._replace(lead=more, text=each) for each in others)
+
+
+def _reset(err: bool) -> None:
+    """Give a terminal back its ordinary state."""
+    stream = sys.stderr if err else sys.stdout
+    raw = unguarded(stream)
+    raw.write(_RESET)
+    raw.flush()
+
+
+def _pieces(text: str, first: int, others: int) -> Iterator[str]:
+    """Cut the text into pieces of so many columns; marks stay with the character they sit on."""
+    if text.isascii():
+        yield text[:first]
+        yield from (text[at : at + others] for at in range(first, len(text), others))
+        return
+    begun, used, most = 0, 0, first
+    for at, char in enumerate(text):
+        width = cells(char)
+        if used + width > most and at > begun:
+            yield text[begun:at]
+            begun, used, most = at, 0, others
+        used += width
+    yield text[begun:]
+
+
+def _size(stream: TextIO) -> tuple[int, int]:
+    columns, height = _USUAL
+    with suppress(OSError, ValueError):
+        size = os.get_terminal_size(stream.fileno())
+        columns, height = size.columns or columns, size.lines or height
+    return max(_NARROWEST, columns), max(_SHORTEST, height)
+
+
+def _read_line(cancelled: Callable[[], bool]) -> str | None:
+    """One line from the terminal; None when it is gone or the run was cancelled.
+
+    Read from the descriptor: a thread that is blocked inside the interpreter's own stdin would keep the process from
+    ending.
+    """
+    data = b""
+    descriptor = sys.stdin.fileno()
+    while not cancelled():
+        ready, _, _ = select.select([descriptor], [], [], POLL_SECONDS)
+        if ready:
+            chunk = os.read(descriptor, 1024)
+            data += chunk
+            if b"\n" in data or b"\r" in data:
+                return data.decode(errors="replace")
+            if not chunk:
+                break
+    return None
+
+
+def _forget_what_was_typed() -> None:
+    """An answer given before the question was asked is an answer to something else."""
+    try:
+        import termios
+
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    except (ImportError, OSError):  # No such thing on this system.
+        return
