@@ -11,10 +11,12 @@ import json
 import re
 from typing import Final
 
-__all__ = ["legible_lines", "one_line", "text_of"]
+__all__ = ["kind_of", "legible_lines", "one_line", "text_of"]
 
 LONGEST_TEXT: Final = 4000
 """Characters of a foreign object's text that are worth keeping."""
+
+_LONGEST_NAME: Final = 100
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 """Where Python ends a line. `str.splitlines` knows more ends, and a text could use them to pass for two lines."""
@@ -69,7 +71,14 @@ def text_of(value: object, longest: int = LONGEST_TEXT) -> str:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        text = f"<{type.__getattribute__(type(value), '__name__')} without a text>"
+        text = f"<{kind_of(value)} without a text>"
     if len(text) > longest:
         text = f"{text[:longest]}… ({len(text)} characters)"
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def kind_of(value: object) -> str:
+    """Return the name of a foreign object's class, whatever its author did to hide it: one line, and never long."""
+    # The slot of `type` itself: a metaclass may answer for `__name__` with code of its own.
+    name = type.__dict__["__name__"].__get__(type(value))
+    return one_line(str.__str__(name)[:_LONGEST_NAME])
