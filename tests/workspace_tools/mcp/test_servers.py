@@ -422,7 +422,7 @@ def test_calls_under_way_when_a_server_breaks_all_end_and_it_is_started_once(wor
     [("dies", "it said: no configuration"), ("silent", "did not answer within"), ("babble", "no messages")],
 )
 def test_a_server_that_cannot_be_used_is_told_and_the_others_work(world: World, mode: str, said: str) -> None:
-    bad = world.strange("echo", mode=mode, seconds=1, name="bad")
+    bad = world.strange("echo", mode=mode, seconds=1 if mode == "silent" else 60, name="bad")
     loaded = world.load(bad, world.strange("echo"))
     assert [tool.id for tool in loaded.tools] == ["odd.echo"]
     (problem,) = loaded.diagnostics
