@@ -377,7 +377,7 @@ def test_a_call_that_is_given_up_is_called_off(world: World) -> None:
 
 
 def test_a_server_that_never_answers_is_replaced(world: World) -> None:
-    tools = world.tools(world.strange("hang", "echo", seconds=0.6))
+    tools = world.tools(world.strange("hang", "echo", seconds=3))
     assert [world.failure(tools["odd.hang"]).code for _ in range(2)] == ["timeout", "timeout"]
     assert world.call(tools["odd.echo"]) == "{}"
     assert len(world.starts()) == 2

@@ -225,8 +225,9 @@ class Connection:
                     await self._watch(client, over, sieve)
         except Exception as error:
             if not started.done():
-                # Its end is the end that we made, if it had answered something that cannot be used before.
-                if self._mode == "auto" and over.is_set() and not self._closed and _refusal(error) is None:
+                # Its end is the one that we made, if its time was up or it answered something that cannot be used.
+                by_itself = over.is_set() and time.monotonic() < ends and _refusal(error) is None
+                if self._mode == "auto" and by_itself and not self._closed:
                     return False
                 self._mode = "auto"
                 reason = self._told(error)

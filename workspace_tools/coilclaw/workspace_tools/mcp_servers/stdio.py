@@ -100,17 +100,18 @@ async def stdio_transport(
 
     complaints.begin()
     launcher = (sys.executable, "-I", "-S", "-c", _LAUNCHER, str(os.getpid())) if sys.platform == "linux" else ()
-    process = await asyncio.create_subprocess_exec(
-        *launcher,
-        *command,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=dict(environment),
-        cwd=folder,
-        start_new_session=True,
-        limit=MOST_LINE_BYTES,
-    )
+    with anyio.CancelScope(shield=True):  # Quick; and half a start would leave a process that nobody knows.
+        process = await asyncio.create_subprocess_exec(
+            *launcher,
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=dict(environment),
+            cwd=folder,
+            start_new_session=True,
+            limit=MOST_LINE_BYTES,
+        )
     assert process.stdin is not None
     to_session, from_server = anyio.create_memory_object_stream[Any](0)
     to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
