@@ -41,7 +41,7 @@ class World:
         self.environment: Mapping[str, str] = {**os.environ, "OTHER_TOKEN": "do-not-leak"}
 
     def strange(
-        self, *tools: dict[str, Any] | str, mode: str = "", seconds: float = 10, name: str = "odd"
+        self, *tools: dict[str, Any] | str, mode: str = "", seconds: float = 60, name: str = "odd"
     ) -> ServerSpec:
         place = self.folder / name
         place.mkdir(exist_ok=True)
