@@ -114,14 +114,15 @@ def test_two_files_with_one_id_are_named(tmp_path: Path, write: Write) -> None:
     assert {Path(each.file).name for each in registry.diagnostics} == {"one.py", "two.py"}
 
 
-def test_what_a_module_prints_does_not_reach_stdout(
-    tmp_path: Path, write: Write, capsys: pytest.CaptureFixture[str]
+def test_what_a_module_prints_is_told_on_one_line_and_does_not_reach_stdout(
+    tmp_path: Path, write: Write, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    write("a/chatty.py", "print('hello from import')\n")
+    write("a/chatty.py", "import sys\nprint('hello from\\x1b[2J import')\nsys.stdout.buffer.write(b'x' * 9_000_000)\n")
     load_workspace(tmp_path)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "hello from import" in captured.err
+    assert capsys.readouterr() == ("", "")
+    (told,) = caplog.messages
+    assert "tools/a/chatty.py printed while it was loaded: hello from\\u001b[2J import" in told
+    assert len(told) < 3_000
 
 
 def test_an_edit_within_the_same_second_is_seen(tmp_path: Path, write: Write) -> None:

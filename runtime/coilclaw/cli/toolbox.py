@@ -9,9 +9,12 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+import click
+
 from coilclaw.bridge import LiveRegistry, Provision, Registry, registry_tools
 from coilclaw.config import Settings
 from coilclaw.policy import Policy
+from coilclaw.sdk.legible import one_line
 from coilclaw.trust import TrustLedger
 from coilclaw.workspace_tools import Change, Loaded, TooManyFiles, Watch, Workspace, load_installed
 
@@ -31,7 +34,12 @@ class Toolbox:
         self._ledger = ledger
         self._record = record and ledger is not None
         place = settings.config.workspace_dir
-        self.workspace = Workspace(place, examine=ledger.examine) if ledger is not None else Workspace(place)
+        self._watched = False
+        self.workspace = (
+            Workspace(place, progress=self._tell)
+            if ledger is None
+            else Workspace(place, examine=ledger.examine, progress=self._tell)
+        )
         self._lock = threading.Lock()
         self._unrecorded: dict[str, bytes] = {}
         self._outdated = True
@@ -39,7 +47,7 @@ class Toolbox:
         self._plugins = settings.home / "plugins"
         self._stop_programs: Callable[[], None] | None = None
         added = self._added()
-        self._servers = _servers(settings, lambda: self.live.rebuild())
+        self._servers = _servers(settings, lambda: self.live.rebuild(), self._tell)
         self.live = LiveRegistry(
             [lambda: _offer(installed), lambda: _offer(added), self._served, self._own],
             own=lambda lookup: registry_tools(lookup, policy=policy),
@@ -66,12 +74,18 @@ class Toolbox:
         with suppress(TooManyFiles):  # What was left behind stays held back; the registry's diagnostics say why.
             ledger.recover(self.workspace.sources.digests)
 
+    def _tell(self, message: str) -> None:
+        """Say why a command takes long to begin. Whoever watches has a display of their own."""
+        if not self._watched:
+            click.echo(one_line(message), err=True)
+
     @property
     def registry(self) -> Registry:
         return self.live.current
 
     def watch(self, changed: Callable[[Change, Registry], None]) -> Watch:
         """Keep looking; `changed` is told of every new registry."""
+        self._watched = True
 
         def look(force: bool) -> bool:
             generation = self.live.current.generation
@@ -113,12 +127,14 @@ class Toolbox:
         return Provision(tools=workspace.tools, diagnostics=workspace.diagnostics, quarantined=workspace.quarantined)
 
 
-def _servers(settings: Settings, changed: Callable[[], object]) -> mcp_servers.McpServers | None:
+def _servers(
+    settings: Settings, changed: Callable[[], object], progress: Callable[[str], None]
+) -> mcp_servers.McpServers | None:
     if not settings.config.integrations.mcp:
         return None
     from coilclaw.cli.mcp import open_servers
 
-    return open_servers(settings, changed)
+    return open_servers(settings, changed, progress=progress)
 
 
 def _offer(loaded: Loaded) -> Provision:

@@ -13,10 +13,22 @@ import re
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["as_name", "cells", "legible_line", "legible_lines", "one_line", "text_of", "visible", "visible_block"]
+__all__ = [
+    "as_name",
+    "cells",
+    "kind_of",
+    "legible_line",
+    "legible_lines",
+    "one_line",
+    "text_of",
+    "visible",
+    "visible_block",
+]
 
 LONGEST_TEXT: Final = 4000
 """Characters of a foreign object's text that are worth keeping."""
+
+_LONGEST_NAME: Final = 100
 
 MOST_BLANKS: Final = 16
 """Blanks in a row that are shown as they are."""
@@ -153,10 +165,17 @@ def text_of(value: object, longest: int = LONGEST_TEXT) -> str:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        text = f"<{type.__getattribute__(type(value), '__name__')} without a text>"
+        text = f"<{kind_of(value)} without a text>"
     if len(text) > longest:
         text = f"{text[:longest]}… ({len(text)} characters)"
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def kind_of(value: object) -> str:
+    """Return the name of a foreign object's class, whatever its author did to hide it: one line, and never long."""
+    # The slot of `type` itself: a metaclass may answer for `__name__` with code of its own.
+    name = type.__dict__["__name__"].__get__(type(value))
+    return one_line(str.__str__(name)[:_LONGEST_NAME])
 
 
 def _counted(text: str) -> str:

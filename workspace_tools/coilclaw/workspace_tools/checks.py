@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from coilclaw.sdk import Bounds, Diagnostic, Quarantined, Risk, Tool, ToolFailure, hosts
-from coilclaw.workspace_tools.excerpts import column_of, line_of, parsed, place_of, text_of
+from coilclaw.workspace_tools.excerpts import Outline, outline_of, text_of
 from coilclaw.workspace_tools.inline_metadata import (
     BadMetadata,
     install_command,
@@ -120,29 +120,35 @@ def check_tools(
         )
         for each in quarantined
     )
+    # A file with hundreds of tools is read and parsed once, not once for each remark about each tool.
+    outlines = _Outlines()
     mine = list(tools)
     for tool in mine:
-        found.extend(_contract(tool, secret_present))
+        found.extend(_contract(tool, outlines[tool.file], secret_present))
     advised = {each.file: each.hint or "" for each in found}
     for file in tool_files(workspace):
-        text = text_of(file)
-        if text is not None:
-            found.extend(_needs(str(file), text, advised.get(str(file), "")))
-            found.extend(_source(file, text, mine))
-    return sorted((_quoted(each) for each in found), key=lambda each: (each.file, each.line or 0, _ORDER[each.level]))
+        outline = outlines[str(file)]
+        if outline.text is not None:
+            found.extend(_needs(str(file), outline.text, advised.get(str(file), "")))
+            found.extend(_source(file, outline, mine))
+    quoted = [
+        replace(each, excerpt=outlines[each.file].line(each.line)) if each.excerpt is None and each.line else each
+        for each in found
+    ]
+    return sorted(quoted, key=lambda each: (each.file, each.line or 0, _ORDER[each.level]))
 
 
-def _quoted(finding: Finding) -> Finding:
-    if finding.excerpt is not None or finding.line is None:
-        return finding
-    return replace(finding, excerpt=line_of(text_of(finding.file), finding.line))
+class _Outlines(dict[str, Outline]):
+    """The outline of each file that was asked for."""
+
+    def __missing__(self, file: str) -> Outline:
+        self[file] = outline = outline_of(file)
+        return outline
 
 
-def _contract(tool: Tool, secret_present: Callable[[str], bool]) -> Iterator[Finding]:
-    text = text_of(tool.file)
-
+def _contract(tool: Tool, outline: Outline, secret_present: Callable[[str], bool]) -> Iterator[Finding]:
     def finding(level: Level, field: str, message: str, hint: str) -> Finding:
-        line, column = place_of(text, tool.line, field)
+        line, column = outline.place(tool.line, field)
         return Finding(
             level=level, file=tool.file, line=line, column=column, message=message, hint=hint, tool_id=tool.id
         )
@@ -232,8 +238,8 @@ def _needs(file: str, text: str, told: str) -> Iterator[Finding]:
         yield Finding(level="error", file=file, line=problem.line, message=problem.message, hint=problem.hint)
 
 
-def _source(file: Path, text: str, tools: Sequence[Tool]) -> Iterator[Finding]:
-    tree = parsed(text)
+def _source(file: Path, outline: Outline, tools: Sequence[Tool]) -> Iterator[Finding]:
+    tree = outline.tree
     if tree is None:
         return
     for remark in remarks(tree):
@@ -241,16 +247,16 @@ def _source(file: Path, text: str, tools: Sequence[Tool]) -> Iterator[Finding]:
             level="error" if remark.level == "error" else "warning",
             file=str(file),
             line=remark.line,
-            column=column_of(text, remark.line, remark.offset),
+            column=outline.column(remark.line, remark.offset),
             message=remark.message,
             hint=remark.hint,
         )
     beside = [tool for tool in tools if Path(tool.file).parent == file.parent]
     if beside:
-        yield from _undeclared(file, text, tree, beside)
+        yield from _undeclared(file, outline, tree, beside)
 
 
-def _undeclared(file: Path, text: str, tree: ast.Module, beside: Sequence[Tool]) -> Iterator[Finding]:
+def _undeclared(file: Path, outline: Outline, tree: ast.Module, beside: Sequence[Tool]) -> Iterator[Finding]:
     """Servers that the file names and no tool of its integration declares."""
     named = list(addresses(tree))
     if not named:
@@ -271,7 +277,7 @@ def _undeclared(file: Path, text: str, tree: ast.Module, beside: Sequence[Tool])
                     level="error",
                     file=str(file),
                     line=node.lineno,
-                    column=column_of(text, node.lineno, node.col_offset),
+                    column=outline.column(node.lineno, node.col_offset),
                     message=f"{host} is called, and no tool in this folder declares it, so every call would be refused",
                     hint=f'add it to the tool: hosts=["{host}"]',
                 )

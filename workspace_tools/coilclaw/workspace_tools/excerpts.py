@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import stat
 import warnings
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
-from typing import TypeGuard
+from typing import Final, TypeGuard
 
-__all__ = ["Definition", "column_of", "definitions", "line_of", "parsed", "place_of", "text_of"]
+__all__ = ["Definition", "Outline", "definitions", "line_of", "outline_of", "text_of"]
 
 _LONGEST_LINE = 160
 _LARGEST_BYTES = 4 * 1024 * 1024
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+"""Where Python ends a line; `str.splitlines` knows more ends and would count other lines."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -59,32 +63,63 @@ def text_of(file: str | Path) -> str | None:
         return None
 
 
-def parsed(text: str | None) -> ast.Module | None:
-    """The syntax tree, or None for what is not Python; that is reported when the file is loaded."""
-    if text is None:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # They were shown when the file was loaded.
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+class Outline:
+    """The text of one file, split into lines and parsed at most once, however much is asked about it."""
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return _LINE_END.split(self.text or "")
+
+    @cached_property
+    def tree(self) -> ast.Module | None:
+        """The syntax tree, or None for what is not Python; that is reported when the file is loaded."""
+        if self.text is None:
+            return None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # They were shown when the file was loaded.
+                return ast.parse(self.text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+    @cached_property
+    def definitions(self) -> list[Definition]:
+        return [] if self.tree is None else list(definitions(self.tree))
+
+    def line(self, number: int | None) -> str | None:
+        """One line, not too long to be shown."""
+        if number is None or not 0 < number <= len(self.lines):
+            return None
+        shown = self.lines[number - 1]
+        return shown if len(shown) <= _LONGEST_LINE else shown[:_LONGEST_LINE] + "…"
+
+    def column(self, line: int, offset: int) -> int:
+        """The column, counted from 1 in characters, of a syntax tree's offset, which is in bytes."""
+        before = self.lines[line - 1].encode()[:offset] if 0 < line <= len(self.lines) else b" " * offset
+        return len(before.decode(errors="replace")) + 1
+
+    def place(self, line: int | None, field: str | None) -> tuple[int | None, int | None]:
+        """The line and column of a field of the contract near `line`; the line as it is when that cannot be told."""
+        if line is None or field is None:
+            return line, None
+        for definition in self.definitions:
+            if definition.covers(line):
+                there, offset = definition.place(field)
+                return there, self.column(there, offset)
+        return line, None
+
+
+def outline_of(file: str | Path) -> Outline:
+    """The outline of a file as it is now."""
+    return Outline(text_of(file))
 
 
 def line_of(text: str | None, line: int | None) -> str | None:
-    """One line, not too long to be shown."""
-    lines = (text or "").splitlines()
-    if line is None or not 0 < line <= len(lines):
-        return None
-    shown = lines[line - 1]
-    return shown if len(shown) <= _LONGEST_LINE else shown[:_LONGEST_LINE] + "…"
-
-
-def column_of(text: str | None, line: int, offset: int) -> int:
-    """The column, counted from 1 in characters, of a syntax tree's offset, which is in bytes."""
-    lines = (text or "").split("\n")
-    before = lines[line - 1].encode()[:offset] if 0 < line <= len(lines) else b" " * offset
-    return len(before.decode(errors="replace")) + 1
+    """One line of a text, not too long to be shown."""
+    return Outline(text).line(line)
 
 
 def definitions(tree: ast.Module) -> Iterator[Definition]:
@@ -101,18 +136,6 @@ def definitions(tree: ast.Module) -> Iterator[Definition]:
         if _defines(node) and node not in decorating:
             named = next((each.value for each in node.keywords if each.arg == "handler"), None)
             yield Definition(node, by_name.get(named.id) if isinstance(named, ast.Name) else None)
-
-
-def place_of(text: str | None, line: int | None, field: str | None) -> tuple[int | None, int | None]:
-    """The line and column of a field of the contract near `line`; the line as it is when that cannot be told."""
-    tree = parsed(text)
-    if tree is None or line is None or field is None:
-        return line, None
-    for definition in definitions(tree):
-        if definition.covers(line):
-            there, offset = definition.place(field)
-            return there, column_of(text, there, offset)
-    return line, None
 
 
 def _defines(node: ast.AST) -> TypeGuard[ast.Call]:

@@ -39,6 +39,7 @@ class Namespace:
     def __init__(self, sources: Mapping[str, Source], admitted: Mapping[str, Source], owner: object) -> None:
         self.prefix = f"{_PREFIX}{next(_numbers)}"
         self._sources = {source.module: source for source in admitted.values()}
+        self._defining = frozenset(source.path for source in sources.values() if source.may_define_tools)
         places = [source.name.split("/")[:-1] for source in sources.values()]
         self._folders = {".".join(parts[:depth]) for parts in places for depth in range(len(parts) + 1)}
         # Weak: a module kept for the next generation must not keep the rest of this one.
@@ -59,7 +60,14 @@ class Namespace:
 
     def load(self, name: str) -> ModuleType:
         """Import a module of this generation."""
-        return importlib.import_module(f"{self.prefix}.{name}")
+        module = importlib.import_module(f"{self.prefix}.{name}")
+        if not issubclass(type(module), ModuleType):
+            raise ImportError("the file puts something else in the place of its module in sys.modules")
+        return module
+
+    def defines(self, path: str) -> bool:
+        """Whether tools may be defined in this file, so that they count as its own wherever they are imported."""
+        return path in self._defining
 
     def hold(self, name: str, imported: Iterable[str]) -> None:
         """Keep what a module imports for as long as the module's own functions are kept."""

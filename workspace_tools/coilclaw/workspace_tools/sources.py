@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias, overload
 
 from coilclaw.sdk import Diagnostic, OperatorError
 
-__all__ = ["Look", "Source", "Sources", "TooManyFiles", "relative_imports"]
+__all__ = ["NO_IMPORTS", "Imports", "Look", "Source", "Sources", "TooManyFiles", "imports_of"]
 
 _DEEPEST: Final = 8
 _LARGEST_BYTES: Final = 4 * 1024 * 1024
@@ -25,6 +25,19 @@ _SETTLED_NANOSECONDS: Final = 50_000_000
 _MOST_ENTRIES: Final = 20_000
 _FILE_NAME: Final = re.compile(r"[\w-]+\.py")
 _NOT_TOOLS: Final = (".", "_", "test_", "conftest.")
+
+_LOADING_MODULES: Final = frozenset(
+    ("__main__", "_imp", "builtins", "code", "codeop", "imp", "importlib", "pkgutil", "pydoc", "runpy", "zipimport")
+)
+_LOADING_NAMES: Final = frozenset(
+    ("__builtins__", "__import__", "__loader__", "__path__", "__spec__", "compile", "eval", "exec")
+)
+_LOADING_ATTRIBUTES: Final = frozenset(("__builtins__", "__import__", "__loader__", "__path__", "__spec__"))
+_LOADING_PARTS_OF_SYS: Final = frozenset(("meta_path", "modules", "path", "path_hooks", "path_importer_cache"))
+
+_LOADING_WORDS: Final = re.compile(
+    "|".join({*_LOADING_MODULES, *_LOADING_NAMES, *_LOADING_ATTRIBUTES, r"\bsys\b"}).encode()
+)
 
 _Signature: TypeAlias = tuple[int, int, int, int, int]
 """Device, inode, size, and two times. The change time cannot be set back by whoever wrote the file."""
@@ -234,26 +247,58 @@ def _signature(facts: os.stat_result) -> _Signature:
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
 
-def relative_imports(source: Source) -> frozenset[str]:
-    """The files a file imports from its own workspace, wherever in it the import stands.
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """The files of a workspace that one of them imports."""
 
-    Also names of files that are not there (yet): making one of them concerns this file too.
-    """
+    named: frozenset[str] = frozenset()
+    """Files named by import statements, wherever they stand; also files that are not there (yet)."""
+    others: bool = False
+    """Whether the file can load more than its import statements say, so that it may be made of any other file."""
+
+
+NO_IMPORTS: Final = Imports()
+
+
+def imports_of(source: Source) -> Imports:
+    """Read from its text which other files a file is made of."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # They are shown when the file is loaded.
             tree = ast.parse(source.data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
+        return Imports()
     folder = source.name.split("/")[:-1]
     found = {"/".join([*folder[:depth], "__init__.py"]) for depth in range(1, len(folder) + 1)}
+    # Most files mention nothing of the kind, and looking at each node takes its time.
+    suspect = not source.data.isascii() or _LOADING_WORDS.search(source.data) is not None
+    others = False
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and 0 < node.level <= len(folder) + 1:
             base = folder[: len(folder) - node.level + 1] + (node.module.split(".") if node.module else [])
             found |= _files(base)
             for alias in node.names:
                 found |= _files([*base, alias.name])
-    return frozenset(found - {source.name})
+        elif suspect and not others:
+            others = _loads_by_itself(node)
+    return Imports(frozenset(found - {source.name}), others)
+
+
+def _loads_by_itself(node: ast.AST) -> bool:
+    """Whether this mentions something by which code finds or runs other files without an import statement."""
+    if isinstance(node, ast.Import):
+        return any(alias.name.split(".")[0] in _LOADING_MODULES for alias in node.names)
+    if isinstance(node, ast.ImportFrom):
+        named = {alias.name for alias in node.names}
+        return (node.module or "").split(".")[0] in _LOADING_MODULES or (
+            node.module == "sys" and not named.isdisjoint({*_LOADING_PARTS_OF_SYS, "*"})
+        )
+    if isinstance(node, ast.Name):
+        return node.id in _LOADING_NAMES
+    if isinstance(node, ast.Attribute):
+        of_sys = isinstance(node.value, ast.Name) and node.value.id == "sys"
+        return node.attr in _LOADING_ATTRIBUTES or (of_sys and node.attr in _LOADING_PARTS_OF_SYS)
+    return False
 
 
 def _files(parts: list[str]) -> set[str]:

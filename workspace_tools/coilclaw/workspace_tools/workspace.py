@@ -9,14 +9,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from coilclaw.sdk import Diagnostic, Quarantined, Tool
-from coilclaw.workspace_tools.collection import Loaded, collect, loading
+from coilclaw.workspace_tools.collection import Loaded
+from coilclaw.workspace_tools.import_thread import ImportThread
 from coilclaw.workspace_tools.namespace import Namespace
-from coilclaw.workspace_tools.sources import Look, Source, Sources, relative_imports
+from coilclaw.workspace_tools.sources import NO_IMPORTS, Imports, Look, Source, Sources, imports_of
+from coilclaw.workspace_tools.tool_import import GivenUp, Imported, import_tools
 
-__all__ = ["Admission", "Change", "Examination", "Workspace", "load_workspace"]
+__all__ = ["IMPORT_SECONDS", "Admission", "Change", "Examination", "Workspace", "load_workspace"]
+
+IMPORT_SECONDS: Final = 10.0
+"""How long a tool file may take to load. Large libraries take seconds on a busy machine; nothing good takes this."""
 
 Admission: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, str]]
 """Given names of files below `tools/` and the hashes of their contents: which may not be loaded, and why."""
@@ -56,7 +61,7 @@ class _File:
     """Hash of the content this was decided about."""
     source: Source | None = None
     """What is in force: an earlier content, while the present one cannot be used."""
-    imports: frozenset[str] = frozenset()
+    imports: Imports = NO_IMPORTS
     module: ModuleType | None = None
     tools: tuple[Tool, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
@@ -71,12 +76,22 @@ class Workspace:
     """The tools of one workspace. A file that fails to load keeps its last good version.
 
     `refresh` looks at the files and loads what changed and whatever imports it. The tools it hands
-    out stay as they are for whoever still uses them.
+    out stay as they are for whoever still uses them. A file that takes longer than `import_seconds` to load is given
+    up; `progress` is told of one that takes long.
     """
 
-    def __init__(self, workspace: Path, *, examine: Examination = _admit_all) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        *,
+        examine: Examination = _admit_all,
+        import_seconds: float = IMPORT_SECONDS,
+        progress: Callable[[str], None] = lambda message: None,
+    ) -> None:
         self.sources = Sources(workspace / "tools")
         self._examine = examine
+        self._import_seconds = import_seconds
+        self._progress = progress
         # Replaced as a whole, never changed: others read them while the next ones are made.
         self._files: Mapping[str, _File] = {}
         self._misfits: tuple[Diagnostic, ...] = ()
@@ -137,10 +152,11 @@ class Workspace:
         """Those files, and every file that imports one of them."""
         importers: dict[str, list[str]] = {}
         for name, file in self._files.items():
-            for each in file.imports:
+            for each in file.imports.named:
                 importers.setdefault(each, []).append(name)
-        stale = set(changed)
-        waiting = list(changed)
+        # A file that finds others by itself may be made of any of them.
+        stale = changed | ({name for name, file in self._files.items() if file.imports.others} if changed else set())
+        waiting = list(stale)
         while waiting:
             name = waiting.pop()
             # A package stands for all of its files: loading one of them again changes the package.
@@ -151,35 +167,59 @@ class Workspace:
         return stale
 
     def _load(self, sources: Mapping[str, Source], stale: set[str], reasons: Mapping[str, str]) -> Change:
-        before, files = self._files, {name: file for name, file in self._files.items() if name not in stale}
-        held = {name for name, file in files.items() if file.quarantine is not None}
+        before, unchanged = self._files, {name: file for name, file in self._files.items() if name not in stale}
+        held = {name for name, file in unchanged.items() if file.quarantine is not None}
         held |= {name for name in stale if name in reasons}
         # All of this is decided before anything runs: what runs may import any of the others.
         admitted = {name: source for name, source in sources.items() if name not in held}
         admitted |= {name: used for name in held if (used := _in_force(before.get(name))) is not None}
-        namespace = Namespace(sources, admitted, self)
-        for name in held - admitted.keys():
-            namespace.refuse(sources[name].module, f"tools/{name} waits for trust, so it cannot be imported")
-        _keep(before, namespace, sources, (files.keys() | held) & sources.keys())
-        imports: dict[str, frozenset[str]] = {}
+        imports: dict[str, Imports] = {}
         for name in sorted(stale & sources.keys()):
             # Not even read as Python before it is trusted.
-            imports[name] = frozenset() if name in held else relative_imports(sources[name])
-        defining = frozenset(source.path for source in sources.values() if source.may_define_tools)
-        for name in _imported_first(imports):
-            if name in held:
-                files[name] = _waiting(sources[name], before.get(name), reasons[name])
-                continue
-            files[name] = self._run(sources[name], imports[name], namespace, defining)
-            if files[name].problems:
-                files[name] = _fallen_back(files[name], before.get(name), sources[name], namespace)
+            imports[name] = NO_IMPORTS if name in held else imports_of(sources[name])
+        order = _imported_first(imports)
+        done: dict[str, _File] = {}
+        stuck: dict[str, tuple[Diagnostic, ...]] = {}
+        left: list[Namespace] = []
+        with ImportThread(self._import_seconds) as thread:
+            while True:
+                # A file that was given up holds the import locks of this generation's names for as long as it hangs,
+                # so the rest is loaded under another prefix. What was loaded already is taken over.
+                files = {**unchanged, **done}
+                namespace = Namespace(sources, admitted, self)
+                for name in held - admitted.keys():
+                    namespace.refuse(sources[name].module, f"tools/{name} waits for trust, so it cannot be imported")
+                _keep({**before, **done}, namespace, sources, (files.keys() | held) & sources.keys())
+                for name, problems in stuck.items():
+                    failed = _File(
+                        seen=sources[name].digest, source=sources[name], imports=imports[name], problems=problems
+                    )
+                    files[name] = _fallen_back(failed, before.get(name), sources[name], namespace)
+                now_stuck: dict[str, tuple[Diagnostic, ...]] = {}
+                for name in order:
+                    if name in held:
+                        files[name] = _waiting(sources[name], before.get(name), reasons[name])
+                    elif name not in files:
+                        run = self._run(sources[name], imports[name], namespace, sources, thread)
+                        if isinstance(run, _File):
+                            files[name] = run
+                        else:
+                            now_stuck = {each: () for each in run.names if each in imports} | {name: (run.problem,)}
+                            break
+                        if run.problems:
+                            files[name] = _fallen_back(run, before.get(name), sources[name], namespace)
+                if not now_stuck:
+                    break
+                stuck |= now_stuck
+                left.append(namespace)
+                done = _taken_over(files, namespace, sources, imports, stuck)
         _bind(files, namespace, sources, imports)
         removed = tuple(sorted(before.keys() - sources.keys()))
         previous, self._namespace, self._files = self._namespace, namespace, files
-        if previous is not None:
-            previous.leave(namespace)
+        for each in (*left, *([] if previous is None else [previous])):
+            each.leave(namespace)
         # A module that keeps an exception keeps this frame too, and with it all the generations before.
-        del before, previous, admitted
+        del before, previous, admitted, left, done, unchanged
         present = [(name, files[name]) for name in sorted(imports)]
         return Change(
             loaded=tuple(sources[name] for name, file in present if file.is_sound and file.module is not None),
@@ -188,18 +228,44 @@ class Workspace:
             quarantined=tuple(name for name, file in present if file.quarantine),
         )
 
-    def _run(self, source: Source, imports: frozenset[str], namespace: Namespace, defining: frozenset[str]) -> _File:
+    def _run(
+        self,
+        source: Source,
+        imports: Imports,
+        namespace: Namespace,
+        sources: Mapping[str, Source],
+        thread: ImportThread,
+    ) -> _File | GivenUp:
         """Load one file, or say what is wrong with it."""
         fresh = _File(seen=source.digest, source=source, imports=imports)
         if not source.may_define_tools:
             return fresh  # Runs when something imports it.
-        loaded = Loaded()
-        root = str(self.sources.root)
-        with loading(source.path, loaded, lambda each: each.startswith(root), source.data):
-            module = namespace.load(source.module)
-            tools = tuple(tool for tool in collect(module) if tool.file == source.path or tool.file not in defining)
-            return replace(fresh, module=module, tools=tools)
-        return replace(fresh, problems=tuple(loaded.diagnostics))
+        ran = import_tools(source, namespace, sources, thread, self._progress)
+        match ran:
+            case Imported():
+                return replace(fresh, module=ran.module, tools=ran.tools)
+            case Diagnostic():
+                return replace(fresh, problems=(ran,))
+            case GivenUp():
+                return ran
+
+
+def _taken_over(
+    files: Mapping[str, _File],
+    namespace: Namespace,
+    sources: Mapping[str, Source],
+    names: Iterable[str],
+    stuck: Mapping[str, object],
+) -> dict[str, _File]:
+    """Of these files the ones that were loaded and do not need one that hangs."""
+    found: dict[str, _File] = {}
+    for name in names:
+        file, module = files.get(name), namespace.modules.get(sources[name].module)
+        if file is None or module is None or not file.is_sound or name in stuck:
+            continue
+        if _closure(files, name).isdisjoint(stuck):
+            found[name] = replace(file, module=module)
+    return found
 
 
 def _keep(
@@ -253,7 +319,9 @@ def _closure(files: Mapping[str, _File], name: str) -> set[str]:
     waiting = [name]
     while waiting:
         file = files.get(waiting.pop())
-        for each in (file.imports if file else frozenset()) - found:
+        if file is None:
+            continue
+        for each in (file.imports.named | (files.keys() if file.imports.others else frozenset())) - found:
             found.add(each)
             waiting.append(each)
     return found
@@ -277,13 +345,13 @@ def _digest(parts: list[tuple[str, str]]) -> str:
     return hashlib.sha256("\n".join(f"{name} {digest}" for name, digest in parts).encode()).hexdigest()
 
 
-def _imported_first(imports: Mapping[str, frozenset[str]]) -> list[str]:
+def _imported_first(imports: Mapping[str, Imports]) -> list[str]:
     """The files in an order in which what is imported comes before what imports it, as far as there is one."""
     order: list[str] = []
     seen: set[str] = set()
     for first in sorted(imports):
         # By hand: a chain of imports may be longer than the interpreter's own stack.
-        path = [] if first in seen else [(first, iter(sorted(imports[first])))]
+        path = [] if first in seen else [(first, iter(sorted(imports[first].named)))]
         seen.add(first)
         while path:
             name, rest = path[-1]
@@ -293,5 +361,5 @@ def _imported_first(imports: Mapping[str, frozenset[str]]) -> list[str]:
                 order.append(name)
             else:
                 seen.add(following)
-                path.append((following, iter(sorted(imports[following]))))
+                path.append((following, iter(sorted(imports[following].named))))
     return order
