@@ -35,6 +35,11 @@ Tool = Callable[..., Any]
 
 MIB = 1024 * 1024
 
+WHOLE = os.environ.get("COILCLAW_TEST_ALL") == "1"
+"""Whether to run every case, and not a sample of those that differ little from one another."""
+
+whole_only = pytest.mark.skipif(not WHOLE, reason="COILCLAW_TEST_ALL=1 runs it")
+
 
 def _cache() -> Path:
     """Where compiled guests are kept from one test session to the next; nobody else may write there."""

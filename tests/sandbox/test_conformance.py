@@ -183,7 +183,9 @@ def test_a_call_carries_its_arguments_and_line(execute: Execute) -> None:
     ]
 
 
-@pytest.mark.parametrize("call", ["tools.look()", "await tools.look.start()", "await asyncio.gather(tools.look.start())"])
+@pytest.mark.parametrize(
+    "call", ["tools.look()", "await tools.look.start()", "await asyncio.gather(tools.look.start())"]
+)
 def test_output_reaches_the_host_before_the_call_that_follows_it(execute: Execute, call: str) -> None:
     source = (
         "import asyncio, sys\nprint('one', end='')\n"

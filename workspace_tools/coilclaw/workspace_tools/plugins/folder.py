@@ -45,11 +45,12 @@ def entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
 def _check_link(root: Path, path: Path, shown: str) -> None:
     target = path.readlink()
     try:
-        inside = not target.is_absolute() and path.resolve().is_relative_to(root)
+        # Strictly, since newer Pythons otherwise take a link that leads to itself for a file inside.
+        inside = not target.is_absolute() and path.resolve(strict=True).is_relative_to(root)
     except (OSError, RuntimeError):
         inside = False
     if not inside:
-        raise UnusableFolder(f"{shown!r} is a link to something outside the folder")
+        raise UnusableFolder(f"{shown!r} is a link that does not lead to something inside the folder")
 
 
 def _fail(error: OSError) -> None:
