@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from coilclaw.sandbox.restricted.child.system_calls import Step
@@ -36,8 +37,7 @@ def state_of_limits() -> tuple[bool, str]:
 def resident_bytes() -> int:
     """How much of this process's own memory is resident, and is so in a fork of it; 0 where that is not known."""
     try:
-        with open(_SIZE, encoding="ascii") as file:
-            _, resident, shared, *_ = map(int, file.read().split())
+        _, resident, shared, *_ = map(int, Path(_SIZE).read_text("ascii").split())
     except OSError:
         return 0
     return (resident - shared) * resource.getpagesize()

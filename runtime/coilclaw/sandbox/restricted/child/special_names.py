@@ -109,8 +109,8 @@ def is_special(name: str) -> bool:
 def is_normal(name: str) -> bool:
     """Whether the name stays what it is when it becomes part of a program.
 
-    The compiler puts identifiers into normal form, so that `ｆormat` is `format`. Whatever makes code of a name
-    that came as text would get past every check of that text.
+    The compiler puts identifiers into normal form, so that `format` in full-width letters is `format`. Whatever
+    makes code of a name that came as text would get past every check of that text.
     """
     return name.isascii() or unicodedata.is_normalized("NFKC", name)
 

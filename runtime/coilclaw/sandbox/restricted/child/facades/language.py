@@ -190,11 +190,7 @@ def _functools(services: Services) -> dict[str, Any]:
                 setattr(services.attributes.writable(wrapper), name, text)
         if own.is_function(wrapped):
             wrapper.__dict__.update(
-                {
-                    name: item
-                    for name, item in wrapped.__dict__.items()
-                    if names.is_member(check_attribute_name(name))
-                }
+                {name: item for name, item in wrapped.__dict__.items() if names.is_member(check_attribute_name(name))}
             )
             wrapper.__wrapped__ = wrapped
         return wrapper
