@@ -62,8 +62,13 @@ def one_input(data: bytes) -> None:
                 assert name in _ADMITTED, (name, source)
             assert name not in names.GUARD_NAMES or _only_an_attribute(part, name), (name, source)
         for instruction in dis.get_instructions(part):
-            if "ATTR" in instruction.opname or "METHOD" in instruction.opname or instruction.opname == "IMPORT_FROM":
+            # Some others, such as `SET_FUNCTION_ATTRIBUTE`, have a number where these have a name.
+            if instruction.opcode in dis.hasname and _is_of_an_attribute(instruction.opname):
                 _check_attribute(instruction, source)
+
+
+def _is_of_an_attribute(operation: str) -> bool:
+    return "ATTR" in operation or "METHOD" in operation or operation == "IMPORT_FROM"
 
 
 def _only_imported(part: types.CodeType, name: str) -> bool:

@@ -35,6 +35,11 @@ Tool = Callable[..., Any]
 
 MIB = 1024 * 1024
 
+WHOLE = os.environ.get("COILCLAW_TEST_ALL") == "1"
+"""Whether to run every case, and not a sample of those that differ little from one another."""
+
+whole_only = pytest.mark.skipif(not WHOLE, reason="COILCLAW_TEST_ALL=1 runs it")
+
 
 def _cache() -> Path:
     """Where compiled guests are kept from one test session to the next; nobody else may write there."""
@@ -73,6 +78,8 @@ class RecordingHost:
     def __init__(self, tools: Mapping[str, Tool], deadline: Deadline, output_bytes: int) -> None:
         self.calls: list[Call] = []
         self.previewed: list[Any] = []
+        self.crossed: list[str] = []
+        """What was written and which tools were called, in the order in which it reached the host."""
         self._tools = tools
         self._deadline = deadline
         self._output_bytes = output_bytes
@@ -97,6 +104,7 @@ class RecordingHost:
     def begin(self, tool: str, input: bytes, line: int) -> int:
         call = Call(tool, _parsed(input), line)
         self.calls.append(call)
+        self.crossed.append(tool)
         self._numbers += 1
         threading.Thread(target=self._perform, args=(self._numbers, call), daemon=True).start()
         return self._numbers
@@ -118,6 +126,7 @@ class RecordingHost:
         if self._size > self._output_bytes:
             raise RunEnded(OutputExceeded(output_bytes=self._output_bytes))
         self._written.append((stream, text))
+        self.crossed.append(text)
 
     @property
     def stdout(self) -> str:

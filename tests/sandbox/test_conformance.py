@@ -183,11 +183,16 @@ def test_a_call_carries_its_arguments_and_line(execute: Execute) -> None:
     ]
 
 
-def test_output_reaches_the_host_before_the_call_that_follows_it(execute: Execute) -> None:
-    seen: list[str] = []
-    ran = execute("print('before', end='')\ntools.look()\nprint('after')", tools={"look": lambda: seen.append("look")})
-    assert ran.stdout == "beforeafter\n"
-    assert seen == ["look"]
+@pytest.mark.parametrize(
+    "call", ["tools.look()", "await tools.look.start()", "await asyncio.gather(tools.look.start())"]
+)
+def test_output_reaches_the_host_before_the_call_that_follows_it(execute: Execute, call: str) -> None:
+    source = (
+        "import asyncio, sys\nprint('one', end='')\n"
+        f"{call}\nprint('two', end='', file=sys.stderr)\n{call}\nprint('three', end='')"
+    )
+    ran = execute(source, tools={"look": lambda: None})
+    assert ran.host.crossed == ["one", "look", "two", "look", "three"]
 
 
 def test_arguments_without_a_plain_meaning_reach_the_host_as_an_invalid_call(execute: Execute) -> None:

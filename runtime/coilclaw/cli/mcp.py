@@ -101,7 +101,7 @@ def server_specs(config: Config) -> list[mcp_servers.ServerSpec]:
 
 
 def _say(message: str) -> None:
-    click.echo(one_line(message), err=True)
+    say(one_line(message), err=True)
 
 
 def open_servers(

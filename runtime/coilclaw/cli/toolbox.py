@@ -9,9 +9,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-import click
-
 from coilclaw.bridge import LiveRegistry, Provision, Registry, registry_tools
+from coilclaw.cli.terminal import say
 from coilclaw.config import Settings
 from coilclaw.policy import Policy
 from coilclaw.sdk.legible import one_line
@@ -77,7 +76,7 @@ class Toolbox:
     def _tell(self, message: str) -> None:
         """Say why a command takes long to begin. Whoever watches has a display of their own."""
         if not self._watched:
-            click.echo(one_line(message), err=True)
+            say(one_line(message), err=True)
 
     @property
     def registry(self) -> Registry:

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.sandbox.conftest import Execution, RecordingHost
+from tests.sandbox.conftest import MIB, Execution, RecordingHost
 
 from coilclaw.sandbox import (
     Completed,
@@ -39,6 +39,7 @@ from coilclaw.sandbox import (
     TimedOut,
 )
 from coilclaw.sandbox.restricted import RestrictedEngine
+from coilclaw.sandbox.restricted.child.requests import OUT_OF_MEMORY_EXIT
 from coilclaw.sandbox.restricted.engine import Conversation
 from coilclaw.sandbox.restricted.warm_parent import Child, ChildEnded, WarmParent
 from coilclaw.sandbox.restricted.wire import FRAME_LIMIT, LENGTH, frame
@@ -423,14 +424,46 @@ def test_bytes_that_trickle_in_are_ended_by_the_deadline() -> None:
     thread.join()
 
 
-def test_a_child_that_closes_the_conversation_and_lives_on_is_a_crash_of_its_own() -> None:
+@pytest.mark.parametrize(
+    ("reported", "how"),
+    [
+        ({"signal": signal.SIGKILL}, {"silent": True}),  # It closed the conversation and lived on.
+        ({"code": OUT_OF_MEMORY_EXIT}, {"code": OUT_OF_MEMORY_EXIT}),  # It had ended, and the machine was busy.
+        ({"signal": signal.SIGSEGV}, {"signal": signal.SIGSEGV}),
+    ],
+)
+def test_how_a_child_ended_is_known_however_late_its_parent_says_so(
+    reported: dict[str, int], how: dict[str, Any]
+) -> None:
     ours, theirs = socket.socketpair()
     report, reporting = socket.socketpair()
+
+    def report_when_asked_to_kill() -> None:
+        assert reporting.recv(1) == b""
+        reporting.sendall(json.dumps(reported).encode() + b"\n")
+
+    parent = threading.Thread(target=report_when_asked_to_kill)
+    parent.start()
     with reporting, Child(ours, report, set()) as child:
         theirs.close()
         with pytest.raises(ChildEnded) as ended:
             child.receive(Deadline(10))
-    assert ended.value.how == {"silent": True}
+        parent.join()
+    assert ended.value.how == how
+
+
+FAULT = "import sys\nsys.modules['ctypes'].string_at(0)"
+FULL = "held = []\ntry:\n    while True: held.append(b'x' * 100_000)\nexcept MemoryError: pass\n"
+
+
+def test_an_interpreter_that_dies_of_a_failed_allocation_is_out_of_memory(tmp_path: Path) -> None:
+    engine = holed(tmp_path, "no_guards_at_all")
+    try:
+        assert isinstance(Execution(memory_bytes=64 * MIB).of(FAULT, engine).outcome, Crashed)
+        outcome = Execution(memory_bytes=64 * MIB).of(FULL + FAULT, engine).outcome
+        assert outcome == OutOfMemory(memory_bytes=64 * MIB)
+    finally:
+        engine.close()
 
 
 def test_a_child_that_does_not_read_is_ended_by_the_deadline() -> None:

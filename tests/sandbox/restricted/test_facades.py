@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sandbox.conftest import Execution
+from tests.sandbox.conftest import Execution, whole_only
 
 from coilclaw.sandbox import Completed
 from coilclaw.sandbox.restricted import RestrictedEngine, warm_parent
 
 CRAWL = Path(__file__).parent / "crawl.py"
+CRAWL_NAMES = Path(__file__).parent / "crawl_names.py"
 PLANTED = (
     "a_module_in_a_facade", "a_frame_in_a_list", "the_real_type", "an_unguarded_getattr", "an_open_file",
     "a_function_of_the_system", "an_event_loop_behind_an_attribute", "a_private_attribute_of_a_base", "a_metaclass",
@@ -24,16 +25,26 @@ PLANTED = (
 )  # fmt: skip
 
 
-@functools.cache
-def crawl(hole: str = "") -> dict[str, Any]:
-    """What a walk through a snippet's world reached, in a process of its own."""
-    settings = {"path": warm_parent._import_path(), "packages": warm_parent._packages(), "hole": hole}
-    command = [sys.executable, "-s", "-S", "-P", "-B", str(CRAWL), json.dumps(settings)]
-    ran = subprocess.run(command, capture_output=True, check=False, timeout=100, text=True)
+def answer_of(program: Path, **settings: str) -> dict[str, Any]:
+    """What a program says that builds a snippet's world, in a process of its own."""
+    places = {"path": warm_parent._import_path(), "packages": warm_parent._packages()}
+    command = [sys.executable, "-s", "-S", "-P", "-B", str(program), json.dumps({**places, **settings})]
+    ran = subprocess.run(command, capture_output=True, check=False, timeout=200, text=True)
     assert ran.returncode == 0, ran.stderr
     answer: dict[str, Any] = json.loads(ran.stdout)
     assert "broken" not in answer, answer["broken"]
     return answer
+
+
+@functools.cache
+def crawl(hole: str = "") -> dict[str, Any]:
+    """What a walk through a snippet's world reached."""
+    return answer_of(CRAWL, hole=hole)
+
+
+def takers_of(name: str) -> dict[str, Any]:
+    """Who takes this text for the name of an attribute."""
+    return answer_of(CRAWL_NAMES, name=name, hole="")
 
 
 @pytest.mark.req("R4")
@@ -47,6 +58,50 @@ def test_nothing_that_leads_out_is_within_reach() -> None:
 @pytest.mark.parametrize("hole", PLANTED)
 def test_the_walk_finds_a_hole_that_was_planted(hole: str) -> None:
     assert set(crawl(hole)["found"]) - set(crawl()["found"])
+
+
+# Names that come as text -------------------------------------------------------------------------------------
+
+TAKE_NAMES = frozenset(
+    {
+        "builtins.delattr", "builtins.getattr", "builtins.hasattr", "builtins.setattr",
+        "builtins.type", "builtins.type().format",
+        "collections.namedtuple", "dataclasses.make_dataclass", "dataclasses.replace",
+        "enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum",
+        "operator.attrgetter", "operator.methodcaller",
+        "string.Formatter().format", "string.Formatter().get_field", "types.SimpleNamespace", "typing.NamedTuple",
+    }
+)  # fmt: skip
+"""Each was looked at. Whoever adds one checks its names by `check_attribute_name` and `is_member` first."""
+
+
+@pytest.mark.req("R4")
+def test_what_takes_names_as_text_is_known() -> None:
+    answer = takers_of("zebra")
+    assert set(answer["took"]) <= TAKE_NAMES
+    assert len(answer["took"]) > 15  # It found those that there are,
+    assert answer["called"] > 100_000  # by calling everything.
+
+
+@pytest.mark.req("R4")
+def test_no_name_is_taken_that_is_another_one_in_normal_form() -> None:
+    planted = {"json.pick", "json.property_of", "operator.assign", "types.Bunch"}
+    assert set(answer_of(CRAWL_NAMES, name="ｚebra", hole="functions_that_take_names")["took"]) == planted
+
+
+@whole_only
+@pytest.mark.req("R4")
+@pytest.mark.parametrize(
+    ("name", "readable"),
+    [
+        ("__zebra__", frozenset[str]()),
+        ("_asyncio_future_blocking", frozenset(name for name in TAKE_NAMES if "set" not in name)),
+    ],
+)
+def test_no_special_or_reserved_name_is_given_to_anything(name: str, readable: frozenset[str]) -> None:
+    took = takers_of(name)["took"]
+    assert set(took) <= readable
+    assert set(took.values()) <= {"read or wrote it"}
 
 
 # What a walk does not find: things that are harmless alone, put together ------------------------------------

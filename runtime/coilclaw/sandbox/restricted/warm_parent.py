@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import json
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -25,7 +26,9 @@ from coilclaw.sandbox.restricted.wire import FRAME_LIMIT, HEADER_LIMIT, LENGTH, 
 __all__ = ["BOOT", "Allowance", "Child", "ChildEnded", "WarmParent"]
 
 _START_SECONDS: Final = 30.0
-_REPORT_SECONDS: Final = 1.0
+_REPORT_SECONDS: Final = 0.2
+_LATEST_REPORT_SECONDS: Final = 10.0
+"""A parent reports at once. A busy machine may not let it."""
 _PART: Final = 256 * 1024
 BOOT: Final = Path(__file__).parent / "child" / "boot.py"
 
@@ -294,6 +297,14 @@ class Child:
         self._report.settimeout(_REPORT_SECONDS)
         with contextlib.suppress(TimeoutError):
             return self._reported()
+        # It is about to end, or it closed the conversation and lives on. Its parent kills one that lives, and
+        # how the others ended was settled before their end of the conversation was closed.
+        with contextlib.suppress(OSError):
+            self._report.shutdown(socket.SHUT_WR)
+        self._report.settimeout(_LATEST_REPORT_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            found = self._reported()
+            return {"silent": True} if found.get("signal") == signal.SIGKILL else found
         return {"silent": True}
 
     def _reported(self) -> dict[str, Any]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -17,6 +15,7 @@ import wasmtime
 from wasmtime import _bindings, component
 
 from coilclaw.sandbox.errors import EngineUnavailable
+from coilclaw.sandbox.wasm.seal import is_sealed, keep
 
 __all__ = ["CompiledGuest", "Progress", "compile_guest", "guest_build"]
 
@@ -57,13 +56,13 @@ def compile_guest(cache: Path, progress: Progress | None = None) -> CompiledGues
     engine = wasmtime.Engine(config)
     build = f"wasm guest {guest_build()} on wasmtime {version('wasmtime')}"
     kept = cache / f"guest-{_key(build)}.cwasm"
-    if _is_ours(kept):
+    if is_sealed(kept):
         try:
             return CompiledGuest(engine, component.Component.deserialize_file(engine, str(kept)), build)
         except wasmtime.WasmtimeError:
             pass  # Made by another wasmtime or for another processor: compile again.
     code = _compile(engine, progress)
-    _keep(kept, bytes(code.serialize()))
+    keep(kept, bytes(code.serialize()))
     return CompiledGuest(engine, code, build)
 
 
@@ -103,34 +102,3 @@ def _processor() -> str:
         return next((line for line in head.decode(errors="replace").splitlines() if line.startswith("flags")), "")
     except OSError:
         return ""  # wasmtime itself refuses code that was compiled for another processor.
-
-
-def _is_ours(path: Path) -> bool:
-    """Machine code is run as it is found, so nobody else may have been able to write it."""
-    try:
-        facts = path.stat()
-        folder = path.parent.stat()
-    except OSError:
-        return False
-    if not hasattr(os, "getuid"):
-        return True
-    writable_by_others = stat.S_IWGRP | stat.S_IWOTH
-    return all(entry.st_uid == os.getuid() and not entry.st_mode & writable_by_others for entry in (facts, folder))
-
-
-def _keep(path: Path, data: bytes) -> None:
-    fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(fresh, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())  # A torn file would be run as machine code.
-        fresh.replace(path)
-        for stale in path.parent.glob("guest-*.cwasm"):
-            if stale != path and time.time() - stale.stat().st_mtime > 7 * 24 * 3600:
-                stale.unlink(missing_ok=True)
-    except OSError:
-        with suppress(OSError):  # The run goes on; the next one compiles again.
-            fresh.unlink()

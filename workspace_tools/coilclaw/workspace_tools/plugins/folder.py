@@ -53,7 +53,7 @@ def _check_link(root: Path, path: Path, shown: str) -> None:
     except (OSError, RuntimeError):
         inside = False
     if not inside:
-        raise UnusableFolder(f"{shown!r} is a link to something outside the folder")
+        raise UnusableFolder(f"{shown!r} is a link that does not lead to something inside the folder")
 
 
 def _fail(error: OSError) -> None:

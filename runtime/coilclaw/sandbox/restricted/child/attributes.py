@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import enum
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import copy
 from typing import Any, Final, NoReturn
 from xml.etree.ElementTree import Element
 
@@ -48,6 +50,8 @@ def check_attribute_name(name: Any) -> str:
     """A name that is only known now. A subclass of `str` could answer every question with a lie."""
     if type(name) is not str:
         raise TypeError(f"attribute name must be string, not '{type(name).__name__}'")
+    if not names.is_normal(name):
+        raise AttributeError(f"the name {name!r} is another one in normal form, and cannot be used in this sandbox")
     return name
 
 
@@ -69,7 +73,7 @@ class Attributes:
 
     def get(self, value: Any, name: str) -> Any:
         """`value.name`, for a name that the compiler did not settle."""
-        if type(name) is not str:
+        if type(name) is not str or not name.isascii():
             check_attribute_name(name)
         if names.is_special(name):
             return self._special(value, name)
@@ -86,9 +90,9 @@ class Attributes:
         if (kind, name) in self._known_private:
             return value
         if kind is super:
-            return (
-                value if self._is_own_super(value) and self._is_own_name(type(_bound(value)), name) else _refuse(name)
-            )
+            return value if self._is_own_super(value) and self._is_own_name_after(value, name) else _refuse(name)
+        if name in names.ENUM_TABLES and is_type(value) and issubclass(kind, enum.EnumMeta):
+            return types.SimpleNamespace(**{name: copy(getattr(value, name))})
         if name in names.TUPLE_ATTRIBUTES and _is_tuple(value):
             return value
         if self.own.is_instance(value) and self._is_own_name(kind, name):
@@ -103,7 +107,16 @@ class Attributes:
 
     def _is_own_name(self, kind: type, name: str) -> bool:
         """Whether an object of this class has the name from the snippet, or not from its class at all."""
-        for base in _mro(kind):
+        return self._is_own_name_among(_mro(kind), name)
+
+    def _is_own_name_after(self, value: Any, name: str) -> bool:
+        """The same for what a `super()` finds: it begins after the class that it stands in."""
+        line = _mro(super.__dict__["__self_class__"].__get__(value))
+        before = line.index(super.__dict__["__thisclass__"].__get__(value))
+        return self._is_own_name_among(line[before + 1 :], name)
+
+    def _is_own_name_among(self, classes: Iterable[type], name: str) -> bool:
+        for base in classes:
             if name in _namespace(base):
                 return self.own.is_class(base) or name in names.INHERITED
         return True

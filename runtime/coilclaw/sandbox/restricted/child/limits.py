@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from coilclaw.sandbox.restricted.child.system_calls import Step
@@ -12,7 +13,7 @@ from coilclaw.sandbox.restricted.child.system_calls import Step
 if sys.platform != "win32":
     import resource
 
-__all__ = ["ResourceLimits", "state_of_limits"]
+__all__ = ["ResourceLimits", "resident_bytes", "state_of_limits"]
 
 _ON_LINUX: Final = sys.platform.startswith("linux")
 _SIZE: Final = "/proc/self/statm"
@@ -31,6 +32,15 @@ def state_of_limits() -> tuple[bool, str]:
     except OSError as error:
         return False, f"the size of a process cannot be found out: {error}"
     return True, "memory, CPU time, descriptors, processes, files, core dumps"
+
+
+def resident_bytes() -> int:
+    """How much of this process's own memory is resident, and is so in a fork of it; 0 where that is not known."""
+    try:
+        _, resident, shared, *_ = map(int, Path(_SIZE).read_text("ascii").split())
+    except OSError:
+        return 0
+    return (resident - shared) * resource.getpagesize()
 
 
 class ResourceLimits:

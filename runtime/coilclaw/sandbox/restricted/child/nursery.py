@@ -15,14 +15,21 @@ import select
 import signal
 import socket
 import sys
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
 
 from coilclaw.sandbox.restricted.child.confinement import Confinement
-from coilclaw.sandbox.restricted.child.requests import REQUEST
+from coilclaw.sandbox.restricted.child.limits import resident_bytes
+from coilclaw.sandbox.restricted.child.requests import OUT_OF_MEMORY_EXIT, REQUEST
 from coilclaw.sandbox.restricted.child.run import run_child
 from coilclaw.sandbox.restricted.child.world import World
 
 __all__ = ["serve"]
+
+_FAULTS: Final = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT})
+_FULL: Final = 0.75
+"""Of the memory that a child was given. The rest may be mapped and not yet touched."""
+_MAXRSS_UNIT: Final = 1 if sys.platform == "darwin" else 1024
 
 
 def serve(control: int, off: frozenset[str]) -> NoReturn:
@@ -38,12 +45,21 @@ def serve(control: int, off: frozenset[str]) -> NoReturn:
         os._exit(0)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Forked:
+    """A child: where its end is reported, and how much memory it was given."""
+
+    report: socket.socket
+    memory_bytes: int
+
+
 class _Nursery:
     def __init__(self, control: socket.socket, world: World, confinement: Confinement) -> None:
         self._control = control
         self._world = world
         self._confinement = confinement
-        self._children: dict[int, socket.socket] = {}
+        self._children: dict[int, _Forked] = {}
+        self._resident = resident_bytes()
         self._poll = select.poll()
         self._ended, self._ending = os.pipe()
         os.set_blocking(self._ending, False)
@@ -82,8 +98,7 @@ class _Nursery:
         if pid == 0:
             self._become_child(channel, memory_bytes, cpu_seconds)
         os.close(channel)
-        report = socket.socket(fileno=reports)
-        self._children[pid] = report
+        self._children[pid] = _Forked(report=socket.socket(fileno=reports), memory_bytes=memory_bytes)
         self._poll.register(reports, select.POLLIN | select.POLLHUP)
         return True
 
@@ -94,31 +109,42 @@ class _Nursery:
             # Its host ends it when it is interrupted; Python's own handler would be one more thing to set.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             run_child(self._world, self._confinement, channel, memory_bytes, cpu_seconds)
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY_EXIT)
         finally:
             os._exit(1)
 
     def _kill(self, descriptor: int) -> None:
         """The host does not want this child any longer; it is reported as usual once it has ended."""
         self._poll.unregister(descriptor)
-        for pid, report in self._children.items():
-            if report.fileno() == descriptor:
+        for pid, child in self._children.items():
+            if child.report.fileno() == descriptor:
                 os.kill(pid, signal.SIGKILL)
 
     def _reap(self) -> None:
         while self._children:
-            pid, status = os.waitpid(-1, os.WNOHANG)
+            pid, status, used = os.wait4(-1, os.WNOHANG)
             if pid == 0:
                 return
-            report = self._children.pop(pid)
+            child = self._children.pop(pid)
+            report = child.report
             with contextlib.suppress(KeyError):
                 self._poll.unregister(report.fileno())
+            grown = used.ru_maxrss * _MAXRSS_UNIT - self._resident
             with contextlib.suppress(OSError):
-                report.sendall(json.dumps(_described(status)).encode() + b"\n")
+                report.sendall(json.dumps(_described(status, grown, child.memory_bytes)).encode() + b"\n")
             report.close()
 
 
-def _described(status: int) -> dict[str, Any]:
+def _described(status: int, grown: int, memory_bytes: int) -> dict[str, Any]:
+    """How a child ended.
+
+    The interpreter itself does not survive every allocation that fails: it may follow a null pointer, or
+    abort. So one that died of a fault of its own is out of memory if it had filled what it was given.
+    """
     code = os.waitstatus_to_exitcode(status)
+    if -code in _FAULTS and grown >= memory_bytes * _FULL:
+        return {"code": OUT_OF_MEMORY_EXIT}
     return {"signal": -code} if code < 0 else {"code": code}
 
 

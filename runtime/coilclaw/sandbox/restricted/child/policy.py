@@ -276,7 +276,7 @@ def _plain_names(target: str, value: ast.expr) -> bool:
     elements = value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
     for element in elements:
         name = element.value if isinstance(element, ast.Constant) else None
-        if type(name) is not str or names.is_special(name) or name in names.FORBIDDEN_ATTRIBUTES | names.WATCHED:
+        if type(name) is not str or not names.is_member(name) or name in names.FORBIDDEN_ATTRIBUTES | names.WATCHED:
             return False
         if target == "__match_args__" and name.startswith("_"):
             return False

@@ -50,6 +50,7 @@ def run_child(world: World, confinement: Confinement, channel: int, memory_bytes
         os._exit(0)
     except BaseException:
         # A fault of the sandbox's own code. Whoever mends it needs to know the place.
+        # If there is no memory left to say so, the parent ends this process as it does any other without memory.
         link.send(["broken"], json.dumps(traceback.format_exc()[-2000:]).encode())
         os._exit(1)
     os._exit(0)

@@ -6,6 +6,7 @@ snippet could have computed without it, or when a guard in `attributes` decides 
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Final
 
 from RestrictedPython.transformer import INSPECT_ATTRIBUTES
@@ -13,6 +14,7 @@ from RestrictedPython.transformer import INSPECT_ATTRIBUTES
 __all__ = [
     "ASSIGNABLE_IN_CLASSES",
     "DEFINABLE",
+    "ENUM_TABLES",
     "FORBIDDEN_ATTRIBUTES",
     "GUARD_NAMES",
     "INHERITED",
@@ -25,6 +27,7 @@ __all__ = [
     "WATCHED",
     "WRITABLE",
     "is_member",
+    "is_normal",
     "is_special",
 ]
 
@@ -88,8 +91,11 @@ GUARD_NAMES: Final = frozenset(
 )
 """RestrictedPython's own guards. None of them is used, and no snippet has a good reason to bind one."""
 
-RESERVED: Final = frozenset({"_is_protocol", "_is_runtime_protocol", "_asyncio_future_blocking"})
-"""Names by which the library recognises objects of its own."""
+ENUM_TABLES: Final = frozenset({"_member_map_", "_value2member_map_", "_member_names_", "_unhashable_values_"})
+"""What an enumeration finds its members in. A snippet gets copies: an entry would be an attribute of its class."""
+
+RESERVED: Final = ENUM_TABLES | {"_is_protocol", "_is_runtime_protocol", "_asyncio_future_blocking", "_abc_impl"}
+"""Names by which the library recognises objects of its own, or keeps what it knows of a class."""
 
 TUPLE_ATTRIBUTES: Final = frozenset({"_asdict", "_replace", "_fields", "_make", "_field_defaults"})
 INHERITED: Final = TUPLE_ATTRIBUTES | {"_value_", "_name_", "_missing_", "_generate_next_value_", "_sort_order_"}
@@ -100,6 +106,15 @@ def is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
+def is_normal(name: str) -> bool:
+    """Whether the name stays what it is when it becomes part of a program.
+
+    The compiler puts identifiers into normal form, so that `format` in full-width letters is `format`. Whatever
+    makes code of a name that came as text would get past every check of that text.
+    """
+    return name.isascii() or unicodedata.is_normalized("NFKC", name)
+
+
 def is_member(name: str) -> bool:
     """Whether a snippet may give this name to a member of an object or a class, other than in its source."""
-    return not is_special(name) and name not in RESERVED
+    return not is_special(name) and name not in RESERVED and is_normal(name)

@@ -27,6 +27,7 @@ _ASYNCIO = (
 def asynchronous_facades(services: Services) -> dict[str, Facade]:
     """The modules; none of them hands out an event loop."""
     use_snippet_loops(services.completions)
+    _recognise_real_futures_only()
     future = make_stand_in("Future", asyncio.Future, lambda: asyncio.get_running_loop().create_future())
     task = make_stand_in("Task", asyncio.Task)
     # The real ones take a loop, to which they hand what they know.
@@ -60,6 +61,16 @@ def asynchronous_facades(services: Services) -> dict[str, Facade]:
     facades["concurrent.futures"] = Facade("concurrent.futures", futures)
     facades["concurrent"] = Facade("concurrent", {"futures": facades["concurrent.futures"]})
     return facades
+
+
+def _recognise_real_futures_only() -> None:
+    """The library takes whatever has a certain attribute for a future, and hands its own callbacks to it."""
+
+    def isfuture(obj: Any) -> bool:
+        return issubclass(type(obj), asyncio.Future)
+
+    for module in (asyncio, asyncio.futures, asyncio.base_futures):
+        module.__dict__["isfuture"] = isfuture
 
 
 def _of_real_futures(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -120,7 +120,7 @@ def _check_names_of_enums(services: Services) -> None:
         members = [entry if isinstance(entry, str) else tuple(entry)[:2] for entry in entries]
         for member in members:
             name = member if isinstance(member, str) else member[0]
-            if names.is_special(check_attribute_name(name)) or not name.isidentifier():
+            if not names.is_member(check_attribute_name(name)) or not name.isidentifier():
                 raise TypeError(f"{name!r} cannot be the name of a member in this sandbox")
         mixed = options.get("type")
         known = any(mixed is kind for kind in (None, int, str, float))
@@ -190,11 +190,7 @@ def _functools(services: Services) -> dict[str, Any]:
                 setattr(services.attributes.writable(wrapper), name, text)
         if own.is_function(wrapped):
             wrapper.__dict__.update(
-                {
-                    name: item
-                    for name, item in wrapped.__dict__.items()
-                    if not names.is_special(check_attribute_name(name))
-                }
+                {name: item for name, item in wrapped.__dict__.items() if names.is_member(check_attribute_name(name))}
             )
             wrapper.__wrapped__ = wrapped
         return wrapper
@@ -258,6 +254,7 @@ def _dataclasses(services: Services) -> dict[str, Any]:
                 raise TypeError(f"{name!r} cannot be defined in this sandbox")
         if unknown := options.keys() - _DATACLASS_OPTIONS:
             raise TypeError(f"make_dataclass() has no option {sorted(unknown)[0]!r} in this sandbox")
+        check_attribute_name(cls_name)
         members[OWN_CLASS] = True
         bases = tuple(bases)  # Once: it may be another one when it is asked again.
         for base in bases:
@@ -280,7 +277,7 @@ class SimpleNamespace:
 
     def __init__(self, /, **values: Any) -> None:
         for name, value in values.items():
-            if not names.is_member(name):
+            if not names.is_member(check_attribute_name(name)):
                 raise AttributeError(f"attribute {name!r} cannot be set in this sandbox")
             self.__dict__[name] = value
 

@@ -55,6 +55,7 @@ from typing import Any, Final
 from xml.etree import ElementTree
 from xml.sax import saxutils
 
+from coilclaw.sandbox.restricted.child.attributes import check_attribute_name
 from coilclaw.sandbox.restricted.child.facades.facade import Facade, take
 
 __all__ = ["plain_facades"]
@@ -201,6 +202,7 @@ _LONGEST_LITERAL: Final = 1_000_000
 def plain_facades() -> dict[str, Facade]:
     """The modules above, by name."""
     _check_types_of_statistics()
+    _check_names_of_tuples()
     members = {name: take(module, names) for name, (module, names) in _TAKEN.items()}
     members["array"] = {"array": array, "ArrayType": array}
     members["ast"] = {"literal_eval": _literal_eval}
@@ -248,8 +250,23 @@ def _literal_eval(text: Any, /) -> Any:
     return ast.literal_eval(text)
 
 
+def _check_names_of_tuples() -> None:
+    """`namedtuple` makes code of the names. The real one is changed too, because `typing.NamedTuple` uses it."""
+    make: Any = collections.namedtuple
+
+    def namedtuple(
+        typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None, module: Any = None
+    ) -> Any:
+        if isinstance(field_names, str):
+            field_names = field_names.replace(",", " ").split()
+        taken = [check_attribute_name(name) for name in field_names]  # Once: it may be another one when asked again.
+        return make(check_attribute_name(typename), taken, rename=rename, defaults=defaults, module=module)
+
+    collections.__dict__["namedtuple"] = namedtuple
+
+
 def _namedtuple(typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None) -> type:
-    """`collections.namedtuple` without `module`; it checks every name before it makes code of them."""
+    """`collections.namedtuple` without `module`."""
     make: Any = collections.namedtuple
     made: type = make(typename, field_names, rename=rename, defaults=defaults, module="__main__")
     return made
