@@ -14,7 +14,7 @@ from tests.cli.conftest import Command
 
 from coilclaw.cli.doctor import doctor
 from coilclaw.sandbox.restricted import LAYERS
-from coilclaw.sandbox.restricted.child import landlock
+from coilclaw.confinement import landlock
 
 
 class Examination:

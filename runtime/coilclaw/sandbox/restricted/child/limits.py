@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from coilclaw.sandbox.restricted.child.system_calls import Step
+from coilclaw.confinement.system_calls import Step
 
 if sys.platform != "win32":
     import resource
