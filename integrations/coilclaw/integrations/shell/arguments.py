@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -124,7 +125,7 @@ class Arguments:
                 raise Refused(f"`date {each}` would set the clock of the machine; use +format or -d")
 
     def _test(self, arguments: list[str]) -> None:
-        for before, each in zip(arguments, arguments[1:], strict=False):
+        for before, each in itertools.pairwise(arguments):
             if before in _FILE_TESTS or before in _FILE_COMPARISONS:
                 self.places.check(each)
             if each in _FILE_COMPARISONS:

@@ -109,7 +109,7 @@ def from_argv(argv: tuple[str, ...]) -> CommandLine:
         raise Refused("argv must begin with the name of a program")
     if sum(map(len, argv)) > _LONGEST_COMMAND or len(argv) > _MOST_WORDS:
         raise Refused(f"argv is longer than {_LONGEST_COMMAND} characters in all; put the data into a file")
-    if any("\0" in each or not each.isascii() and any("\ud800" <= c <= "\udfff" for c in each) for each in argv):
+    if any("\0" in each or (not each.isascii() and any("\ud800" <= c <= "\udfff" for c in each)) for each in argv):
         raise Refused("argv contains a null byte or half a character, which no program can be given")
     return CommandLine((Pipeline((Stage(tuple(map(Word, argv))),)),))
 

@@ -19,6 +19,7 @@ __all__ = ["expanded"]
 _MOST_MATCHES = 2_000
 _MOST_VISITS = 40_000
 _VISITS_PER_FOLDER = 20
+_VISITS_PER_NAME = 5
 _MOST_STEPS = 4_000_000
 _STEPS_PER_CHARACTER = 1_000
 """What it costs to prepare a character of a pattern, in comparisons of one."""
@@ -97,7 +98,7 @@ class _Search:
         return found
 
     def _named(self, folder: str, name: str, is_last: bool) -> list[str]:
-        self._visit(_VISITS_PER_FOLDER)
+        self._visit(_VISITS_PER_NAME)
         self._places.check(folder or ".")
         place = os.path.join(self._places.start, folder, name)  # noqa: PTH118
         there = os.path.lexists(place) if is_last else os.path.isdir(place)  # noqa: PTH112

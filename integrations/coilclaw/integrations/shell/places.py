@@ -1,7 +1,7 @@
 """Whether a path that a command names may be used."""
 
 # Strings all the way: a command may name two thousand paths, and pathlib would be most of the time.
-# ruff: noqa: PTH114, PTH117, PTH118, PTH120
+# ruff: noqa: PTH112, PTH114, PTH118
 
 from __future__ import annotations
 
@@ -74,6 +74,8 @@ class Places:
     def folder(self, text: str) -> None:
         """Refuse what is not, without any link, a folder that a command may start in."""
         self.check(text)
+        if text.startswith("/") or "\\" in text:
+            raise Refused(f"`cd {text}`: use a plain path relative to the workspace, or pass it as cwd=")
         place = os.path.normpath(os.path.join(self.start, text))
         if self._real(place) != place or not os.path.isdir(place):
             raise Refused(f"`cd {text}`: there is no such folder, or it is a link; pass an existing one as cwd=")

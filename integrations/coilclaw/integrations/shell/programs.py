@@ -60,8 +60,8 @@ REFUSED: Mapping[str, str] = {
         ("exec command builtin time busybox toybox", "is not supported; name the program itself"),
         (":", "is a builtin of a shell; use true"),
         (
-            "alias unalias enable hash shopt bind complete compgen compopt fc history ulimit umask suspend logout times "
-            "caller disown jobs bg fg help type",
+            "alias unalias enable hash shopt bind complete compgen compopt fc history ulimit umask suspend logout "
+            "times caller disown jobs bg fg help type",
             _BUILTIN,
         ),
         ("kill pkill killall", "reaches other processes; those of a call end with it anyway"),

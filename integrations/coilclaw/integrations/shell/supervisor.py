@@ -15,7 +15,7 @@ The verdict about a command does not rely on it.
 """
 
 # pathlib would be most of the time that this process takes to start.
-# ruff: noqa: PTH110, PTH112, PTH116, PTH123, PTH208
+# ruff: noqa: PTH110, PTH112, PTH113, PTH116, PTH123, PTH208
 
 from __future__ import annotations
 

@@ -31,6 +31,8 @@ from coilclaw.integrations.shell.programs import (
     Prefix,
     bare_name,
     is_harmless_variable,
+    is_safe_awk,
+    is_safe_sed,
 )
 from coilclaw.sdk import Bounds, Risk
 
@@ -57,7 +59,7 @@ def verdict(line: CommandLine, folder: str, workspace: Path, bounds: Bounds) -> 
     places = Places(workspace, folder, bounds.forbidden_paths)
     if line.folder != ".":
         places.folder(line.folder)
-        places = Places(workspace, f"{folder}/{line.folder}", bounds.forbidden_paths)
+        places = Places(workspace, f"{folder}/{line.folder}".lstrip("/"), bounds.forbidden_paths)
     judged = expanded(line, places)
     judge = _Judge(places, bounds)
     for pipeline in judged.pipelines:
@@ -112,7 +114,7 @@ class _Judge:
                     self._check_forbidden(bare_name(each))
         if name in PREFIXES:
             return names
-        if name in LAUNCHERS or INTERPRETERS.fullmatch(name):
+        if name in LAUNCHERS or INTERPRETERS.fullmatch(name) or _is_unsafe_script(name, arguments):
             self._launcher(name, arguments)
         if _INPUT in arguments and name not in DATA_ONLY:
             self.doubts.append(f"what xargs would give to `{name}` is not known; read the names in Python")
@@ -205,3 +207,10 @@ class _Judge:
                 raise Refused(f"`{name}` would run whatever it is given to read; name a file of the workspace")
         if name in LAUNCHERS or not arguments or arguments[0].startswith("-"):
             self.doubts.append(f"`{name}` can start other programs in ways that are not checked here")
+
+
+def _is_unsafe_script(name: str, arguments: list[str]) -> bool:
+    """Whether what sed or awk is given may start programs."""
+    if name == "sed":
+        return not any(map(is_safe_sed, arguments))
+    return name == "awk" and not all(map(is_safe_awk, arguments))
