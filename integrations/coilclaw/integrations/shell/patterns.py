@@ -1,8 +1,9 @@
 """Patterns such as `*.md`: replaced, once, by the names of the files that match them.
 
 As in bash: hidden files only match a pattern that begins with a dot, the names come in the order of their
-characters, and a pattern that nothing matches stays as it was written. What is found is bounded, and so is the
-work of finding it: a pattern that would take more is refused, never cut short.
+characters, and a pattern that nothing matches stays as it was written. All are replaced before anything starts,
+so a pattern that an earlier part of the command might change the meaning of is refused. What is found is bounded,
+and so is the work of finding it: a pattern that would take more is refused, never cut short.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import os
 import re
 from dataclasses import replace
 
-from coilclaw.integrations.shell.grammar import CommandLine, Refused, Stage, Word
+from coilclaw.integrations.shell.grammar import CommandLine, Pipeline, Refused, Stage, Word
 from coilclaw.integrations.shell.places import Places
+from coilclaw.integrations.shell.programs import changes_nothing
 
 __all__ = ["expanded"]
 
@@ -31,19 +33,41 @@ _WILD = re.compile(r"(?:[^\\*?\[]|\\.)*+[*?\[]", re.DOTALL)
 def expanded(line: CommandLine, places: Places) -> CommandLine:
     """The same command with every pattern replaced. Each match has been checked against what is forbidden."""
     search = _Search(places)
-    return replace(
-        line,
-        pipelines=tuple(
-            replace(pipeline, stages=tuple(search.stage(stage) for stage in pipeline.stages))
-            for pipeline in line.pipelines
-        ),
-    )
+    before: list[Stage] = []
+    pipelines: list[Pipeline] = []
+    for pipeline in line.pipelines:
+        for stage in pipeline.stages:
+            if any(word.pattern is not None for word in stage.words):
+                search.check_settled(stage, [*before, *(each for each in pipeline.stages if each is not stage)])
+        pipelines.append(replace(pipeline, stages=tuple(search.stage(stage) for stage in pipeline.stages)))
+        before += pipeline.stages
+    return replace(line, pipelines=tuple(pipelines))
 
 
 class _Search:
     def __init__(self, places: Places) -> None:
         self._places = places
         self._visits = self._steps = self._matches = 0
+
+    def check_settled(self, stage: Stage, others: list[Stage]) -> None:
+        """Refuse patterns of a stage if another one, before or beside it, may make files that they match."""
+        for other in others:
+            if not changes_nothing(other.argv):
+                raise Refused(
+                    f"`{other.words[0].text}` may make files that a pattern after it matches; use two calls, one for each"
+                )
+            targets = [each.target for each in other.redirections if each.operator in (">", ">>")]
+            patterns = [word.pattern for word in stage.words if word.pattern is not None]
+            if any(self._may_match(pattern, target) for pattern in patterns for target in targets):
+                raise Refused("a pattern matches the file that the output goes to; write it to another, or name the files")
+
+    def _may_match(self, pattern: str, target: str) -> bool:
+        self._work(_STEPS_PER_CHARACTER)
+        parts, names = ([part for part in text.split("/") if part not in ("", ".")] for text in (pattern, target))
+        if len(parts) != len(names):
+            return target.startswith("/")
+        matchers = (self._matcher(part, pattern) for part in parts)
+        return all(matcher and matcher.fullmatch(name) for matcher, name in zip(matchers, names, strict=True))
 
     def stage(self, stage: Stage) -> Stage:
         if all(word.pattern is None for word in stage.words):

@@ -26,6 +26,7 @@ __all__ = [
     "Options",
     "Prefix",
     "bare_name",
+    "changes_nothing",
     "is_harmless_variable",
     "is_safe_awk",
     "is_safe_sed",
@@ -43,6 +44,11 @@ INTERPRETERS = re.compile(
 )
 DATA_ONLY = frozenset({"echo", "printf", "basename", "dirname", "true", "false", "seq"})
 """Programs whose arguments are never paths."""
+
+_CHANGES_NOTHING = DATA_ONLY | {
+    "[", "cat", "cut", "date", "diff", "du", "expr", "file", "grep", "head", "ls", "pwd", "stat", "tail", "test", "tr", "wc",
+}  # fmt: skip
+"""Programs that leave every file as it is, as far as their options are not refused."""
 
 _PYTHON = "is not supported; decide and loop in Python, and call tools.shell.run for each command"
 _VALUES = "is not supported; keep values in Python, and put them into the command with an f-string"
@@ -246,3 +252,21 @@ def is_safe_sed(program: str) -> bool:
 def is_safe_awk(program: str) -> bool:
     """No redirection, no pipe and no function that starts a program."""
     return _UNSAFE_AWK.search(program) is None
+
+
+def changes_nothing(argv: list[str]) -> bool:
+    """Whether this command certainly leaves every file as it is, but for its redirections."""
+    name, arguments = argv[0], argv[1:]
+    options = [each for each in arguments if each.startswith("-")]
+    match name:
+        case "sort":  # Its option -o names a file to write.
+            return not any("o" in each for each in options)
+        case "uniq":  # Its second operand does.
+            return len(options) == len(arguments)
+        case "find":
+            return all(each in FIND_FLAGS or each in FIND_DATA for each in options)
+        case "sed":
+            return set(options) <= {"-n", "-E", "-r"} and any(map(is_safe_sed, arguments))
+        case "awk":
+            return not options and all(map(is_safe_awk, arguments))
+    return name in _CHANGES_NOTHING
