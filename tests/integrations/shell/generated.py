@@ -34,7 +34,25 @@ _PROGRAMS = [
     "touch", "mkdir -p", "true", "false", "nosuchprogram", "uniq", "diff", "date -u +%Z", "find dir -name", "printf %s%s\\\\n", "env",
     "'ca't", "\"ec\"ho", "\\cat", "/bin/echo", "/usr/bin/printf %s.", "pwd", "!", "xargs echo", "seq", "rev", "./x", "tee o3",
 ]  # fmt: skip
-_JOINERS = [" | ", "|", " && ", "&&", " || ", "||", "; ", ";", "\n", " ;\n", " &&\n", "|\n", " | \\\n", " # c\n", "& ", " |& ", " ;; "]
+_JOINERS = [
+    " | ",
+    "|",
+    " && ",
+    "&&",
+    " || ",
+    "||",
+    "; ",
+    ";",
+    "\n",
+    " ;\n",
+    " &&\n",
+    "|\n",
+    " | \\\n",
+    " # c\n",
+    "& ",
+    " |& ",
+    " ;; ",
+]
 
 
 @dataclass(frozen=True)
@@ -78,7 +96,10 @@ def _line(rng: random.Random) -> Line:
     for _ in range(rng.choice([0, 0, 1, 1, 2, 3])):
         text += rng.choice(_JOINERS[:11] if rng.random() < 0.85 else _JOINERS) + _command(rng)
     if rng.random() < 0.1:
-        text = rng.choice(["cd dir && ", "cd dir; ", "cd 'dir 3' && ", "cd bad && ", "cd inner && ", "\n\n", "  \t"]) + text
+        text = (
+            rng.choice(["cd dir && ", "cd dir; ", "cd 'dir 3' && ", "cd bad && ", "cd inner && ", "\n\n", "  \t"])
+            + text
+        )
     if rng.random() < 0.1:
         text += rng.choice([" # the end", " #", "#x", ";", "\n", " ;\n\n", " \\\n", "&", "|"])
     for _ in range(rng.choice([0, 0, 0, 0, 1, 1, 2])):
@@ -107,11 +128,15 @@ def _command(rng: random.Random) -> str:
         elif kind < 0.8:
             parts.append(_spelled(rng, "".join(rng.choice(_ODD) for _ in range(rng.randrange(1, 6)))))
         else:
-            parts.append("".join(rng.choice(_ODD if rng.random() < 0.3 else _PLAIN) for _ in range(rng.randrange(1, 7))))
+            parts.append(
+                "".join(rng.choice(_ODD if rng.random() < 0.3 else _PLAIN) for _ in range(rng.randrange(1, 7)))
+            )
     if parts[0].startswith("["):
         parts.append("]")
     for _ in range(rng.choice([0, 0, 0, 1, 1, 2])):
-        target = _spelled(rng, rng.choice(["o1", "o2", "o 3", "-o", "dir/o", "a.md", "dir", "missing/x", "inner/o", "*o"]))
+        target = _spelled(
+            rng, rng.choice(["o1", "o2", "o 3", "-o", "dir/o", "a.md", "dir", "missing/x", "inner/o", "*o"])
+        )
         sort = rng.choice([">", "> ", ">>", "2>", "2> ", "1>", ">| ", "&>", "&>> ", "< ", "<", "0<", "2>&1 >", "2 >"])
         redirection = rng.choice([sort + target, sort + target, "2>&1", ">&2", "1>&2", "2>&1", ">& 2"])
         if rng.random() < 0.04:

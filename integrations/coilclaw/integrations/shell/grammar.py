@@ -17,9 +17,15 @@ __all__ = ["CommandLine", "Pipeline", "Redirection", "Refused", "Stage", "Word",
 _LONGEST_COMMAND = 32_768
 _MOST_WORDS = 2_000
 _MOST_STAGES = 100
+_MOST_WILD = 100
+_MOST_PATTERNS = 200
 
 _BLANK = re.compile(r"(?:[ \t]|\\\n)*+")
+_LINES = re.compile(r"(?:[ \t\n]|\\\n|#[^\n]*)*+")
+"""What may stand after an operator that ends a command: empty lines and comments too."""
 _ORDINARY = re.compile(r"[^ \t\n|&;()<>'\"\\$`*?\[\]{}~]+")
+_ESCAPED = re.compile(r"(?:\\[^\n])+")
+_WILD = re.compile(r"[*?]+")
 _IN_DOUBLE_QUOTES = re.compile(r"[^\"\\$`]+")
 _BRACKET = re.compile(r"\[[!^]?-?(?:[A-Za-z0-9_.,](?:-[A-Za-z0-9])?)++-?\]")
 _RANGE = re.compile(r"(.)-([A-Za-z0-9])")
@@ -135,7 +141,7 @@ class _Parser:
         self._joined: Literal[";", "&&", "||"] = ";"
         self._unfinished = False
         """Whether an operator was read that something must follow, on this line or a later one."""
-        self._words_left, self._stages_left = _MOST_WORDS, _MOST_STAGES
+        self._words_left, self._patterns_left, self._stages_left = _MOST_WORDS, _MOST_PATTERNS, _MOST_STAGES
 
     def line(self, command: str) -> tuple[Pipeline, ...]:
         for token in _tokens(command):
@@ -170,6 +176,10 @@ class _Parser:
         self._words_left -= 1
         if self._words_left < 0:
             raise Refused(f"the command has more than {_MOST_WORDS} words; loop in Python over fewer at a time")
+        if token.word.pattern is not None:
+            self._patterns_left -= 1
+            if self._patterns_left < 0:
+                raise Refused(f"the command has more than {_MOST_PATTERNS} patterns; list the files in Python")
         if self._pending is not None:
             self._redirect(*self._pending, token)
             self._pending = None
@@ -232,10 +242,10 @@ def _with_folder(pipelines: tuple[Pipeline, ...]) -> CommandLine:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    at, descriptor = 0, None
+    at, descriptor, blank = 0, None, _LINES
     while True:
-        blank = _BLANK.match(text, at)
-        at = blank.end() if blank else at
+        if skipped := blank.match(text, at):
+            at = skipped.end()
         if at >= len(text):
             return
         if text[at] == "#":
@@ -248,9 +258,11 @@ def _tokens(text: str) -> Iterator[_Token]:
                 raise Refused(hint)
         if operator is not None:
             at = operator.end()
+            blank = _LINES if operator[0] in ("\n", "|", "||", "&&", ";") else _BLANK
             yield _Token(operator[0], descriptor=descriptor)
             descriptor = None
             continue
+        blank = _BLANK
         token, at = _word(text, at)
         if token.bare and token.word.text.isdigit() and text[at : at + 1] in ("<", ">"):
             descriptor = _descriptor(token.word.text, text[at])
@@ -265,19 +277,14 @@ def _descriptor(number: str, operator: str) -> int:
 
 
 def _word(text: str, at: int) -> tuple[_Token, int]:
-    """Read one word. `plain` is what it says, `pattern` the same with `\\` before what would be special in it."""
-    plain: list[str] = []
-    pattern: list[str] = []
-    wild = open_bracket = False
-    bare = True
-
-    def literal(characters: str) -> None:
-        plain.append(characters)
-        pattern.append(_SPECIAL.sub(r"\\\g<0>", characters))
-
+    """Read one word."""
+    pieces: list[str] = []
+    active: set[int] = set()
+    """Which of the pieces are parts of a pattern, and not literal."""
+    open_bracket, bare = False, True
     while at < len(text):
         if run := _ORDINARY.match(text, at):
-            literal(run[0])
+            pieces.append(run[0])
             at = run.end()
             continue
         character, following = text[at], text[at + 1 : at + 2]
@@ -287,40 +294,37 @@ def _word(text: str, at: int) -> tuple[_Token, int]:
             end = text.find("'", at + 1)
             if end < 0:
                 raise Refused("a single quote is not closed")
-            literal(text[at + 1 : end])
+            pieces.append(text[at + 1 : end])
             at, bare = end + 1, False
         elif character == '"':
             quoted, at = _double_quoted(text, at + 1)
-            literal(quoted)
+            pieces.append(quoted)
             bare = False
         elif character == "\\":
             if not following:
                 raise Refused("the command ends with a backslash; quote it or leave it out")
-            if following != "\n":
-                literal(following)
-                bare = False
-            at += 2
-        elif character in "*?":
-            plain.append(character)
-            pattern.append(character)
-            wild = True
-            at += 1
-        elif character == "[" and (bracket := _BRACKET.match(text, at)):
-            if any(low > high for low, high in _RANGE.findall(bracket[0])):
-                raise Refused(f"the range in {bracket[0]} runs backwards; quote it or turn it around")
-            plain.append(bracket[0])
-            pattern.append(bracket[0])
-            wild = True
-            at = bracket.end()
+            if escaped := _ESCAPED.match(text, at):
+                pieces.append(escaped[0][1::2])
+                at, bare = escaped.end(), False
+            else:
+                at += 2  # The line goes on in the next one.
+        elif wild := (_WILD if open_bracket or character != "[" else _BRACKET).match(text, at):
+            if character == "[" and any(low > high for low, high in _RANGE.findall(wild[0])):
+                raise Refused(f"the range in {wild[0]} runs backwards; quote it or turn it around")
+            if len(active) >= _MOST_WILD:
+                raise Refused(f"a pattern has more than {_MOST_WILD} wildcards; make it shorter, or quote it with '…'")
+            active.add(len(pieces))
+            pieces.append(wild[0])
+            at = wild.end()
         else:
-            _check_unquoted(character, following, "".join(plain[-1:]), open_bracket)
+            _check_unquoted(character, following, pieces[-1] if pieces else "", open_bracket)
             open_bracket = open_bracket or character == "["
-            taken = "{}" if character == "{" else character
-            literal(taken)
-            at += len(taken)
-    if wild and open_bracket:
+            pieces.append("{}" if character == "{" else character)
+            at += len(pieces[-1])
+    if active and open_bracket:
         raise Refused("a `[` in a pattern has no plain end; quote it with '…'")
-    return _Token("", Word("".join(plain), "".join(pattern) if wild else None), bare), at
+    marked = (each if number in active else _SPECIAL.sub(r"\\\g<0>", each) for number, each in enumerate(pieces))
+    return _Token("", Word("".join(pieces), "".join(marked) if active else None), bare), at
 
 
 def _check_unquoted(character: str, following: str, before: str, open_bracket: bool) -> None:

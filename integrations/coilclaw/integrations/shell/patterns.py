@@ -53,13 +53,14 @@ class _Search:
         """Refuse patterns of a stage if another one, before or beside it, may make files that they match."""
         for other in others:
             if not changes_nothing(other.argv):
-                raise Refused(
-                    f"`{other.words[0].text}` may make files that a pattern after it matches; use two calls, one for each"
-                )
+                name = other.words[0].text
+                raise Refused(f"`{name}` may make files that a pattern beside or after it matches; use two calls")
             targets = [each.target for each in other.redirections if each.operator in (">", ">>")]
             patterns = [word.pattern for word in stage.words if word.pattern is not None]
             if any(self._may_match(pattern, target) for pattern in patterns for target in targets):
-                raise Refused("a pattern matches the file that the output goes to; write it to another, or name the files")
+                raise Refused(
+                    "a pattern matches the file that the output goes to; write to another file"
+                )
 
     def _may_match(self, pattern: str, target: str) -> bool:
         self._work(_STEPS_PER_CHARACTER)

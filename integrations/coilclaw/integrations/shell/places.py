@@ -15,7 +15,7 @@ __all__ = ["Places"]
 
 _DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 _LONGEST_PATH = 4_096
-_MOST_LOOKS = 10_000
+_MOST_LOOKS = 4_000
 _MOST_LINKS = 200
 _LONGEST_CLUSTER = 8
 _URL = re.compile(r"(?i)(?!file:)[a-z][a-z0-9+.\-]*://")

@@ -46,7 +46,8 @@ DATA_ONLY = frozenset({"echo", "printf", "basename", "dirname", "true", "false",
 """Programs whose arguments are never paths."""
 
 _CHANGES_NOTHING = DATA_ONLY | {
-    "[", "cat", "cut", "date", "diff", "du", "expr", "file", "grep", "head", "ls", "pwd", "stat", "tail", "test", "tr", "wc",
+    "[", "cat", "cut", "date", "diff", "du", "expr", "file", "grep", "head", "ls", "pwd", "stat", "tail", "test",
+    "tr", "wc",
 }  # fmt: skip
 """Programs that leave every file as it is, as far as their options are not refused."""
 
