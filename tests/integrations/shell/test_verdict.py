@@ -123,8 +123,8 @@ UNLISTED = [
     "./script",
     "git status",
     "tee x",
-    "ls | xargs cat",
-    "find notes -name x | xargs -n 1 wc",
+    "make all",
+    "python3 -c 1",
 ]
 
 
@@ -140,6 +140,12 @@ DESTRUCTIVE = [
     pytest.param("rm -rf /", marks=pytest.mark.req("R355"), id="rm-root"),
     pytest.param("rm -rf *", marks=pytest.mark.req("R356"), id="rm-everything"),
     pytest.param("rm -fr notes/*", marks=pytest.mark.req("R356"), id="rm-a-folders-everything"),
+    *(
+        pytest.param(f"rm -r {everything}", marks=pytest.mark.req("R356"), id=f"rm-{number}")
+        for number, everything in enumerate(
+            ["**", "?*", "./?*", "[!.]*", "notes/*/", "*/", "./", ".", ".[!.]*", "notes/**"]
+        )
+    ),
     pytest.param("mkfs /dev/sda1", marks=pytest.mark.req("R357"), id="mkfs"),
     pytest.param("mkfs.ext4 disk", marks=pytest.mark.req("R357"), id="mkfs-of-a-kind"),
     pytest.param("dd if=b.md of=c.md", marks=pytest.mark.req("R358"), id="dd"),
@@ -263,7 +269,6 @@ def test_more_seconds_than_the_operator_gives_are_refused(workspace: Path) -> No
         ("timeout 5 cp a b", Risk.DESTRUCTIVE),
         ("nice -n 5 ls", Risk.WRITE),
         ("xargs -n 1 echo < b.md", Risk.WRITE),
-        ("xargs cat < b.md", Risk.DESTRUCTIVE),
         ("tar czf x.tgz notes", Risk.DESTRUCTIVE),
         ("make all", Risk.DESTRUCTIVE),
     ],
@@ -279,7 +284,8 @@ def test_allowing_a_program_does_not_allow_everything_it_can_be_made_to_do(
 
 STARTED_UNSEEN = [
     "env -S 'ls x' y", "env -C notes ls", "env FOO=bar ls", "env PATH=. ls", "env LD_PRELOAD=./x.so ls", "env TZ=/etc/passwd date",
-    "env -- ls", "xargs -I{} cat {}", "xargs -a b.md cat", "xargs --arg-file=b.md cat", "xargs -i cat", "xargs sh", "xargs env sh",
+    "env -- ls", "xargs cat < b.md", "xargs env", "xargs timeout 5", "xargs nice -n", "xargs nice -n 5", "xargs find notes",
+    "xargs env LANG=C", "xargs -n 1 xargs", "find notes -execdir cat x \\;", "find notes -okdir cat x \\;", "xargs -I{} cat {}", "xargs -a b.md cat", "xargs --arg-file=b.md cat", "xargs -i cat", "xargs sh", "xargs env sh",
     "timeout --foo 5 ls", "nice -x ls", "nohup -x ls", "find notes -exec sh -c ls \\;", "find notes -exec env sh {} +",
     "tar xf x.tar -I ./x", "tar xIf ./x y", "tar --to-c=./x -xf y", "tar cf x --checkpoint-action=exec=ls notes", "tar -F ./x -cf y .",
     "git -c alias.x=!ls x", "git -C .. log", "git --exec-path=. log", "git --upload-pack=./x fetch", "git grep --open-files-in-pager=x y",
@@ -318,7 +324,7 @@ DESCENDING = [
     "cp -r . notes", "mv inner notes", "diff -r . notes", "chmod -R u+r .", "zip -r x.zip .", "rsync -a . notes/", "unknown .",
     "unknown --folder=.", "unknown -C.", "unknown -C .", "find inner -exec cat {} +", "ls -R inner", "cat inner/secret/key",
     "grep --exclude-from inner/secret/key x b.md", "grep -finner/secret/key b.md", "unknown -xfinner/secret/key", "unknown a=inner/secret",
-    "unknown a:inner/secret", "ln -s secret inner/alias", "ln -s inner x", "cat inner/secr*/key", "cat i*/s*/key", "echo inner/*",
+    "diff inner notes", "diff inner key", "diff notes linked", "find linked -name x -exec cat {} +", "unknown a:inner/secret", "ln -s secret inner/alias", "ln -s inner x", "cat inner/secr*/key", "cat i*/s*/key", "echo inner/*",
 ]  # fmt: skip
 
 
@@ -327,6 +333,8 @@ DESCENDING = [
 def test_a_program_that_would_meet_a_forbidden_path_on_its_way_is_refused(workspace: Path, command: str) -> None:
     (workspace / "inner/secret").mkdir(parents=True)
     (workspace / "inner/secret/key").write_text("k")
+    (workspace / "linked/deep").mkdir(parents=True)
+    (workspace / "linked/deep/x").symlink_to("../../inner/secret/key")
     for autonomy in LEVELS:
         verdict = judged(command, workspace, autonomy=autonomy, forbidden_paths=(workspace / "inner/secret",))
         assert isinstance(verdict, Forbid), command

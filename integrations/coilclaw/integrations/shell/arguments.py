@@ -110,6 +110,8 @@ class Arguments:
         paths = operands if stood_in else operands[options.data_operands :]
         for operand in paths or ["."] * recursive:
             self.places.check(operand, recursive=recursive)
+            if options.follows:
+                self.places.check_links_below(operand)
 
     def _check_refused(self, program: str, options: Options, name: str) -> None:
         for refused, reason in options.refused.items():
@@ -152,8 +154,8 @@ class Arguments:
             if not text.startswith(("-H", "-P", "-O")):
                 self.places.check(text, recursive=True)
             position += 1
-        if not any(not each.startswith("-") for each in arguments[:position]):
-            self.places.check(".", recursive=True)
+        folders = [each for each in arguments[:position] if not each.startswith("-")] or ["."]
+        self.places.check(folders[0], recursive=True)
         while position < len(arguments):
             test = arguments[position]
             position += 1
@@ -167,7 +169,9 @@ class Arguments:
                 position += FIND_PATHS[test]
             elif test == "-delete":
                 self.start(["rm", "{}"])
-            elif test in ("-exec", "-execdir", "-ok", "-okdir"):
+            elif test in ("-exec", "-ok"):
+                for folder in folders:  # What is found may be a link, which the program that is started follows.
+                    self.places.check_links_below(folder)
                 position = self._find_start(arguments, position)
             else:
                 raise Refused(f"`find {test}` is not a test that can be checked; use -name, -type, -size and the like")

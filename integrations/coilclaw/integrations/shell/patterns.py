@@ -58,9 +58,7 @@ class _Search:
             targets = [each.target for each in other.redirections if each.operator in (">", ">>")]
             patterns = [word.pattern for word in stage.words if word.pattern is not None]
             if any(self._may_match(pattern, target) for pattern in patterns for target in targets):
-                raise Refused(
-                    "a pattern matches the file that the output goes to; write to another file"
-                )
+                raise Refused("a pattern matches the file that the output goes to; write to another file")
 
     def _may_match(self, pattern: str, target: str) -> bool:
         self._work(_STEPS_PER_CHARACTER)

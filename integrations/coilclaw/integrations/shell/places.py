@@ -13,7 +13,7 @@ from coilclaw.integrations.shell.grammar import Refused
 
 __all__ = ["Places"]
 
-_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
+_NOTHING = "/dev/null"
 _LONGEST_PATH = 4_096
 _MOST_LOOKS = 4_000
 _MOST_LINKS = 200
@@ -43,7 +43,7 @@ class Places:
             raise Refused(f"the path {text[:50]!r}… is too long, or contains a null byte")
         if ".." in text.split("/"):
             raise Refused(f"{text!r} leads out of a folder with '..'; use a path inside the workspace")
-        if text in _DEVICES:
+        if text == _NOTHING:
             return
         place = os.path.normpath(os.path.join(self.start, text))
         place = "/" + place.lstrip("/")  # POSIX keeps two leading slashes.
@@ -71,6 +71,22 @@ class Places:
                 for each in {rest, re.split(r"[:,]", rest, maxsplit=1)[0]} - {""}:
                     self.check(each, recursive=recursive)
 
+    def check_links_below(self, text: str) -> None:
+        """The same for every link below a folder, for programs that follow those that they meet."""
+        waiting = [text]
+        while waiting:
+            folder = waiting.pop()
+            try:
+                with os.scandir(os.path.join(self.start, folder)) as entries:
+                    for entry in entries:
+                        self._look()
+                        if entry.is_symlink():
+                            self.check(f"{folder}/{entry.name}", recursive=True)
+                        elif entry.is_dir(follow_symlinks=False):
+                            waiting.append(f"{folder}/{entry.name}")
+            except OSError:
+                continue
+
     def folder(self, text: str) -> None:
         """Refuse what is not, without any link, a folder that a command may start in."""
         self.check(text)
@@ -91,9 +107,7 @@ class Places:
 
     def _real(self, place: str) -> str:
         """Where the path leads once links are followed; the folder of many files is looked at once."""
-        self._looks += 1
-        if self._looks > _MOST_LOOKS:
-            raise Refused("the command names too many paths to check; split it into several calls")
+        self._look()
         parent, _, name = place.rpartition("/")
         if parent not in self._parents:
             self._parents[parent] = os.path.realpath(parent or "/")
@@ -104,6 +118,11 @@ class Places:
         if self._links > _MOST_LINKS:
             raise Refused("the command names too many links to check; split it into several calls")
         return os.path.realpath(found)
+
+    def _look(self) -> None:
+        self._looks += 1
+        if self._looks > _MOST_LOOKS:
+            raise Refused("the command meets too many files to check; name fewer, or split it into several calls")
 
 
 def _is_below(place: str, folder: str) -> bool:

@@ -161,6 +161,8 @@ class Options:
     """Long options whose value is a path; to be listed where some operands are not."""
     recurses: str = ""
     """Options that make it look into folders; `*` when it always does."""
+    follows: bool = False
+    """Whether it then follows links that it meets there."""
 
 
 def _long(*names: str) -> frozenset[str]:
@@ -175,7 +177,7 @@ OPTIONS: Mapping[str, Options] = {
         "xXIFLUCSDW", "xIFLUCDW",
         _long("--exclude", "--ignore-matching-lines", "--show-function-line", "--label", "--unified", "--context",
               "--width"),
-        recurses="r",
+        recurses="*", follows=True,
     ),
     "du": Options(
         "dtXB", "dtB", _long("--max-depth", "--threshold", "--exclude", "--block-size", "--time-style"),

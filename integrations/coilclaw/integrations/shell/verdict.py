@@ -4,9 +4,9 @@ Forbidden at every autonomy level is what must never happen (a forbidden program
 one of the well-known ways to destroy a machine) and what is outside the grammar.
 
 A program that the operator did not allow is forbidden, or destructive in `full`. So is what stays in doubt:
-code for an interpreter (`python -c`), programs that start others in ways of their own (make, git, tar, ssh),
-arguments that only `xargs` knows. That holds although the program itself may be allowed, because allowing a
-program does not say what it may be made to do.
+code for an interpreter (`python -c`), programs that start others in ways of their own (make, git, tar, ssh).
+That holds although the program itself may be allowed, because allowing a program does not say what it may be
+made to do.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["Verdict", "verdict"]
 
 _SYSTEM_FOLDERS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/")
 _DESTROYERS = ("rm", "dd", "chmod", "chown", "chgrp")
-_EVERYTHING = re.compile(r"(?:\./)*(?:\*|\.|\./|\.\*)|/+\*?")
+_EVERYTHING = re.compile(r"(?:\./)*\.?/?|/+|(?:.*/)?\.?(?:[*?]|\[[^\]]*\])+/?", re.DOTALL)
 _DEEPEST = 10
 _INPUT = "<input>"
 """Stands for the arguments that xargs adds."""
@@ -93,6 +93,8 @@ class _Judge:
         if depth > _DEEPEST:
             raise Refused("too many programs start one another here; name the last one")
         program, arguments = argv[0], argv[1:]
+        if program in (_INPUT, ""):
+            raise Refused("the program that is started here has no name, or one that only xargs knows; write it out")
         name = bare_name(program)
         self._check_forbidden(name)
         if "/" in program and not program.startswith(_SYSTEM_FOLDERS):
@@ -117,7 +119,7 @@ class _Judge:
         if name in LAUNCHERS or INTERPRETERS.fullmatch(name) or _is_unsafe_script(name, arguments):
             self._launcher(name, arguments)
         if _INPUT in arguments and name not in DATA_ONLY:
-            self.doubts.append(f"what xargs would give to `{name}` is not known; read the names in Python")
+            raise Refused(f"what xargs would give to `{name}` is not known; read the names in Python and pass argv=")
         known = [each for each in arguments if each != _INPUT]
 
         def start(argv: list[str]) -> None:
@@ -140,8 +142,6 @@ class _Judge:
         """The patterns that are blocked whatever the operator allows."""
         if name not in _DESTROYERS:
             return
-        if _INPUT in arguments:
-            raise Refused(f"what xargs would give to `{name}` is not known; name the files")
         short = "".join(text[1:] for text in arguments if re.match(r"-[A-Za-z]", text))
         recursive = "R" in short or any(len(text) > 2 and "--recursive".startswith(text) for text in arguments)
         if name == "dd" and any(text.startswith(("if=", "of=")) for text in arguments):
@@ -151,7 +151,7 @@ class _Judge:
         if name == "chmod" and recursive and any(re.fullmatch(r"0*777|(?:a|ugo)?[+=]rwx", text) for text in arguments):
             raise Refused("`chmod -R 777` is forbidden; give only the permissions that are needed")
         for text in (*arguments, *patterns) if name == "rm" and (recursive or "r" in short) else ():
-            if _EVERYTHING.fullmatch(text) or text.endswith("/*"):
+            if _EVERYTHING.fullmatch(text):
                 raise Refused(f"`rm -r {text}` would remove everything; name the files")
 
     def _started(self, name: str, prefix: Prefix, arguments: list[str]) -> list[str]:
@@ -178,6 +178,8 @@ class _Judge:
         for each in arguments[:position]:
             self._places.check_argument(each, recursive=False)
         inner = arguments[position:]
+        if _INPUT in arguments[:position]:
+            raise Refused(f"what xargs would give to `{name}` is not known; write it out")
         if not inner and prefix.feeds:
             inner = ["echo"]
         return [*inner, _INPUT] if prefix.feeds else inner
