@@ -56,6 +56,7 @@ def test_the_namespace_has_no_file_of_its_own() -> None:
     [
         "sdk",
         "store",
+        "confinement",
         "receipts",
         "policy",
         "sandbox",
