@@ -109,12 +109,14 @@ def _line(rng: random.Random) -> Line:
 
 def _changed(rng: random.Random, text: str) -> str:
     at = rng.randrange(len(text) + 1)
-    return rng.choice([
-        lambda: text[:at] + "\\\n" + text[at:],
-        lambda: text[:at] + rng.choice(_ODD) + text[at:],
-        lambda: text[:at] + text[at + 1 :],
-        lambda: text[:at] + rng.choice(["''", '""', "\\", " ", "2", "!"]) + text[at:],
-    ])()  # fmt: skip
+    match rng.choice(range(4)):
+        case 0:
+            return text[:at] + "\\\n" + text[at:]
+        case 1:
+            return text[:at] + rng.choice(_ODD) + text[at:]
+        case 2:
+            return text[:at] + text[at + 1 :]
+    return text[:at] + rng.choice(["''", '""', "\\", " ", "2", "!"]) + text[at:]
 
 
 def _command(rng: random.Random) -> str:

@@ -323,7 +323,8 @@ DESCENDING = [
     "find .", "find . -name key", "find -name key", "find -O3 -name key", "du", "du -s .", "du -a", "tar cf x.tar .", "cp -r . /tmp/x",
     "cp -r . notes", "mv inner notes", "diff -r . notes", "chmod -R u+r .", "zip -r x.zip .", "rsync -a . notes/", "unknown .",
     "unknown --folder=.", "unknown -C.", "unknown -C .", "find inner -exec cat {} +", "ls -R inner", "cat inner/secret/key",
-    "grep --exclude-from inner/secret/key x b.md", "grep -finner/secret/key b.md", "unknown -xfinner/secret/key", "unknown a=inner/secret",
+    "grep --exclude-from inner/secret/key x b.md", "grep -finner/secret/key b.md", "unknown -xfinner/secret/key", "unknown -aaaaaaaaaaaaaaafhidden",
+    "unknown -" + "a" * 40 + "hidden", "unknown a=inner/secret",
     "diff inner notes", "diff inner key", "diff notes linked", "find linked -name x -exec cat {} +", "unknown a:inner/secret", "ln -s secret inner/alias", "ln -s inner x", "cat inner/secr*/key", "cat i*/s*/key", "echo inner/*",
 ]  # fmt: skip
 
@@ -335,8 +336,10 @@ def test_a_program_that_would_meet_a_forbidden_path_on_its_way_is_refused(worksp
     (workspace / "inner/secret/key").write_text("k")
     (workspace / "linked/deep").mkdir(parents=True)
     (workspace / "linked/deep/x").symlink_to("../../inner/secret/key")
+    (workspace / "hidden").write_text("k")
     for autonomy in LEVELS:
-        verdict = judged(command, workspace, autonomy=autonomy, forbidden_paths=(workspace / "inner/secret",))
+        paths = (workspace / "inner/secret", workspace / "hidden")
+        verdict = judged(command, workspace, autonomy=autonomy, forbidden_paths=paths)
         assert isinstance(verdict, Forbid), command
 
 

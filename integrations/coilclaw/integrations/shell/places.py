@@ -17,7 +17,7 @@ _NOTHING = "/dev/null"
 _LONGEST_PATH = 4_096
 _MOST_LOOKS = 4_000
 _MOST_LINKS = 200
-_LONGEST_CLUSTER = 8
+_LONGEST_CLUSTER = 24
 _URL = re.compile(r"(?i)(?!file:)[a-z][a-z0-9+.\-]*://")
 _INSIDE = re.compile(r"[=:,@+]")
 _LETTERS = re.compile(r"-[A-Za-z0-9]*")
@@ -59,9 +59,9 @@ class Places:
         elif not text.startswith("--"):
             letters = _LETTERS.match(text)
             last = letters.end() if letters else 1
-            for number in range(2, min(last, _LONGEST_CLUSTER, len(text) - 1) + 1):
+            for number in range(2, min(last, len(text) - 1, _LONGEST_CLUSTER) + 1):
                 self.check(text[number:], recursive=recursive)
-            if last > _LONGEST_CLUSTER and last < len(text):
+            if last > _LONGEST_CLUSTER:
                 raise Refused(f"the option {text[:50]!r} is too long to be checked; write its value on its own")
         if not _URL.match(text):
             for match in _INSIDE.finditer(text):
