@@ -28,7 +28,7 @@ BUILTINS = "enable -n echo printf test [ pwd true false kill\n"
 
 
 def context(workspace: Path) -> ToolContext:
-    bounds = Bounds(shell_allow=ALLOWED, forbidden_paths=(workspace / "bad/private", Path("/etc")), shell_seconds=10)
+    bounds = Bounds(shell_allow=ALLOWED, forbidden_paths=(workspace / "bad/private", Path("/etc")), shell_seconds=60)
     return ToolContext(workspace=workspace, bounds=bounds)
 
 
@@ -52,7 +52,7 @@ def by_bash(command: str, workspace: Path, name: str) -> tuple[str, int]:
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(workspace), "LANG": "C.UTF-8"}
     ended = subprocess.run(
         [BASH or "", "--noprofile", "--norc", "-c", BUILTINS + command, name],
-        cwd=workspace, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=20,
+        cwd=workspace, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
     )  # fmt: skip
     assert OUTSIDE_TEXT.encode() not in ended.stdout + ended.stderr
     assert FORBIDDEN_TEXT.encode() not in ended.stdout + ended.stderr
