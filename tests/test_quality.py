@@ -19,8 +19,8 @@ SOURCES = sorted(
 )
 MADE_FOR_THEIR_JOB = {
     "apsw", "certifi", "click", "httpcore", "httpx", "icalendar", "idna", "jsonschema",
-    "packaging", "pydantic", "python-dateutil", "recurring-ical-events", "RestrictedPython", "rich", "tree-sitter",
-    "tree-sitter-bash", "wasmtime", "watchdog",
+    "packaging", "pydantic", "python-dateutil", "recurring-ical-events", "RestrictedPython", "rich", "wasmtime",
+    "watchdog",
 }  # fmt: skip
 
 

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from tests.cli.conftest import Command
 
 from coilclaw.cli.doctor import doctor
+from coilclaw.confinement import landlock
 from coilclaw.sandbox.restricted import LAYERS
-from coilclaw.sandbox.restricted.child import landlock
 
 
 class Examination:

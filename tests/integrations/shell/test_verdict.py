@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.integrations.shell.commands import IN_DOUBT, NEVER, ORDINARY
+from tests.integrations.shell.commands import HARMLESS, IN_DOUBT, NEVER, ORDINARY, UNSUPPORTED
 
 from coilclaw.config import Config
 from coilclaw.integrations.shell import run
@@ -33,11 +33,12 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def judged(
-    command: str, workspace: Path, cwd: str = ".", seconds: float | None = None, **bounds: object
+    command: str | list[str], workspace: Path, cwd: str = ".", seconds: float | None = None, **bounds: object
 ) -> Risk | Forbid:
     limits: dict[str, object] = {"shell_allow": ALLOWED, "forbidden_paths": (Path("/etc"), workspace / "private")}
     ctx = ToolContext(workspace=workspace, bounds=Bounds(**(limits | bounds)))  # type: ignore[arg-type]
-    return classify(run, run.input(command=command, cwd=cwd, seconds=seconds), ctx)
+    given = {"command": command} if isinstance(command, str) else {"argv": command}
+    return classify(run, run.input(**given, cwd=cwd, seconds=seconds), ctx)
 
 
 @pytest.mark.req("R352", "R353", "R354", "R485", "R501")
@@ -63,15 +64,67 @@ def test_an_ordinary_command_is_a_write(workspace: Path, command: str) -> None:
         assert judged(command, workspace, autonomy=autonomy) is Risk.WRITE, command
 
 
+@pytest.mark.parametrize("command", UNSUPPORTED, ids=range(len(UNSUPPORTED)))
+def test_what_only_a_shell_understands_is_refused_with_what_to_do_instead(workspace: Path, command: str) -> None:
+    for autonomy in LEVELS:
+        verdict = judged(command, workspace, autonomy=autonomy)
+        assert isinstance(verdict, Forbid), command
+        assert any(word in verdict.reason for word in ("Python", "write", "instead", "look at")), verdict.reason
+
+
+@pytest.mark.parametrize("command", HARMLESS, ids=range(len(HARMLESS)))
+def test_operands_that_a_builtin_would_evaluate_are_mere_text(workspace: Path, command: str) -> None:
+    assert judged(command, workspace) is Risk.WRITE
+
+
+HIDDEN_FROM_A_JUDGE = [
+    '{ x=no; } < nofile; cat "$x.coilclaw/secrets.toml"',
+    'while break; x=no; do true; done; cat "$x.coilclaw/secrets.toml"',
+    'if x=.; then true; fi < nofile; cat "$x/etc/shadow"',
+    'cat "$x/etc/shadow"',
+    'cat "secret$((1+1))/key"',
+    'x=1; y=$((x=2)); cat "secret$x/key"',
+    "cat secret$[1+1]/key",
+    "; ".join(["x0=a", *(f"x{n + 1}=$x{n}$x{n}" for n in range(30)), "cat $x30"]),
+]
+
+
+@pytest.mark.parametrize("command", HIDDEN_FROM_A_JUDGE, ids=range(len(HIDDEN_FROM_A_JUDGE)))
+def test_a_path_that_only_a_shell_could_work_out_is_refused(workspace: Path, command: str) -> None:
+    for place in (".coilclaw/secrets.toml", "secret2/key"):
+        (workspace / place).parent.mkdir()
+        (workspace / place).write_text("secret")
+    paths = (workspace / ".coilclaw", workspace / "secret2", Path("/etc"))
+    for autonomy in LEVELS:
+        assert isinstance(judged(command, workspace, autonomy=autonomy, forbidden_paths=paths), Forbid)
+
+
+@pytest.mark.req("R353")
+def test_every_match_of_a_pattern_is_checked_however_many_there_are(workspace: Path) -> None:
+    for number in range(1000):
+        (workspace / f"d{number:04}").mkdir()
+        (workspace / f"d{number:04}/key").write_text("k")
+    paths = (workspace / "d0999",)
+    for autonomy in LEVELS:
+        assert isinstance(judged("cat d*/key", workspace, autonomy=autonomy, forbidden_paths=paths), Forbid)
+    assert judged("cat d*/key", workspace, forbidden_paths=()) is Risk.WRITE
+
+
+def test_more_matches_than_the_bound_are_refused_and_not_cut(workspace: Path) -> None:
+    for number in range(2001):
+        (workspace / f"notes/{number}").write_text("")
+    assert isinstance(judged("echo notes/*", workspace), Forbid)
+    assert judged("echo notes/1*", workspace) is Risk.WRITE
+
+
 UNLISTED = [
     "cp b.md c.md",
     "python3 b.py",
     "./script",
     "git status",
     "tee x",
-    "cat $(ls)",
-    "ls | xargs cat",
-    "sh -c 'ls'",
+    "make all",
+    "python3 -c 1",
 ]
 
 
@@ -87,6 +140,12 @@ DESTRUCTIVE = [
     pytest.param("rm -rf /", marks=pytest.mark.req("R355"), id="rm-root"),
     pytest.param("rm -rf *", marks=pytest.mark.req("R356"), id="rm-everything"),
     pytest.param("rm -fr notes/*", marks=pytest.mark.req("R356"), id="rm-a-folders-everything"),
+    *(
+        pytest.param(f"rm -r {everything}", marks=pytest.mark.req("R356"), id=f"rm-{number}")
+        for number, everything in enumerate(
+            ["**", "?*", "./?*", "[!.]*", "notes/*/", "*/", "./", ".", ".[!.]*", "notes/**"]
+        )
+    ),
     pytest.param("mkfs /dev/sda1", marks=pytest.mark.req("R357"), id="mkfs"),
     pytest.param("mkfs.ext4 disk", marks=pytest.mark.req("R357"), id="mkfs-of-a-kind"),
     pytest.param("dd if=b.md of=c.md", marks=pytest.mark.req("R358"), id="dd"),
@@ -139,6 +198,43 @@ def test_a_path_is_judged_from_the_folder_it_is_used_in(workspace: Path) -> None
     assert judged("cat up/x", workspace) is Risk.WRITE
     assert isinstance(judged("cat up/x", workspace, cwd="notes"), Forbid)
     assert isinstance(judged("cd notes && cat up/x", workspace), Forbid)
+    assert judged("cd notes && cat a.md", workspace) is Risk.WRITE
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["cd out && ls", "cd latest && ls", "cd missing && ls", "cd notes", "cd notes || ls", "cd 'no\\tes' && ls", "cd notes | ls",
+     "cd notes && cd ../private && ls", "cd n* && ls", "cd -P notes && ls", "cd notes src && ls", "true && cd notes", "cd '' && ls"],
+)  # fmt: skip
+def test_only_a_plain_leading_change_of_folder_is_understood(workspace: Path, command: str) -> None:
+    (workspace / "latest").symlink_to("notes")
+    assert isinstance(judged(command, workspace, autonomy="full"), Forbid)
+
+
+def test_a_change_of_folder_is_relative(workspace: Path) -> None:
+    assert isinstance(judged(f"cd {workspace}/notes && ls", workspace, autonomy="full"), Forbid)
+    assert isinstance(judged("cd / && ls", workspace, autonomy="full"), Forbid)
+
+
+def test_exactly_one_of_command_and_argv_is_taken(workspace: Path) -> None:
+    ctx = ToolContext(workspace=workspace, bounds=Bounds(shell_allow=ALLOWED))
+    assert isinstance(classify(run, run.input(), ctx), Forbid)
+    assert isinstance(classify(run, run.input(command="ls", argv=["ls"]), ctx), Forbid)
+    assert classify(run, run.input(argv=["ls"]), ctx) is Risk.WRITE
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [["cat", "/etc/passwd"], ["cat", "../secret.txt"], ["rm", "x"], ["sh", "-c", "ls"], ["cat", "private/key"], ["cat", "leak.txt"],
+     ["grep", "-r", "k"], [], [""], ["ls", "\0"], ["ls", "\ud800"], ["rm", "-rf", "*"], ["env", "rm", "x"], ["ls"] * 3000],
+)  # fmt: skip
+def test_a_list_of_words_is_judged_like_a_text(workspace: Path, argv: list[str]) -> None:
+    for autonomy in LEVELS:
+        assert isinstance(judged(argv, workspace, autonomy=autonomy), Forbid)
+
+
+def test_nothing_in_a_list_of_words_is_special(workspace: Path) -> None:
+    assert judged(["echo", "$(rm x)", "; rm x", "*", "`x`", "~"], workspace) is Risk.WRITE
 
 
 def test_a_link_that_stays_inside_may_be_used(workspace: Path) -> None:
@@ -171,16 +267,80 @@ def test_more_seconds_than_the_operator_gives_are_refused(workspace: Path) -> No
         ("python3 -c 'print(1)'", Risk.DESTRUCTIVE),
         ("git status", Risk.DESTRUCTIVE),
         ("timeout 5 cp a b", Risk.DESTRUCTIVE),
-        ("FOO=bar ls", Risk.DESTRUCTIVE),
+        ("nice -n 5 ls", Risk.WRITE),
+        ("xargs -n 1 echo < b.md", Risk.WRITE),
+        ("tar czf x.tgz notes", Risk.DESTRUCTIVE),
+        ("make all", Risk.DESTRUCTIVE),
     ],
 )  # fmt: skip
 def test_allowing_a_program_does_not_allow_everything_it_can_be_made_to_do(
     workspace: Path, command: str, risk: Risk
 ) -> None:
-    more = (*ALLOWED, "timeout", "env", "xargs", "sed", "awk", "python3", "git", "sh")
+    more = (*ALLOWED, "timeout", "env", "xargs", "sed", "awk", "python3", "git", "sh", "nice", "tar", "make")
     assert judged(command, workspace, autonomy="full", shell_allow=more) is risk
     if risk is Risk.DESTRUCTIVE:
         assert isinstance(judged(command, workspace, shell_allow=more), Forbid)
+
+
+STARTED_UNSEEN = [
+    "env -S 'ls x' y", "env -C notes ls", "env FOO=bar ls", "env PATH=. ls", "env LD_PRELOAD=./x.so ls", "env TZ=/etc/passwd date",
+    "env -- ls", "xargs cat < b.md", "xargs env", "xargs timeout 5", "xargs nice -n", "xargs nice -n 5", "xargs find notes",
+    "xargs env LANG=C", "xargs -n 1 xargs", "find notes -execdir cat x \\;", "find notes -okdir cat x \\;", "xargs -I{} cat {}", "xargs -a b.md cat", "xargs --arg-file=b.md cat", "xargs -i cat", "xargs sh", "xargs env sh",
+    "timeout --foo 5 ls", "nice -x ls", "nohup -x ls", "find notes -exec sh -c ls \\;", "find notes -exec env sh {} +",
+    "tar xf x.tar -I ./x", "tar xIf ./x y", "tar --to-c=./x -xf y", "tar cf x --checkpoint-action=exec=ls notes", "tar -F ./x -cf y .",
+    "git -c alias.x=!ls x", "git -C .. log", "git --exec-path=. log", "git --upload-pack=./x fetch", "git grep --open-files-in-pager=x y",
+    "git --git-dir=x log", "rsync -e ./x a b", "rsync -ae ./x a b", "split --filter=./x b.md", "sort --compress-program=./x b.md",
+    "ssh -oProxyCommand=./x h", "man -P ./x ls", "sh", "bash b.sh", "dash -c ls", "sudo ls", "busybox ls", "exec ls", "command ls",
+    "awk 'BEGIN { system(\"rm x\") }'", "sed '1e rm x' b.md", "make --eval=x:",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", STARTED_UNSEEN, ids=range(len(STARTED_UNSEEN)))
+def test_no_program_starts_another_unseen_even_if_it_is_allowed(workspace: Path, command: str) -> None:
+    names = (
+        "env",
+        "xargs",
+        "timeout",
+        "nice",
+        "nohup",
+        "tar",
+        "git",
+        "rsync",
+        "split",
+        "ssh",
+        "man",
+        "sh",
+        "bash",
+        "dash",
+    )
+    more = (*ALLOWED, *names, "sudo", "busybox", "exec", "command", "awk", "sed", "make")
+    for autonomy in LEVELS:
+        assert isinstance(judged(command, workspace, autonomy=autonomy, shell_allow=more), Forbid)
+
+
+DESCENDING = [
+    "grep -r k .", "grep -r k", "grep -rn k notes ..", "grep --recursive k .", "grep --dir=recurse k .", "ls -R", "ls -laR .", "find",
+    "find .", "find . -name key", "find -name key", "find -O3 -name key", "du", "du -s .", "du -a", "tar cf x.tar .", "cp -r . /tmp/x",
+    "cp -r . notes", "mv inner notes", "diff -r . notes", "chmod -R u+r .", "zip -r x.zip .", "rsync -a . notes/", "unknown .",
+    "unknown --folder=.", "unknown -C.", "unknown -C .", "find inner -exec cat {} +", "ls -R inner", "cat inner/secret/key",
+    "grep --exclude-from inner/secret/key x b.md", "grep -finner/secret/key b.md", "unknown -xfinner/secret/key", "unknown -aaaaaaaaaaaaaaafhidden",
+    "unknown -" + "a" * 40 + "hidden", "unknown a=inner/secret",
+    "diff inner notes", "diff inner key", "diff notes linked", "find linked -name x -exec cat {} +", "unknown a:inner/secret", "ln -s secret inner/alias", "ln -s inner x", "cat inner/secr*/key", "cat i*/s*/key", "echo inner/*",
+]  # fmt: skip
+
+
+@pytest.mark.req("R353")
+@pytest.mark.parametrize("command", DESCENDING, ids=range(len(DESCENDING)))
+def test_a_program_that_would_meet_a_forbidden_path_on_its_way_is_refused(workspace: Path, command: str) -> None:
+    (workspace / "inner/secret").mkdir(parents=True)
+    (workspace / "inner/secret/key").write_text("k")
+    (workspace / "linked/deep").mkdir(parents=True)
+    (workspace / "linked/deep/x").symlink_to("../../inner/secret/key")
+    (workspace / "hidden").write_text("k")
+    for autonomy in LEVELS:
+        paths = (workspace / "inner/secret", workspace / "hidden")
+        verdict = judged(command, workspace, autonomy=autonomy, forbidden_paths=paths)
+        assert isinstance(verdict, Forbid), command
 
 
 QUOTINGS = ["{}", "'{}'", '"{}"', "\\{}", "$'{}'", "''{}", '{}""', "/bin/{}", "/usr/bin/{}", "./{}"]

@@ -18,8 +18,9 @@ from typing import Any
 
 import pytest
 
+from coilclaw.confinement import landlock
 from coilclaw.sandbox.restricted import LAYERS, survey
-from coilclaw.sandbox.restricted.child import confinement, landlock, limits, privileges, seccomp
+from coilclaw.sandbox.restricted.child import confinement, limits, privileges, seccomp
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the layers are Linux's")
 

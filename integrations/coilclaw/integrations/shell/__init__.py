@@ -1,17 +1,20 @@
-"""Shell commands in the workspace: judged by their grammar, confined while they run, gone when they end.
+"""Programs in the workspace, started without a shell: judged, confined while they run, gone when they end.
 
-`verdict.py` says what is allowed and why. What is run is not the text that came in but what was judged of it,
-written out again (`script.py`). `supervisor.py` is the process around the shell.
+`grammar.py` reads the command, `verdict.py` says whether it may run, and `supervisor.py` starts exactly what was
+judged.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from coilclaw.integrations.files.paths import forbidden, parts_of
 from coilclaw.sdk import Forbid, Risk, ToolContext, ToolFailure, define_tool
+
+if TYPE_CHECKING:
+    from coilclaw.integrations.shell.verdict import Verdict
 
 __all__ = ["run"]
 
@@ -25,42 +28,58 @@ class Outcome(BaseModel, defer_build=True):
     timed_out: bool
 
 
-def _judged(input: Any, ctx: ToolContext) -> Risk | Forbid:
+def _judged(command: str | None, argv: list[str] | None, cwd: str, ctx: ToolContext) -> Verdict | Forbid:
+    from coilclaw.integrations.shell.grammar import Refused, from_argv, parsed
     from coilclaw.integrations.shell.verdict import verdict
 
-    if refusal := forbidden(input.cwd, ctx):
+    if refusal := forbidden(cwd, ctx):
         return refusal
+    if (command is None) == (argv is None):
+        return Forbid(reason="give either command, a text, or argv, a list of words, and not both")
+    try:
+        line = parsed(command) if command is not None else from_argv(tuple(argv or ()))
+        return verdict(line, "/".join(parts_of(cwd)), ctx.workspace, ctx.bounds)
+    except Refused as reason:
+        return Forbid(reason=str(reason))
+
+
+def _classified(input: Any, ctx: ToolContext) -> Risk | Forbid:
     if input.seconds is not None and input.seconds > ctx.bounds.shell_seconds:
         return Forbid(reason=f"seconds may be at most {ctx.bounds.shell_seconds:g} (shell_seconds)")
-    return verdict(input.command, ctx.workspace.joinpath(*parts_of(input.cwd)), ctx.workspace, ctx.bounds)
+    judged = _judged(input.command, input.argv, input.cwd, ctx)
+    return judged if isinstance(judged, Forbid) else judged.risk
 
 
 @define_tool(
     id="shell.run",
     risk="write",
-    classify=_judged,
+    classify=_classified,
     aliases=["shell"],
-    examples=[{"command": "grep -rn 'def main' . | head -20"}, {"command": "ls -l | wc -l", "cwd": "reports"}],
+    examples=[{"command": "grep -rn 'def main' . | head -20"}, {"argv": ["ls", "-l"], "cwd": "reports"}],
     summary="Ran {command}",
 )
 def run(
-    ctx: ToolContext, command: str, cwd: str = ".", seconds: Annotated[float, Field(gt=0)] | None = None
+    ctx: ToolContext,
+    command: str | None = None,
+    argv: list[str] | None = None,
+    cwd: str = ".",
+    seconds: Annotated[float, Field(gt=0)] | None = None,
 ) -> Outcome:
-    """Run a bash command in the workspace, or in a folder of it.
+    """Run programs in the workspace, or in a folder of it. There is no shell; give `command` or `argv`.
 
-    Paths must be relative and stay inside. Only programs on the operator's allowlist start. Programs and
-    redirection targets must be written out; functions, eval and `[[ ]]` are refused.
+    `command` knows words with '…', "…" and \\, patterns (* ? [a-z]), pipes, && || ; !, < > >> 2> 2>&1, and one
+    leading `cd folder &&`. No variables, $(…), loops, braces, ~, here-documents or &: use Python and f-strings.
+    `argv` is one program with its arguments as they are. Paths must stay inside the workspace, without `..`.
+    Only programs on the operator's allowlist start.
     """
     from coilclaw.integrations.shell.execution import execute
-    from coilclaw.integrations.shell.parsing import parsed
-    from coilclaw.integrations.shell.verdict import verdict
 
-    # Judged again: a person may have taken minutes to answer, and a link may be where a file was.
-    opinion = verdict(command, ctx.workspace.joinpath(*parts_of(cwd)), ctx.workspace, ctx.bounds)
-    if isinstance(opinion, Forbid):
-        raise ToolFailure(opinion.reason, code="command_refused")
-    script = parsed(command)
-    ended = execute(ctx, script, parts_of(cwd), min(seconds or ctx.bounds.shell_seconds, ctx.bounds.shell_seconds))
+    # Judged again: a person may have taken minutes to answer, and a link may be where a file was. What is started
+    # is what this judgement looked at.
+    judged = _judged(command, argv, cwd, ctx)
+    if isinstance(judged, Forbid):
+        raise ToolFailure(judged.reason, code="command_refused")
+    ended = execute(ctx, judged.line, parts_of(cwd), min(seconds or ctx.bounds.shell_seconds, ctx.bounds.shell_seconds))
     return Outcome(
         exit_code=ended.exit_code,
         stdout=ended.stdout.decode("utf-8", "replace"),

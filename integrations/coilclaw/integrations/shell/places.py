@@ -1,92 +1,129 @@
 """Whether a path that a command names may be used."""
 
+# Strings all the way: a command may name two thousand paths, and pathlib would be most of the time.
+# ruff: noqa: PTH112, PTH114, PTH118
+
 from __future__ import annotations
 
-import fnmatch
-import glob
-import itertools
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from coilclaw.integrations.shell.script import Refused
-from coilclaw.integrations.shell.values import Field
+from coilclaw.integrations.shell.grammar import Refused
 
 __all__ = ["Places"]
 
-_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/63"})
-_MOST_MATCHES = 2000
+_NOTHING = "/dev/null"
+_LONGEST_PATH = 4_096
+_MOST_LOOKS = 4_000
+_MOST_LINKS = 200
+_LONGEST_CLUSTER = 24
 _URL = re.compile(r"(?i)(?!file:)[a-z][a-z0-9+.\-]*://")
-_INSIDE = re.compile(r"[=:,@+](?=/|~|\.\.(?:/|$))")
+_INSIDE = re.compile(r"[=:,@+]")
+_LETTERS = re.compile(r"-[A-Za-z0-9]*")
 
 
-@dataclass(frozen=True)
 class Places:
-    """The workspace, the folders in it from which a command may start, and what is forbidden."""
+    """The workspace, the folder in it where the command starts, and what is forbidden.
 
-    workspace: Path
-    starts: tuple[Path, ...]
-    forbidden: tuple[Path, ...]
+    It counts how often it looks at the disk, so that no command makes it look for long.
+    """
 
-    def check(self, field: Field, *, recursive: bool = False) -> None:
-        """Refuse the path unless it stays in the workspace, also through links and patterns."""
-        self.check_text(field.text)
-        if field.pattern is not None:
-            self._check_pattern(field)
-            return
-        for start in self.starts:
-            self._check_place(start / field.text, field.text, recursive)
+    def __init__(self, workspace: Path, folder: str, forbidden: tuple[Path, ...]) -> None:
+        self.workspace = os.path.realpath(workspace)
+        self.start = os.path.join(self.workspace, folder).rstrip("/")
+        both = (each for path in forbidden for each in (os.path.normpath(path), os.path.realpath(path)))
+        self._forbidden = tuple(dict.fromkeys(both))
+        self._parents: dict[str, str] = {}
+        self._looks = self._links = 0
 
-    def check_argument(self, field: Field, *, recursive: bool = True) -> None:
-        """The same for an argument of a program whose options are not known: whatever may be a path in it."""
-        text = field.text
-        if field.pattern is not None or not text.startswith("-"):
-            self.check(field, recursive=recursive)
-        for candidate in () if _URL.match(text) else _candidates(text):
-            self.check(Field(candidate), recursive=recursive)
-
-    def check_text(self, text: str) -> None:
-        """Refuse what leads upwards whatever is there."""
+    def check(self, text: str, *, recursive: bool = False) -> None:
+        """Refuse the path unless it stays in the workspace, also through links, and off what is forbidden."""
+        if len(text) > _LONGEST_PATH or "\0" in text:
+            raise Refused(f"the path {text[:50]!r}… is too long, or contains a null byte")
         if ".." in text.split("/"):
             raise Refused(f"{text!r} leads out of a folder with '..'; use a path inside the workspace")
-        if text.startswith("~"):
-            raise Refused(f"{text!r} leads out of the workspace; use a path relative to it")
-
-    def _check_pattern(self, field: Field) -> None:
-        pattern = field.pattern or ""
-        for part in pattern.split("/"):
-            if part.startswith(".") and fnmatch.fnmatchcase("..", part.replace("[^", "[!")):
-                raise Refused(f"the pattern {field.text!r} can stand for '..'; begin it with .[!.]")
-        fixed = re.split(r"[*?\[]", pattern, maxsplit=1)[0].rpartition("/")[0]
-        if pattern.startswith("/") and not fixed:
-            raise Refused(f"{field.text!r} is outside the workspace; use a path relative to it")
-        for start in self.starts:
-            self._check_place(start / fixed, field.text, recursive=False)
-            matches = glob.iglob(pattern.replace("[^", "[!"), root_dir=start)  # noqa: PTH207 - as bash does it.
-            for match in itertools.islice(matches, _MOST_MATCHES):
-                self._check_place(start / match, match, recursive=True)
-
-    def _check_place(self, place: Path, shown: str, recursive: bool) -> None:
-        if str(place) in _DEVICES:
+        if text == _NOTHING:
             return
-        named, real = Path(os.path.normpath(place)), Path(os.path.realpath(place))
-        for where in (named, real):
-            if not where.is_relative_to(self.workspace):
-                link = " through a link" if where is real and named.is_relative_to(self.workspace) else ""
-                raise Refused(f"{shown!r} is outside the workspace{link}; use a path inside it")
-            for forbidden in self.forbidden:
-                if where.is_relative_to(forbidden):
-                    raise Refused(f"{shown!r} is under the forbidden path {forbidden}")
-                if recursive and forbidden.is_relative_to(where) and forbidden.exists():
-                    raise Refused(f"{shown!r} contains the forbidden path {forbidden}; name the files you need")
+        place = os.path.normpath(os.path.join(self.start, text))
+        place = "/" + place.lstrip("/")  # POSIX keeps two leading slashes.
+        self._check_place(place, text, recursive, through="")
+        real = self._real(place)
+        if real != place:
+            self._check_place(real, text, recursive, through=" through a link")
+
+    def check_argument(self, text: str, *, recursive: bool = True) -> None:
+        """The same for an argument that may be, or contain, a path: whole, after `=` and the like, after an option."""
+        if not text.startswith("-") or len(text) > _LONGEST_PATH:
+            self.check(text, recursive=recursive)
+        elif not text.startswith("--"):
+            letters = _LETTERS.match(text)
+            last = letters.end() if letters else 1
+            for number in range(2, min(last, len(text) - 1, _LONGEST_CLUSTER) + 1):
+                self.check(text[number:], recursive=recursive)
+            if last > _LONGEST_CLUSTER:
+                raise Refused(f"the option {text[:50]!r} is too long to be checked; write its value on its own")
+        if not _URL.match(text):
+            for match in _INSIDE.finditer(text):
+                rest = text[match.end() :]
+                if rest.startswith("~"):
+                    raise Refused(f"{text!r} leads out of the workspace; use a path relative to it")
+                for each in {rest, re.split(r"[:,]", rest, maxsplit=1)[0]} - {""}:
+                    self.check(each, recursive=recursive)
+
+    def check_links_below(self, text: str) -> None:
+        """The same for every link below a folder, for programs that follow those that they meet."""
+        waiting = [text]
+        while waiting:
+            folder = waiting.pop()
+            try:
+                with os.scandir(os.path.join(self.start, folder)) as entries:
+                    for entry in entries:
+                        self._look()
+                        if entry.is_symlink():
+                            self.check(f"{folder}/{entry.name}", recursive=True)
+                        elif entry.is_dir(follow_symlinks=False):
+                            waiting.append(f"{folder}/{entry.name}")
+            except OSError:
+                continue
+
+    def folder(self, text: str) -> None:
+        """Refuse what is not, without any link, a folder that a command may start in."""
+        self.check(text)
+        if text.startswith("/") or "\\" in text:
+            raise Refused(f"`cd {text}`: use a plain path relative to the workspace, or pass it as cwd=")
+        place = os.path.normpath(os.path.join(self.start, text))
+        if self._real(place) != place or not os.path.isdir(place):
+            raise Refused(f"`cd {text}`: there is no such folder, or it is a link; pass an existing one as cwd=")
+
+    def _check_place(self, place: str, shown: str, recursive: bool, through: str) -> None:
+        if not _is_below(place, self.workspace):
+            raise Refused(f"{shown!r} is outside the workspace{through}; use a path inside it")
+        for forbidden in self._forbidden:
+            if _is_below(place, forbidden):
+                raise Refused(f"{shown!r} is under the forbidden path {forbidden}{through}")
+            if recursive and _is_below(forbidden, place) and os.path.lexists(forbidden):
+                raise Refused(f"{shown!r} contains the forbidden path {forbidden}; name the files you need")
+
+    def _real(self, place: str) -> str:
+        """Where the path leads once links are followed; the folder of many files is looked at once."""
+        self._look()
+        parent, _, name = place.rpartition("/")
+        if parent not in self._parents:
+            self._parents[parent] = os.path.realpath(parent or "/")
+        found = os.path.join(self._parents[parent], name)
+        if not os.path.islink(found):
+            return found
+        self._links += 1
+        if self._links > _MOST_LINKS:
+            raise Refused("the command names too many links to check; split it into several calls")
+        return os.path.realpath(found)
+
+    def _look(self) -> None:
+        self._looks += 1
+        if self._looks > _MOST_LOOKS:
+            raise Refused("the command meets too many files to check; name fewer, or split it into several calls")
 
 
-def _candidates(text: str) -> Iterator[str]:
-    for match in _INSIDE.finditer(text):
-        yield text[match.end() :]
-    if text.startswith("-") and (slash := re.match(r"-[A-Za-z0-9]+(?=/)", text)):
-        yield text[slash.end() :]
-    if text.startswith("-") and (up := re.match(r"-[A-Za-z0-9]*?(?=\.\.(?:/|$)|~)", text)):
-        yield text[up.end() :]
+def _is_below(place: str, folder: str) -> bool:
+    return place == folder or place.startswith(folder.rstrip("/") + "/")

@@ -1,4 +1,4 @@
-"""One process under supervision: confined, limited, followed, and ended with all it started."""
+"""Programs under supervision: confined, limited, followed, and ended with all they started."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
+from coilclaw.confinement import landlock
 from coilclaw.sdk import ToolContext, ToolFailure
 
 __all__ = ["PATH", "Ended", "Order", "supervised"]
@@ -18,6 +20,8 @@ __all__ = ["PATH", "Ended", "Order", "supervised"]
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs are looked for. Folders of the system only: nothing in the workspace stands in for a program."""
 
+_SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
+_SOURCE = str(Path(landlock.__file__).parents[2])
 _POLL_SECONDS = 0.05
 _GRACE_SECONDS = 5.0
 _MARGIN_SECONDS = 0.2
@@ -28,8 +32,10 @@ _MARGIN_SECONDS = 0.2
 class Order:
     """What the supervisor is told."""
 
-    command: tuple[str, ...]
-    """The program, by its full path, and its arguments."""
+    command: tuple[str, ...] = ()
+    """One program, by its full path, and its arguments."""
+    pipelines: tuple[dict[str, Any], ...] = ()
+    """Or several: what the supervisor needs of a `CommandLine`."""
     seconds: float
     workspace: str
     """The folder it may read."""
@@ -37,6 +43,8 @@ class Order:
     environment: dict[str, str]
     programs: tuple[str, ...] | None = ()
     """What it may start besides itself, by name; None for everything."""
+    hidden: tuple[str, ...] = ()
+    """What it must not see of that folder."""
     writable: bool = True
     namespace: bool = True
     file_bytes: int = 256 * 1024 * 1024
@@ -77,7 +85,7 @@ def supervised(ctx: ToolContext, order: Order, folder: int | Path, most_output: 
     reading, writing = os.pipe()
     try:
         supervisor = subprocess.Popen(  # noqa: S603 - the interpreter and a file of ours.
-            [sys.executable, "-I", "-S", str(Path(__file__).with_name("supervisor.py")), str(writing), str(folder)],
+            [sys.executable, "-I", "-S", _SUPERVISOR, str(writing), str(folder), _SOURCE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

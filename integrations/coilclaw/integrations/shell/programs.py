@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 __all__ = [
+    "ALWAYS_ALLOWED",
     "ALWAYS_FORBIDDEN",
     "DATA_ONLY",
     "DOWNLOADERS",
@@ -17,126 +18,128 @@ __all__ = [
     "FIND_FLAGS",
     "FIND_PATHS",
     "INTERPRETERS",
-    "LANGUAGE",
     "LAUNCHERS",
     "OPTIONS",
     "PREFIXES",
-    "REFUSED_BUILTINS",
-    "SHELLS",
+    "REFUSED",
+    "STARTING_OPTIONS",
     "Options",
     "Prefix",
     "bare_name",
+    "changes_nothing",
     "is_harmless_variable",
     "is_safe_awk",
     "is_safe_sed",
-    "is_special_variable",
 ]
 
 ALWAYS_FORBIDDEN = ("mkfs", "shutdown", "reboot", "halt", "poweroff")
-SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash", "posh", "yash"})
+ALWAYS_ALLOWED = ("true", "false", "test", "[")
+"""Programs that reach nothing but their exit code."""
+
 DOWNLOADERS = frozenset({"curl", "wget", "fetch", "aria2c", "http", "https", "nc", "ncat"})
 INTERPRETERS = re.compile(
     r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|tclsh|wish|guile|Rscript|julia|ghci|irb|osascript|"
-    r"jshell|groovy|scala|erl|elixir|swipl|gdb|octave|expect|emacs|vi|vim|view|nvim|ex|ed|m4|bc|dc|gawk|mawk|nawk)[\d.]*"
+    r"jshell|groovy|scala|erl|elixir|swipl|gdb|octave|expect|emacs|vi|vim|view|nvim|ex|ed|m4|bc|dc|gawk|mawk|nawk)[\d.]*",
+    re.IGNORECASE,
 )
-LANGUAGE = frozenset({":", "true", "false", "test", "[", "exit", "break", "continue", "wait", "read", "set", "cd"})
-DATA_ONLY = frozenset({"echo", "printf", "basename", "dirname", "true", "false", ":", "seq", "expr"})
+DATA_ONLY = frozenset({"echo", "printf", "basename", "dirname", "true", "false", "seq"})
+"""Programs whose arguments are never paths."""
 
-REFUSED_BUILTINS: Mapping[str, str] = {
-    "eval": "builds commands while it runs; write them out",
-    "source": "runs a file that is not checked; write its commands out",
-    ".": "runs a file that is not checked; write its commands out",
-    "trap": "runs commands later; write them where they are needed",
-    "alias": "gives commands another name; write them out",
-    "unalias": "changes the names of commands; leave it out",
-    "enable": "changes what names of commands mean; leave it out",
-    "hash": "changes what names of commands mean; leave it out",
-    "shopt": "changes how the shell reads commands; leave it out",
-    "coproc": "starts a command beside the script; use a pipe",
-    "bind": "changes how the shell reads commands; leave it out",
-    "complete": "changes how the shell reads commands; leave it out",
-    "compgen": "can start commands; leave it out",
-    "compopt": "changes how the shell reads commands; leave it out",
-    "fc": "runs commands from a history; write them out",
-    "history": "reads or writes a history; leave it out",
-    "let": "evaluates its words; use $((…))",
-    "declare": "changes what variables mean; assign plain variables",
-    "typeset": "changes what variables mean; assign plain variables",
-    "local": "changes what variables mean; assign plain variables",
-    "readonly": "changes what variables mean; assign plain variables",
-    "export": "changes what variables mean; write `export NAME=value`",
-    "unset": "changes what variables mean; use another variable",
-    "mapfile": "runs commands for lines; use `while read -r line`",
-    "readarray": "runs commands for lines; use `while read -r line`",
-    "getopts": "has nothing to read here; leave it out",
-    "shift": "has nothing to shift here; leave it out",
-    "return": "has nothing to return from; use exit",
-    "pushd": "changes the folder; use one `cd folder && …`, or cwd=",
-    "popd": "changes the folder; use one `cd folder && …`, or cwd=",
-    "dirs": "changes the folder; use one `cd folder && …`, or cwd=",
-    "kill": "reaches other processes; they end with the call anyway",
-    "ulimit": "changes the limits of the call; leave it out",
-    "suspend": "stops the shell; leave it out",
-    "function": "gives commands another name; write them out",
-    "sudo": "changes privileges, which no command here may do",
-    "doas": "changes privileges, which no command here may do",
-    "su": "changes privileges, which no command here may do",
-    "pkexec": "changes privileges, which no command here may do",
-    "runuser": "changes privileges, which no command here may do",
-    "chroot": "changes what paths mean; leave it out",
-    "nsenter": "leaves the call's surroundings; leave it out",
+_CHANGES_NOTHING = DATA_ONLY | {
+    "[", "cat", "cut", "date", "diff", "du", "expr", "file", "grep", "head", "ls", "pwd", "stat", "tail", "test",
+    "tr", "wc",
+}  # fmt: skip
+"""Programs that leave every file as it is, as far as their options are not refused."""
+
+_PYTHON = "is not supported; decide and loop in Python, and call tools.shell.run for each command"
+_VALUES = "is not supported; keep values in Python, and put them into the command with an f-string"
+_BUILTIN = "is a builtin of a shell, and there is no shell here; leave it out"
+_PRIVILEGES = "changes privileges, which no command here may do"
+
+REFUSED: Mapping[str, str] = {
+    name: reason
+    for names, reason in (
+        ("if then elif else fi for select while until do done case esac function { } [[ ]] coproc !", _PYTHON),
+        ("export declare typeset local readonly unset let set shift read mapfile readarray getopts", _VALUES),
+        ("cd pushd popd dirs", "is not supported here; pass cwd=, or begin the command with one `cd folder &&`"),
+        ("exit return break continue wait", "is not supported; look at exit_code in Python"),
+        ("eval source . trap", "runs commands that are not written out here; write them out"),
+        ("exec command builtin time busybox toybox", "is not supported; name the program itself"),
+        (":", "is a builtin of a shell; use true"),
+        (
+            "alias unalias enable hash shopt bind complete compgen compopt fc history ulimit umask suspend logout "
+            "times caller disown jobs bg fg help type",
+            _BUILTIN,
+        ),
+        ("kill pkill killall", "reaches other processes; those of a call end with it anyway"),
+        ("sudo doas su pkexec runuser setpriv capsh", _PRIVILEGES),
+        ("chroot nsenter unshare", "changes what paths mean; leave it out"),
+        (
+            "sh bash dash zsh ksh mksh ash fish csh tcsh rbash posh yash",
+            "is a shell, and what it runs would not be checked; write its commands out, one call for each",
+        ),
+    )
+    for name in names.split()
 }
 
 LAUNCHERS = frozenset({
-    "parallel", "watch", "ssh", "scp", "rsync", "sftp", "strace", "ltrace", "script", "flock", "unshare", "taskset",
-    "chrt", "setpriv", "entr", "make", "gmake", "tar", "bsdtar", "zip", "git", "docker", "podman", "systemd-run",
+    "parallel", "watch", "ssh", "scp", "rsync", "sftp", "strace", "ltrace", "script", "flock", "taskset", "ionice",
+    "chrt", "entr", "make", "gmake", "tar", "bsdtar", "zip", "git", "docker", "podman", "systemd-run", "chronic",
     "at", "batch", "crontab", "screen", "tmux", "dbus-run-session", "xterm", "less", "more", "man", "npx", "npm",
-    "cpio", "capsh", "awk", "sed", "start-stop-daemon", "socat", "valgrind", "perf", "run-parts", "logger", "split",
-    "openssl",
+    "cpio", "start-stop-daemon", "socat", "valgrind", "perf", "run-parts", "logger", "split", "openssl", "unbuffer",
 })  # fmt: skip
+"""Programs that can start others in ways of their own. They run at autonomy `full` only, even if they are allowed."""
+
+STARTING_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "tar": ("-I", "-F", "--use-compress-program", "--to-command", "--checkpoint-action", "--info-script",
+            "--new-volume-script", "--rsh-command", "--rmt-command"),
+    "git": ("-c", "-C", "--config-env", "--exec-path", "--git-dir", "--work-tree", "--upload-pack", "--receive-pack",
+            "--exec", "--ext-diff", "--textconv", "--open-files-in-pager"),
+    "rsync": ("-e", "--rsh", "--rsync-path"),
+    "scp": ("-o", "-S"),
+    "sftp": ("-o", "-S"),
+    "ssh": ("-o",),
+    "sort": ("--compress-program",),
+    "split": ("--filter",),
+    "zip": ("-TT", "--unzip-command"),
+    "less": ("-k", "--lesskey-file", "--lesskey-src"),
+    "man": ("-P", "-H", "-R", "--pager", "--html", "--recode"),
+    "make": ("--eval",),
+}  # fmt: skip
+"""Options that make a program start what their value says; refused at every level."""
 
 
 @dataclass(frozen=True)
 class Prefix:
-    """A program that starts the program named in its arguments, after options and `leading` other arguments."""
+    """A program that starts the program named in its arguments. Options that are not listed are refused."""
 
+    flags: str = ""
     values: str = ""
     """Short options that take a value."""
-    long_values: tuple[str, ...] = ()
+    long: tuple[str, ...] = ()
+    """Long options, with `=` at the end of those that take a value, which must be written after it."""
     leading: int = 0
-    refused: tuple[str, ...] = ()
+    """How many operands come before the program."""
     assignments: bool = False
     feeds: bool = False
     """Whether it adds arguments that are not known before."""
 
 
 PREFIXES: Mapping[str, Prefix] = {
-    "env": Prefix(
-        "uCa", ("--unset", "--chdir", "--argv0"), refused=("-S", "--split-string", "-C", "--chdir"), assignments=True
-    ),
-    "command": Prefix(),
-    "builtin": Prefix(),
-    "exec": Prefix("a"),
+    "env": Prefix("i", "u", ("--ignore-environment", "--unset="), assignments=True),
     "nohup": Prefix(),
-    "nice": Prefix("n", ("--adjustment",)),
-    "ionice": Prefix("cnpPu", ("--class", "--classdata", "--pid", "--pgid", "--uid")),
-    "timeout": Prefix("ks", ("--kill-after", "--signal"), leading=1),
-    "time": Prefix("fo", ("--format", "--output")),
-    "stdbuf": Prefix("ioe", ("--input", "--output", "--error")),
-    "setsid": Prefix(),
-    "busybox": Prefix(),
-    "toybox": Prefix(),
-    "chronic": Prefix(),
-    "unbuffer": Prefix(),
+    "nice": Prefix("0123456789", "n", ("--adjustment=",)),
+    "timeout": Prefix("fv", "ks", ("--kill-after=", "--signal=", "--foreground", "--preserve-status"), leading=1),
+    "stdbuf": Prefix("", "ioe", ("--input=", "--output=", "--error=")),
+    "setsid": Prefix("cfw", "", ("--wait", "--fork", "--ctty")),
     "xargs": Prefix(
-        "IdELnPsa",
-        ("--delimiter", "--max-args", "--max-procs", "--max-chars", "--arg-file", "--process-slot-var"),
-        feeds=True,
+        "0rtx", "dLnPs", ("--null", "--no-run-if-empty", "--delimiter=", "--max-args=", "--max-procs="), feeds=True
     ),
 }
 
 _LISTS = "takes the names of files from a file, which are not checked; name the files"
 _FOLLOWS = "follows links out of the workspace; leave it out"
+_CLOCK = "sets the clock of the machine"
 
 
 @dataclass(frozen=True)
@@ -150,15 +153,16 @@ class Options:
     data_long: frozenset[str] = frozenset()
     """Long options whose value is not a path."""
     refused: Mapping[str, str] = field(default_factory=dict)
-    starts: frozenset[str] = frozenset()
-    """Options whose value is a program to start."""
     data_operands: int = 0
     """How many operands are not paths; -1 for all."""
-    instead: str = ""
-    """Short options that stand in for those operands."""
-    instead_long: frozenset[str] = frozenset()
+    instead: tuple[str, ...] = ()
+    """Options that stand in for those operands."""
+    paths_long: tuple[str, ...] = ()
+    """Long options whose value is a path; to be listed where some operands are not."""
     recurses: str = ""
     """Options that make it look into folders; `*` when it always does."""
+    follows: bool = False
+    """Whether it then follows links that it meets there."""
 
 
 def _long(*names: str) -> frozenset[str]:
@@ -166,27 +170,14 @@ def _long(*names: str) -> frozenset[str]:
 
 
 OPTIONS: Mapping[str, Options] = {
-    "basename": Options(data_operands=-1, values="s", data="s", data_long=_long("--suffix")),
-    "dirname": Options(data_operands=-1),
-    "echo": Options(data_operands=-1),
-    "true": Options(data_operands=-1),
-    "false": Options(data_operands=-1),
-    ":": Options(data_operands=-1),
-    "seq": Options(data_operands=-1, values="fs", data="fs", data_long=_long("--format", "--separator")),
-    "expr": Options(data_operands=-1),
-    "printf": Options(data_operands=-1, refused={"-v": "assigns a variable; use name=$(…)"}),
-    "pwd": Options(),
-    "cat": Options(),
+    **{name: Options(data_operands=-1) for name in (*DATA_ONLY, "expr", "tr")},
     "cut": Options("bcdf", "bcdf", _long("--bytes", "--characters", "--delimiter", "--fields", "--output-delimiter")),
-    "date": Options(
-        "dfrs", "d", _long("--date", "--iso-8601", "--rfc-3339"),
-        refused={"-s": "sets the clock of the machine", "--set": "sets the clock of the machine"},
-    ),
+    "date": Options("dfrs", "d", _long("--date", "--iso-8601", "--rfc-3339"), refused={"-s": _CLOCK, "--set": _CLOCK}),
     "diff": Options(
         "xXIFLUCSDW", "xIFLUCDW",
         _long("--exclude", "--ignore-matching-lines", "--show-function-line", "--label", "--unified", "--context",
               "--width"),
-        recurses="r",
+        recurses="*", follows=True,
     ),
     "du": Options(
         "dtXB", "dtB", _long("--max-depth", "--threshold", "--exclude", "--block-size", "--time-style"),
@@ -201,7 +192,8 @@ OPTIONS: Mapping[str, Options] = {
         _long("--regexp", "--include", "--exclude", "--exclude-dir", "--max-count", "--context", "--after-context",
               "--before-context", "--label", "--binary-files", "--color", "--colour"),
         refused={"-R": "follows links out of the workspace; use -r", "--dereference-recursive": _FOLLOWS},
-        data_operands=1, instead="ef", instead_long=_long("--regexp", "--file"), recurses="rd",
+        data_operands=1, instead=("-e", "-f", "--regexp", "--file"), paths_long=("--file", "--exclude-from"),
+        recurses="rd",
     ),
     "head": Options("nc", "nc", _long("--lines", "--bytes")),
     "ls": Options(
@@ -212,14 +204,14 @@ OPTIONS: Mapping[str, Options] = {
     "mkdir": Options("m", "m", _long("--mode")),
     "sort": Options(
         "ktoST", "ktS", _long("--key", "--field-separator", "--buffer-size", "--sort", "--parallel"),
-        refused={"--files0-from": _LISTS}, starts=_long("--compress-program"),
+        refused={"--files0-from": _LISTS},
     ),
     "stat": Options("c", "c", _long("--format", "--printf")),
     "tail": Options("ncs", "ncs", _long("--lines", "--bytes", "--sleep-interval", "--pid")),
     "touch": Options("dtr", "dt", _long("--date", "--time")),
-    "tr": Options(data_operands=-1),
     "uniq": Options("fsw", "fsw", _long("--skip-fields", "--skip-chars", "--check-chars")),
     "wc": Options(refused={"--files0-from": _LISTS}),
+    **dict.fromkeys(("cat", "pwd"), Options()),
 }  # fmt: skip
 
 FIND_FLAGS = frozenset({
@@ -237,35 +229,22 @@ FIND_PATHS: Mapping[str, int] = {
 }  # fmt: skip
 """Tests that name a file first, and how many values they take."""
 
-_SPECIAL_VARIABLE = re.compile(
-    r"_|IFS|PATH|CDPATH|ENV|HOME|PWD|OLDPWD|TMPDIR|SHELL.*|BASH.*|HIST.*|COMP_.*|READLINE.*|MAIL.*|DIRSTACK|FUNC.*|GROUPS|"
-    r"UID|EUID|PPID|OPT(?:ARG|ERR|IND)|RANDOM|SRANDOM|SECONDS|EPOCH.*|LINENO|REPLY|PS\d|PROMPT.*|TIMEFORMAT|POSIX.*|GLOB.*|"
-    r"EXECIGNORE|FIGNORE|INPUTRC|FCEDIT|LD_.*|DYLD_.*|GCONV_PATH|GETCONF_DIR|LOCPATH|NLSPATH|TZDIR|MALLOC_.*|PYTHON.*|"
-    r"PERL.*|RUBY.*|NODE.*|NPM_.*|JAVA.*|_JAVA.*|JDK_.*|GIT_.*|SSH_.*|.*PAGER|EDITOR|VISUAL|BROWSER|LESS.*|TAR_OPTIONS|"
-    r"GREP_.*|MAKE.*|MFLAGS|GNUMAKEFLAGS|AWK.*|LUA_.*|PHP.*|GLIBC_.*|HOSTALIASES|RES_.*|MAGIC"
+_HARMLESS_VARIABLE = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|COLUMNS")
+_SED = re.compile(
+    r"s([/|,#:])(?:(?!\1)[^\\\n]|\\[^\n])*+\1(?:(?!\1)[^\\\n]|\\[^\n])*+\1[gipI0-9]*|"
+    r"(?:\d+|\$|/[^/\\\n]*/)(?:,(?:\d+|\$|/[^/\\\n]*/))?[dpq=]"
 )
-_HARMLESS_VARIABLE = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|COLUMNS|[a-z][a-z0-9_]*")
-
-
-def is_special_variable(name: str) -> bool:
-    """Whether the shell, the loader or some program acts on this variable."""
-    return _SPECIAL_VARIABLE.fullmatch(name) is not None or name.lower() in ("http_proxy", "https_proxy", "all_proxy")
+_UNSAFE_AWK = re.compile(r"system|getline|close|fflush|[|>@]|ENVIRON|ARGV|nextfile")
 
 
 def is_harmless_variable(name: str) -> bool:
-    """Whether a program may be given this variable."""
-    return _HARMLESS_VARIABLE.fullmatch(name) is not None and not is_special_variable(name)
+    """Whether a program may be given this variable: all it changes is how things are written."""
+    return _HARMLESS_VARIABLE.fullmatch(name) is not None
 
 
 def bare_name(program: str) -> str:
     """The name a program is known by: without folders, in lower case."""
     return program.rsplit("/", 1)[-1].casefold()
-
-
-_SED = re.compile(
-    r"s([/|,#:])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gipI0-9]*|"
-    r"(?:\d+|\$|/[^/\\\n]*/)(?:,(?:\d+|\$|/[^/\\\n]*/))?[dpq=]"
-)
 
 
 def is_safe_sed(program: str) -> bool:
@@ -275,4 +254,22 @@ def is_safe_sed(program: str) -> bool:
 
 def is_safe_awk(program: str) -> bool:
     """No redirection, no pipe and no function that starts a program."""
-    return re.search(r"system|getline|close|fflush|printf?\s*>|[|>@]|ENVIRON|ARGV|nextfile", program) is None
+    return _UNSAFE_AWK.search(program) is None
+
+
+def changes_nothing(argv: list[str]) -> bool:
+    """Whether this command certainly leaves every file as it is, but for its redirections."""
+    name, arguments = argv[0], argv[1:]
+    options = [each for each in arguments if each.startswith("-")]
+    match name:
+        case "sort":  # Its option -o names a file to write.
+            return not any("o" in each for each in options)
+        case "uniq":  # Its second operand does.
+            return len(options) == len(arguments)
+        case "find":
+            return all(each in FIND_FLAGS or each in FIND_DATA for each in options)
+        case "sed":
+            return set(options) <= {"-n", "-E", "-r"} and any(map(is_safe_sed, arguments))
+        case "awk":
+            return not options and all(map(is_safe_awk, arguments))
+    return name in _CHANGES_NOTHING

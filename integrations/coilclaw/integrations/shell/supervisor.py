@@ -1,19 +1,21 @@
-"""The small process between CoilClaw and a program: it confines the program, and leaves nothing of it behind.
+"""The small process between CoilClaw and the programs of one call: it confines them, and leaves none behind.
 
-Run as a file, on a bare interpreter: `python -I -S supervisor.py STATUS FOLDER`, two inherited descriptors. It
-reads one line of JSON from its input (an `Order`), starts the program, and ends everything when that ends, when
-the time is up, or when its input is closed, which is what happens when the process that started it dies.
+Run as a file, on a bare interpreter: `python -I -S supervisor.py STATUS FOLDER SOURCE`, two inherited descriptors
+and where our own sources are. It reads one line of JSON from its input (an `Order`), starts the programs, and ends
+everything when they end, when the time is up, or when its input is closed, which is what happens when the process
+that started it dies.
 
-Nothing survives, whatever it does. Where the system allows it the program lives in a PID namespace, which the
+Nothing survives, whatever it does. Where the system allows it the programs live in a PID namespace, which the
 kernel empties as a whole. Elsewhere this process is the one that orphans are handed to, and it kills its
 descendants until there are none.
 
-On Linux with Landlock the kernel also holds the program to the rules: files of the workspace, system folders
-for reading, and only the allowed programs can be started. The verdict about a command does not rely on it.
+On Linux the kernel also holds them to the rules, where it can: with Landlock to files of the workspace, system
+folders for reading and the allowed programs; with a mount namespace to what is not forbidden in the workspace.
+The verdict about a command does not rely on it.
 """
 
 # pathlib would be most of the time that this process takes to start.
-# ruff: noqa: PTH110, PTH112, PTH116, PTH123, PTH208
+# ruff: noqa: PTH110, PTH112, PTH113, PTH116, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -28,30 +30,31 @@ import signal
 import struct
 import sys
 import time
-from typing import Any
+from typing import Any, NoReturn
 
 __all__ = ["main"]
 
 _SET_PDEATHSIG, _SET_NO_NEW_PRIVS, _SET_CHILD_SUBREAPER = 1, 38, 36
-_NEW_USER, _NEW_PID = 0x10000000, 0x20000000
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # The same on every processor but Alpha.
-_EXECUTE, _WRITE, _READ, _LIST = 1 << 0, 1 << 1, 1 << 2, 1 << 3
-_MAKE_CHAR, _MAKE_BLOCK, _TRUNCATE = 1 << 6, 1 << 11, 1 << 14
-_KNOWN_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
-_ALL_RIGHTS = (1 << 16) - 1
-_NO_SIGNALS_NO_SOCKETS = 0b11
+_NEW_USER, _NEW_PID, _NEW_MOUNTS = 0x10000000, 0x20000000, 0x00020000
+_READ_ONLY, _NO_SETUID, _NO_DEVICES, _BIND, _RECURSIVE, _PRIVATE = 1, 2, 4, 4096, 16384, 1 << 18
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt")
 _SETTINGS = (
     "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/localtime", "/etc/timezone", "/etc/alternatives", "/etc/ssl",
     "/etc/ca-certificates", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/magic", "/etc/mime.types",
 )  # fmt: skip
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_FLAGS = {
+    "<": os.O_RDONLY,
+    ">": os.O_WRONLY | os.O_CREAT | os.O_TRUNC,
+    ">>": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+}
 _MOST_PROCESSES = 256
 _ON_LINUX = sys.platform == "linux"
 
 
-def main(status: int, folder: int) -> None:
+def main(status: int, folder: int, source: str) -> None:
     """Run one order and write what became of it, as JSON, to the status descriptor."""
+    sys.path.append(source)
     order = json.loads(sys.stdin.buffer.readline())
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -177,18 +180,100 @@ def _as_first_process(program: int) -> None:
             os._exit(code if code >= 0 else 128 - code)
 
 
-def _become_program(order: dict[str, Any], folder: int, libc: Any) -> None:
+def _become_program(order: dict[str, Any], folder: int, libc: Any) -> NoReturn:
     os.setsid()
     os.fchdir(folder)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
+    if libc is not None and order["hidden"]:
+        _hide(order["hidden"], libc)
     _limit(order)
     if libc is not None:
         libc.prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        _confine(order, libc)
+        _confine(order)
     os.closerange(3, 65_536)
-    os.execve(order["command"][0], order["command"], order["environment"])  # noqa: S606
+    if order["command"]:
+        os.execve(order["command"][0], order["command"], order["environment"])  # noqa: S606
+    os._exit(_run(order["pipelines"], order["environment"]))
+
+
+def _run(pipelines: list[dict[str, Any]], environment: dict[str, str]) -> int:
+    """Run one pipeline after the other, as far as `&&` and `||` let them. The exit code of the last that ran."""
+    code = 0
+    for pipeline in pipelines:
+        if (pipeline["joined"] == "&&" and code) or (pipeline["joined"] == "||" and not code):
+            continue
+        code = _run_pipeline(pipeline["stages"], environment)
+        code = int(not code) if pipeline["negated"] else code
+    return code
+
+
+def _run_pipeline(stages: list[dict[str, Any]], environment: dict[str, str]) -> int:
+    """Start all stages, each reading what the one before writes, and wait for them. The exit code of the last."""
+    children, source = [], 0
+    for number, stage in enumerate(stages):
+        reading, writing = os.pipe() if number < len(stages) - 1 else (0, 1)
+        child = os.fork()
+        if child == 0:
+            _start(stage, source, writing, environment)
+        children.append(child)
+        for descriptor in (source, writing):
+            if descriptor > 2:
+                os.close(descriptor)
+        source = reading
+    code = 0
+    for child in children:
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return code if code >= 0 else 128 - code
+
+
+def _start(stage: dict[str, Any], source: int, sink: int, environment: dict[str, str]) -> NoReturn:
+    """Become one program of a pipeline. The exit codes for what cannot be opened or started are bash's."""
+    code = 1
+    try:
+        os.dup2(source, 0)
+        os.dup2(sink, 1)
+        for descriptor, operator, target in stage["redirections"]:
+            if operator == ">&":
+                os.dup2(int(target), descriptor)
+                continue
+            opened = os.open(target, _FLAGS[operator] | os.O_CLOEXEC | os.O_NOCTTY, 0o666)
+            os.dup2(opened, descriptor)
+            os.close(opened)
+        program = stage["argv"][0]
+        found = program if "/" in program else _found(program, environment["PATH"])
+        if found is None:
+            os.write(2, f"{program}: command not found\n".encode())
+            os._exit(127)
+        code = 127 if not os.path.exists(found) else 126
+        os.execve(found, stage["argv"], environment)  # noqa: S606
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.write(2, f"{error.filename or stage['argv'][0]}: {error.strerror}\n".encode("utf-8", "replace"))
+    finally:
+        os._exit(code)
+
+
+def _found(program: str, path: str) -> str | None:
+    """The first file of this name in the folders of the path that can be executed."""
+    for folder in path.split(":"):
+        place = f"{folder}/{program}"
+        if os.path.isfile(place) and os.access(place, os.X_OK):
+            return place
+    return None
+
+
+def _hide(paths: list[str], libc: Any) -> None:
+    """Put something empty over each forbidden path, in mounts of our own, if this machine lets us."""
+    if libc.unshare(_NEW_MOUNTS) != 0 or libc.mount(None, b"/", None, _RECURSIVE | _PRIVATE, None) != 0:
+        return
+    for path in paths:
+        if os.path.isdir(path):
+            flags = _READ_ONLY | _NO_SETUID | _NO_DEVICES
+            libc.mount(b"none", os.fsencode(path), b"tmpfs", flags, b"size=4k,mode=555")
+        elif os.path.exists(path):
+            libc.mount(b"/dev/null", os.fsencode(path), None, _BIND, None)
 
 
 def _limit(order: dict[str, Any]) -> None:
@@ -215,50 +300,35 @@ def _tasks_of_this_user() -> int:
     return count
 
 
-def _confine(order: dict[str, Any], libc: Any) -> None:
-    """Landlock, where the kernel has it. What cannot be granted because it does not exist is left out."""
-    version = libc.syscall(_CREATE_RULESET, None, 0, 1)
-    if version < 1:
+def _confine(order: dict[str, Any]) -> None:
+    """Landlock, where the kernel has it. Connections are left to the programs that may be started."""
+    from coilclaw.confinement import landlock
+
+    if landlock.unavailable() is not None:
         return
-    handled = _KNOWN_RIGHTS.get(version, _ALL_RIGHTS)
-    attributes = struct.pack("QQQ", handled, 0, _NO_SIGNALS_NO_SOCKETS if version >= 6 else 0)
-    size = 24 if version >= 6 else (16 if version >= 4 else 8)
-    ruleset = libc.syscall(_CREATE_RULESET, attributes, size, 0)
-    if ruleset < 0:
-        raise OSError(ctypes.get_errno(), "landlock_create_ruleset")
-
-    def grant(path: str, rights: int) -> None:
-        try:
-            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except OSError:
-            return
-        if not os.path.isdir(path):
-            rights &= _EXECUTE | _WRITE | _READ | _TRUNCATE
-        rule = struct.pack("=Qi", rights & handled, place)
-        if libc.syscall(_ADD_RULE, ruleset, 1, rule, 0):
-            raise OSError(ctypes.get_errno(), f"landlock_add_rule {path}")
-        os.close(place)
-
-    anything = _EXECUTE if order["programs"] is None else 0
-    for path in (*_SYSTEM, *_SETTINGS):
-        grant(path, _READ | _LIST | anything)
-    for path in _DEVICES:
-        grant(path, _READ | _WRITE)
-    changes = _ALL_RIGHTS & ~(_MAKE_CHAR | _MAKE_BLOCK | _EXECUTE) | anything
-    grant(order["workspace"], changes if order["writable"] else _READ | _LIST)
-    grant(order["temporary"], changes)
-    for path in _executables(order):
-        grant(path, _READ | _EXECUTE)
-    if libc.syscall(_RESTRICT_SELF, ruleset, 0):
-        raise OSError(ctypes.get_errno(), "landlock_restrict_self")
+    handled, _, others = landlock.rights()
+    ruleset = landlock.ruleset((handled, 0, others))
+    anything = landlock.EXECUTE if order["programs"] is None else 0
+    readable = landlock.READ | landlock.LIST
+    changeable = landlock.ALL & ~(landlock.MAKE_DEVICES | landlock.EXECUTE) | anything
+    grants = [
+        *((path, readable | anything) for path in (*_SYSTEM, *_SETTINGS)),
+        *((path, landlock.READ | landlock.WRITE) for path in _DEVICES),
+        (order["workspace"], changeable if order["writable"] else readable),
+        (order["temporary"], changeable),
+        *((path, landlock.READ | landlock.EXECUTE) for path in _executables(order)),
+    ]
+    for path, rights in grants:
+        landlock.grant(ruleset, path, rights & handled)
+    landlock.restrict(ruleset)
 
 
 def _executables(order: dict[str, Any]) -> list[str]:
-    """The program itself, those it may start, and what the kernel starts them with."""
+    """The programs that may be started, and what the kernel starts them with."""
     if order["programs"] is None:
         return []
     folders = order["environment"]["PATH"].split(":")
-    waiting = [order["command"][0], *(f"{folder}/{name}" for name in order["programs"] for folder in folders)]
+    waiting = [*order["command"][:1], *(f"{folder}/{name}" for name in order["programs"] for folder in folders)]
     found: list[str] = []
     while waiting:
         place = os.path.realpath(waiting.pop())
@@ -299,4 +369,4 @@ def _loader(program: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -354,6 +354,7 @@ def _packages() -> dict[str, list[str]]:
     assert result.origin is not None
     return {
         "coilclaw": [],
+        "coilclaw.confinement": [str(restricted.parents[1] / "confinement")],
         "coilclaw.sdk": [str(Path(result.origin).parent)],
         "coilclaw.sandbox": [str(restricted.parent)],
         "coilclaw.sandbox.restricted": [str(restricted)],

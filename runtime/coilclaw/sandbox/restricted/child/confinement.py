@@ -20,10 +20,8 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final
 
-from coilclaw.sandbox.restricted.child import landlock, privileges, seccomp
-from coilclaw.sandbox.restricted.child.layers import LAYERS, Layer, LayerName
-from coilclaw.sandbox.restricted.child.limits import ResourceLimits, state_of_limits
-from coilclaw.sandbox.restricted.child.system_calls import (
+from coilclaw.confinement import landlock
+from coilclaw.confinement.system_calls import (
     Step,
     bare,
     clear_environment,
@@ -32,6 +30,9 @@ from coilclaw.sandbox.restricted.child.system_calls import (
     prctl,
     syscall,
 )
+from coilclaw.sandbox.restricted.child import privileges, seccomp
+from coilclaw.sandbox.restricted.child.layers import LAYERS, Layer, LayerName
+from coilclaw.sandbox.restricted.child.limits import ResourceLimits, state_of_limits
 
 __all__ = ["LAYERS", "Confinement", "ConfinementFailed", "Layer", "LayerName", "survey"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from coilclaw.sandbox.restricted.child.system_calls import Step
+from coilclaw.confinement.system_calls import Step
 
 if sys.platform != "win32":
     import resource

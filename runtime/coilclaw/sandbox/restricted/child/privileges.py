@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from coilclaw.sandbox.restricted.child.system_calls import EMPTY_CAPABILITIES, Step, bare, capabilities, prctl
+from coilclaw.confinement.system_calls import EMPTY_CAPABILITIES, Step, bare, capabilities, prctl
 
 __all__ = ["NOBODY", "inherited_steps", "state_of_user", "steps"]
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from coilclaw.sandbox.restricted.child.system_calls import Step, bare, last_error, long
+from coilclaw.confinement.system_calls import Step, bare, last_error, long
 
 __all__ = ["ALLOWED", "CHANNEL", "FATAL", "PROCESSORS", "Allowed", "Filter", "Processor", "When", "unavailable"]
 
