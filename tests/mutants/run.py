@@ -1,0 +1,161 @@
+"""Try every mutation of the list, and report those that no test notices.
+
+    make mutants                    all of them
+    make mutants ARGS=approvals     those whose place contains a word
+
+Two at a time. The working tree is never touched: a mutated module exists in the memory of the tests alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+_ROOT: Final = Path(__file__).parent.parent.parent
+sys.path.insert(0, str(_ROOT))
+
+from tests.mutants.mutation import DoesNotApply, Mutation, mutated_source  # noqa: E402
+from tests.mutants.mutations import MUTATIONS  # noqa: E402
+
+_AT_A_TIME: Final = 2
+_PATIENCE_SECONDS: Final = 600
+"""For tests without a mutation: far more than they need on a busy machine."""
+_SLACK: Final = 5
+_LEAST_SECONDS: Final = 60
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How pytest ended; without a code, it did not end in time."""
+
+    code: int | None
+    seconds: float
+    output: str
+
+    @property
+    def green(self) -> bool:
+        return self.code == 0
+
+    @property
+    def failed_test(self) -> str:
+        found = (line for line in self.output.splitlines() if line.startswith(("FAILED ", "ERROR ")))
+        return next(found, "?").partition(" - ")[0].split(" ", 1)[-1]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one mutation."""
+
+    mutation: Mutation
+    noticed: bool
+    how: str
+    seconds: float
+
+
+def unusable(mutations: Sequence[Mutation]) -> list[str]:
+    """What is wrong with the list itself: mutations whose place or text is no longer there."""
+    problems = []
+    for each in mutations:
+        spec = find_spec(each.module)
+        if spec is None or spec.origin is None:
+            problems.append(f"{each.where}: there is no such module")
+            continue
+        try:
+            mutated_source(Path(spec.origin).read_text(), each.where, each.old, each.new)
+        except DoesNotApply as error:
+            problems.append(str(error))
+    return problems
+
+
+def run_tests(selection: str, seconds: float, mutation: Mutation | None = None, mark: Path | None = None) -> Ended:
+    """One pytest, ended with everything it started when its time is up."""
+    environment = dict(os.environ)
+    if mutation is not None:
+        environment["TRIED_MUTATION"] = json.dumps({**asdict(mutation), "mark": str(mark)})
+        environment["PYTHONPATH"] = str(Path(__file__).parent / "hook")
+    line = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
+    began = time.monotonic()
+    with subprocess.Popen(
+        [*line, *shlex.split(selection)],
+        cwd=_ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return Ended(None, time.monotonic() - began, "")
+        return Ended(process.returncode, time.monotonic() - began, output)
+
+
+def try_mutation(mutation: Mutation, usual_seconds: float) -> Result:
+    """Run the tests of one mutation, which take `usual_seconds` without it."""
+    with tempfile.TemporaryDirectory() as folder:
+        mark = Path(folder) / "loaded"
+        allowed = max(_LEAST_SECONDS, _SLACK * usual_seconds)
+        ended = run_tests(mutation.tests, allowed, mutation, mark)
+        if not mark.exists():
+            return Result(mutation, False, "the tests never loaded the module", ended.seconds)
+    if ended.code is None:
+        return Result(mutation, True, f"no end within {allowed:.0f} s", ended.seconds)
+    if ended.code == 1:
+        return Result(mutation, True, ended.failed_test, ended.seconds)
+    how = "SURVIVED" if ended.green else f"pytest ended with {ended.code}: {ended.output[-400:]}"
+    return Result(mutation, False, how, ended.seconds)
+
+
+def main(words: Sequence[str]) -> int:
+    chosen = [each for each in MUTATIONS if all(word in f"{each.where} {each.breaks}" for word in words)]
+    if problems := unusable(chosen):
+        print("These mutations no longer fit the source; edit tests/mutants/mutations.py:", *problems, sep="\n  ")
+        return 1
+    began = time.monotonic()
+    selections = sorted({each.tests for each in chosen})
+    printing = threading.Lock()
+
+    def tell(text: str) -> None:
+        with printing:
+            print(text, flush=True)
+
+    tell(f"{len(chosen)} mutations; first their tests without one ({len(selections)} selections)")
+    with ThreadPoolExecutor(_AT_A_TIME) as pool:
+        usual = dict(zip(selections, pool.map(lambda each: run_tests(each, _PATIENCE_SECONDS), selections), strict=True))
+        if red := [each for each in selections if not usual[each].green]:
+            print(*(f"not green without a mutation: {each}\n{usual[each].output[-2000:]}" for each in red), sep="\n")
+            return 1
+
+        def tried(mutation: Mutation) -> Result:
+            result = try_mutation(mutation, usual[mutation.tests].seconds)
+            mark = "noticed" if result.noticed else "MISSED "
+            tell(f"{mark} {result.seconds:5.1f} s  {mutation.where}  {mutation.breaks}  [{result.how}]")
+            return result
+
+        results = list(pool.map(tried, chosen))
+    missed = [each for each in results if not each.noticed]
+    print(f"{len(results) - len(missed)} of {len(results)} noticed in {time.monotonic() - began:.0f} s")
+    for each in missed:
+        print(f"  not noticed: {each.mutation.where}: {each.mutation.breaks}")
+        print(f"    {each.mutation.old!r} → {each.mutation.new!r}; {each.mutation.tests}; {each.how}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
