@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import threading
 import time
 from typing import Any
@@ -83,14 +84,14 @@ def call(world: World, tool: str, arguments: Any = None, **options: Any) -> dict
     return answer
 
 
-@pytest.mark.req(
-    "R6", "R14", "R36", "R37", "R40", "R41", "R140", "R368", "R371", "R372", "R373", "R374", "R375", "R376"
-)
+@pytest.mark.req("R6", "R14", "R36", "R37", "R40", "R41", "R85", "R140", "R371", "R372", "R373", "R374", "R375", "R376")
 def test_a_read_runs_at_once_and_leaves_its_trail(world: World) -> None:
     assert call(world, "test.echo", {"text": "a", "times": 2}) == {"ok": True, "value": "aa"}
     assert world.types() == ["tool.call.requested", "tool.call.started", "tool.call.succeeded"]
     requested, started, succeeded = world.log.of_run("run-test")
     assert requested.tool == "test.echo"
+    assert requested.run_id == "run-test"
+    assert requested.tool_call_id is not None
     assert requested.conversation_id == "talk-1"
     assert requested.risk is Risk.READ
     assert requested.payload == {"line": 7, "number": 1}
@@ -101,7 +102,7 @@ def test_a_read_runs_at_once_and_leaves_its_trail(world: World) -> None:
     assert world.log.contents(str(succeeded.result_hash)) == b'"aa"'
 
 
-@pytest.mark.req("R42", "R102")
+@pytest.mark.req("R14", "R42", "R102", "R368", "R375")
 @pytest.mark.parametrize(
     ("tool", "arguments", "code", "types"),
     [
@@ -125,7 +126,8 @@ def test_every_way_to_fail_is_a_value_with_receipts(
     assert not answer["ok"]
     assert answer["code"] == code
     assert world.types() == [f"tool.call.{each}" for each in types]
-    assert world.log.latest(1)[0].payload["code"] == code
+    last = world.log.latest(1)[0]
+    assert (last.status, last.payload["code"]) == (types[-1], code)
     assert not effects
 
 
@@ -143,6 +145,10 @@ def test_readonly_denies_a_write_and_says_why(world: World) -> None:
     assert answer["code"] == "denied"
     assert "readonly" in answer["message"]
     assert not effects
+    assert world.types() == ["tool.call.requested", "tool.call.denied"]
+    denied = world.log.latest(1)[0]
+    assert (denied.tool, denied.status, denied.payload["code"]) == ("test.save", "denied", "denied")
+    assert "readonly" in denied.payload["message"]
 
 
 class Recording:
@@ -157,7 +163,7 @@ class Recording:
         return Answer(decision=self.decision, decided_by="ada")
 
 
-@pytest.mark.req("R33", "R38", "R486")
+@pytest.mark.req("R33", "R38", "R368", "R486")
 def test_an_approved_call_runs_and_names_who_approved(world: World) -> None:
     world.autonomy = Autonomy.SUPERVISED
     world.approver = person = Recording("allow-once")
@@ -170,7 +176,7 @@ def test_an_approved_call_runs_and_names_who_approved(world: World) -> None:
     assert (question.tool, question.arguments, question.number, question.line) == ("test.save", '{"text":"a"}', 1, 7)
 
 
-@pytest.mark.req("R33", "R367")
+@pytest.mark.req("R33", "R39", "R367", "R368")
 @pytest.mark.parametrize(("decision", "code"), [("deny", "approval_denied"), ("unanswered", "approval_required")])
 def test_without_a_yes_nothing_runs(world: World, decision: str, code: str) -> None:
     world.autonomy = Autonomy.SUPERVISED
@@ -327,8 +333,10 @@ def test_models_become_plain_data(world: World) -> None:
 SECRET = 's3cr"et\\\u00e9'
 
 
-@pytest.mark.req("R500")
-def test_secrets_never_leave(world: World) -> None:
+@pytest.mark.req("R455", "R500")
+def test_secrets_never_leave(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+
     @define_tool(id="test.leak", risk="write", secrets=["API_KEY"])
     def leak(ctx: ToolContext, how: str, echo: str = "") -> dict[str, str]:
         value = ctx.secrets["API_KEY"]
@@ -346,7 +354,8 @@ def test_secrets_never_leave(world: World) -> None:
     ]
     bridge.close()
     stored = world.log._database.read("SELECT body FROM receipts UNION ALL SELECT body FROM contents")
-    everything = b"".join([*answers, *(body for (body,) in stored)])
+    assert not caplog.text or "test.leak" in caplog.text
+    everything = b"".join([*answers, *(body for (body,) in stored), caplog.text.encode()])
     for form in (SECRET, json.dumps(SECRET)[1:-1], json.dumps(SECRET, ensure_ascii=False)[1:-1]):
         assert form.encode() not in everything
     assert b"[secret API_KEY]" in everything
@@ -457,6 +466,7 @@ def test_a_deadline_inside_a_call_ends_the_run(world: World) -> None:
     assert world.types()[-1] == "tool.call.failed"
 
 
+@pytest.mark.req("R14")
 @pytest.mark.parametrize("tool", ["test.save", "test.echo"])
 def test_no_tool_runs_without_a_log(world: World, tool: str) -> None:
     bridge = world.bridge(*TOOLS)

@@ -105,7 +105,7 @@ def stopped(world: World, tmp_path: Path) -> Stopped:
 # New calls -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("R477", "R479")
+@pytest.mark.req("R477")
 def test_every_call_is_refused_and_the_snippet_can_still_answer(stopped: Stopped) -> None:
     stopped.set()
     report = stopped.run(

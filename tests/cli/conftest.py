@@ -52,7 +52,9 @@ class Command:
         told = stdin.encode() if isinstance(stdin, str) else stdin
         surrounding = {**self.environment, **environment}
         # What Python reads before it runs anything needs a Python that starts.
-        early = any(name.startswith(("PYTHON", "LC_", "LANG", "LD_")) for name in surrounding.keys() - mutation_environment())
+        early = any(
+            name.startswith(("PYTHON", "LC_", "LANG", "LD_")) for name in surrounding.keys() - mutation_environment()
+        )
         if (parent := forks()) is not None and not early:
             code, out, err = parent.run(line[1:], told, surrounding, self.folder)
         else:

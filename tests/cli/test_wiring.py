@@ -64,8 +64,10 @@ def server() -> Iterator[Loopback]:
 # What calls may do ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.req("R273", "R274")
 @pytest.mark.parametrize(("autonomy", "code"), [("readonly", "denied"), ("full", None)])
 def test_the_autonomy_is_in_force(tooled: Command, autonomy: str, code: str | None) -> None:
+    assert (tooled.environment["HOME"], tooled.home.name) == (str(tooled.home.parent), ".coilclaw")
     configuration = f'[security]\nautonomy = "{autonomy}"'
     source = "write = tools.files.write\ncode(write(path='a', text='b'))"
     assert value_of(tooled, configuration, source) == code

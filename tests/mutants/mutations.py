@@ -15,7 +15,6 @@ _POLICY: Final = "tests/policy/test_policy.py tests/policy/test_decisions.py"
 _CONSTRAINTS: Final = "tests/policy/test_constraints.py"
 _WAITING: Final = "tests/runs/test_waiting.py tests/runs/test_bindings.py"
 _WINDOWS: Final = "tests/policy tests/runs/test_waiting.py tests/runs/test_bindings.py -k 'window or grant or covers'"
-_APPROVALS_CLI: Final = "tests/cli/test_approvals.py tests/cli/test_resume.py -k 'once or expired or window or denied'"
 _LOG: Final = "tests/receipts/test_log.py tests/receipts/test_canonical.py"
 _VERIFICATION: Final = "tests/receipts/test_verification.py tests/receipts/test_seal.py"
 _BRIDGE: Final = "tests/bridge/test_bridge.py"
@@ -30,7 +29,6 @@ _HOSTS: Final = "tests/sdk/test_hosts.py tests/sdk/test_addresses.py"
 _CONNECTIONS: Final = "tests/sdk/test_hosts_connections.py"
 _WIRING: Final = "tests/cli/test_wiring.py"
 _DEADLINE: Final = "tests/sandbox/test_deadline.py"
-_CONTRACT: Final = "tests/sdk/test_define.py"
 
 MUTATIONS: Final = (
     # Policy ------------------------------------------------------------------------------------------------
@@ -278,8 +276,7 @@ MUTATIONS: Final = (
         "coilclaw.receipts.log:_executed",
         'connection.execute("ROLLBACK TO claim")',
         "pass",
-        "tests/receipts tests/store --deselect "
-        "tests/receipts/test_processes.py::test_death_at_every_write_leaves_a_log_that_holds",
+        _LOG,
         "an append that is refused spends none of its claims",
     ),
     Mutation(

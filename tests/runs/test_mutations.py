@@ -332,7 +332,6 @@ def unchanged(original: Shelf, folder: Path) -> None:
     (copy.workspace / "done").unlink()
 
 
-@pytest.mark.req("R33")
 @pytest.mark.parametrize("kind", list(CHANGES))
 def test_a_changed_run_ends_before_it_has_an_effect(original: Shelf, tmp_path: Path, kind: str) -> None:
     for seed in range(68):

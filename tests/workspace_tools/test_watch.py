@@ -66,7 +66,7 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
         yield watched
 
 
-@pytest.mark.req("R5", "R7", "R65")
+@pytest.mark.req("R5", "R65")
 def test_a_saved_file_is_loaded(watched: Watched) -> None:
     watched.write("a/tools.py", TOOL.format(id="a.b", value=1))
     watched.until(lambda: watched.values() == {"a.b": 1})
