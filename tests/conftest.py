@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -116,6 +117,21 @@ def world(log: ReceiptLog, tmp_path: Path, engine: WasmEngine) -> Iterator[World
     handlers = Handlers()
     yield World(log=log, workspace=workspace, engine=engine, handlers=handlers)
     handlers.close()
+
+
+TimePasses = Callable[[float], None]
+
+
+@pytest.fixture
+def time_passes(monkeypatch: pytest.MonkeyPatch) -> TimePasses:
+    """Lets seconds pass on the monotonic clock of this process, without anybody waiting for them."""
+    real, ahead = time.monotonic, [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: real() + ahead[0])
+
+    def pass_by(seconds: float) -> None:
+        ahead[0] += seconds
+
+    return pass_by
 
 
 Make = Callable[..., World]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from tests.conftest import World
+from tests.conftest import TimePasses, World
 
 from coilclaw.policy import Answer, ApproveAll, Autonomy, Question
 from coilclaw.receipts import LogUnwritable
@@ -214,17 +214,15 @@ def test_a_write_is_on_disk_before_its_handler_runs(world: World) -> None:
 
 
 @pytest.mark.req("R32")
-def test_time_stands_still_while_a_person_decides(world: World) -> None:
-    decided = threading.Event()
-
+def test_time_stands_still_while_a_person_decides(world: World, time_passes: TimePasses) -> None:
     class Slow:
         def decide(self, question: Question) -> Answer:
-            decided.wait(0.3)
+            time_passes(1000)
             return Answer(decision="allow-once", decided_by="ada")
 
     world.autonomy = Autonomy.SUPERVISED
     world.approver = Slow()
-    assert call(world, "test.save", {"text": "a"}, seconds=0.2)["ok"]
+    assert call(world, "test.save", {"text": "a"}, seconds=60)["ok"]
 
 
 # What a snippet can send ------------------------------------------------------------------------------
@@ -402,14 +400,14 @@ def test_parallel_calls_land_at_the_right_call(world: World) -> None:
 
     @define_tool(id="test.together", risk="read")
     def together(ctx: ToolContext, n: int) -> int:
-        gate.wait(20)  # Passes only when all ten are under way at once.
+        gate.wait(60)  # Passes only when all ten are under way at once.
         return n * n
 
     bridge = world.bridge(together)
     numbers = {bridge.begin("test.together", b'{"n": %d}' % n, 1): n for n in range(10)}
     answers: dict[int, Any] = {}
     while len(answers) < 10:
-        answers |= {number: json.loads(answer) for number, answer in json.loads(bridge.wait(10))}
+        answers |= {number: json.loads(answer) for number, answer in json.loads(bridge.wait(60))}
     assert {numbers[number]: answer["value"] for number, answer in answers.items()} == {n: n * n for n in range(10)}
     assert list(numbers) == list(range(1, 11))
 
@@ -417,7 +415,7 @@ def test_parallel_calls_land_at_the_right_call(world: World) -> None:
 def test_a_begun_call_that_is_refused_answers_too(world: World) -> None:
     bridge = world.bridge(*TOOLS)
     number = bridge.begin("test.nothing", b"{}", 1)
-    ((answered, answer),) = json.loads(bridge.wait(10))
+    ((answered, answer),) = json.loads(bridge.wait(60))
     assert answered == number
     assert json.loads(answer)["code"] == "unknown_tool"
     assert json.loads(bridge.wait(0)) == []
@@ -428,7 +426,7 @@ def test_calls_left_behind_are_given_up_and_say_so(world: World) -> None:
 
     @define_tool(id="test.slow", risk="write")
     def slow(ctx: ToolContext) -> None:
-        release.wait(20)
+        release.wait(60)
 
     bridge = world.bridge(slow)
     for _ in range(3):
@@ -451,14 +449,15 @@ def test_a_cancelled_run_makes_no_more_calls(world: World) -> None:
     assert not effects
 
 
-def test_a_deadline_inside_a_call_ends_the_run(world: World) -> None:
+def test_a_deadline_inside_a_call_ends_the_run(world: World, time_passes: TimePasses) -> None:
     release = threading.Event()
 
     @define_tool(id="test.wait", risk="read")
     def wait(ctx: ToolContext) -> None:
-        release.wait(20)
+        time_passes(1000)
+        release.wait(60)
 
-    bridge = world.bridge(wait, seconds=0.1)
+    bridge = world.bridge(wait, seconds=60)
     with pytest.raises(RunEnded) as ended:
         bridge.call("test.wait", b"{}", 1)
     release.set()
@@ -483,7 +482,7 @@ def test_yes_to_everything_is_recorded_as_such(world: World) -> None:
     assert world.log.of_run("run-test")[1].payload["decided_by"] == "ada (--yes)"
 
 
-def test_a_quick_tool_that_hangs_later_does_not_hold_up_the_answer(world: World) -> None:
+def test_a_quick_tool_that_hangs_later_does_not_hold_up_the_answer(world: World, time_passes: TimePasses) -> None:
     release = threading.Event()
     calls: list[int] = []
 
@@ -491,10 +490,11 @@ def test_a_quick_tool_that_hangs_later_does_not_hold_up_the_answer(world: World)
     def moody(ctx: ToolContext) -> int:
         calls.append(1)
         if len(calls) > 5:
-            release.wait(20)
+            time_passes(1000)
+            release.wait(60)
         return len(calls)
 
-    report = world.run("[tools.test.moody().unwrap() for _ in range(9)]", moody, seconds=0.5)
+    report = world.run("[tools.test.moody().unwrap() for _ in range(9)]", moody, seconds=60)
     release.set()
     assert report.status == "timed_out"
     assert world.types()[-1] == "tool.call.failed"

@@ -86,7 +86,7 @@ class Stopped:
         """Sets the stop as soon as a handler has begun."""
 
         def wait() -> None:
-            assert began.wait(10)
+            assert began.wait(60)
             self.set()
 
         thread = threading.Thread(target=wait)
@@ -344,8 +344,8 @@ def test_calls_beside_the_snippet_are_cancelled_while_it_computes(stopped: Stopp
     bridge = stopped.world.bridge(deaf, waits)
     bridge.begin("test.deaf", b"{}", 1)
     bridge.begin("test.waits", b"{}", 2)
-    assert began.wait(10)
-    assert async_began.wait(10)
+    assert began.wait(60)
+    assert async_began.wait(60)
     stopped.set()
     with pytest.raises(Exception, match="cancelled"):
         while True:
@@ -378,7 +378,7 @@ def test_the_person_who_waits_is_told_why(stopped: Stopped) -> None:
     setting = stopped.set_once_begun()
     assert stopped.run("tools.test.attentive()", attentive, seconds=30).status == "cancelled"
     setting.join()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while not told and time.monotonic() < deadline:
         time.sleep(0.005)
     assert told == [("test.attentive", REASON)]
@@ -388,7 +388,7 @@ def test_nothing_watches_once_a_run_has_ended(stopped: Stopped) -> None:
     stopped.run("tools.test.look()", look)
     for thread in threading.enumerate():
         if thread.name == "coilclaw-stop":
-            thread.join(5)
+            thread.join(60)
             assert not thread.is_alive()
 
 

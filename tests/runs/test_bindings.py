@@ -404,8 +404,8 @@ def test_what_a_person_says_about_one_call_of_unknown_outcome_is_not_taken_for_t
             with (ctx.workspace / "done").open("a") as handle:
                 handle.write(f"{ctx.call_id} {line}\n")
         if not stopped.is_set():
-            both.wait(20)
-            assert stopped.wait(20)
+            both.wait(60)
+            assert stopped.wait(60)
         return line
 
     both, stopped = threading.Barrier(3), threading.Event()
@@ -414,12 +414,12 @@ def test_what_a_person_says_about_one_call_of_unknown_outcome_is_not_taken_for_t
     ends: list[RunReport] = []
     run = threading.Thread(target=lambda: ends.append(waits.run(source, note)))
     run.start()
-    both.wait(20)
+    both.wait(60)
     with waits.database.transaction() as connection:
         connection.execute("UPDATE runs SET fence = fence + 1, process = '999999999:1'")
     waits.world.log.append(Draft("run.resumed", "running", now(), waits.database.read("SELECT run_id FROM runs")[0][0]))
     stopped.set()
-    run.join(20)
+    run.join(60)
     assert ends[0].status == "crashed"
     assert waits.done == ["first"]
     report = waits.resume(ends[0], note)

@@ -280,11 +280,11 @@ def test_what_changes_while_a_call_is_under_way_is_held_until_it_ended(place: Pl
     def slowly(workspace: Path, text: str) -> None:
         put("tools/evil/tools.py")(workspace, text)
         wrote.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
 
     caller = threading.Thread(target=lambda: place.call(acting(slowly), text=EVIL.format(value=1)))
     caller.start()
-    assert wrote.wait(20)
+    assert wrote.wait(60)
     assert place.names() == ["mine.tool"], "what was there before is not concerned"
     assert place.held() == ["tools/evil/tools.py"]
     go_on.set()
@@ -299,14 +299,14 @@ def test_a_handler_that_outlives_its_call_is_still_watched(place: Place) -> None
     go_on, wrote = threading.Event(), threading.Event()
 
     def late(workspace: Path, text: str) -> None:
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         put("tools/evil/tools.py")(workspace, text)
         wrote.set()
 
     answer = place.call(acting(late), text=EVIL.format(value=1))
     assert b"timeout" in answer
     go_on.set()
-    assert wrote.wait(20)
+    assert wrote.wait(60)
     assert place.names() == []
     assert not place.ran
     for _ in range(1000):
