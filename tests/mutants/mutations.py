@@ -14,7 +14,10 @@ __all__ = ["MUTATIONS"]
 _POLICY: Final = "tests/policy/test_policy.py tests/policy/test_decisions.py"
 _CONSTRAINTS: Final = "tests/policy/test_constraints.py"
 _WAITING: Final = "tests/runs/test_waiting.py tests/runs/test_bindings.py"
-_WINDOWS: Final = "tests/policy tests/runs/test_waiting.py tests/runs/test_bindings.py -k 'window or grant or covers'"
+_WINDOWS: Final = (
+    "tests/policy tests/runs/test_waiting.py tests/runs/test_bindings.py tests/cli/test_approvals.py "
+    "-k 'window or grant or covers'"
+)
 _LOG: Final = "tests/receipts/test_log.py tests/receipts/test_canonical.py"
 _VERIFICATION: Final = "tests/receipts/test_verification.py tests/receipts/test_seal.py"
 _BRIDGE: Final = "tests/bridge/test_bridge.py"
