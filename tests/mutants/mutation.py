@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import lru_cache
 
 __all__ = ["DoesNotApply", "Mutation", "mutated_source"]
 
@@ -41,7 +42,7 @@ class Mutation:
 def mutated_source(source: str, where: str, old: str, new: str) -> str:
     """The source of a module with one text in one of its symbols replaced. Raises `DoesNotApply`."""
     symbol = where.partition(":")[2]
-    node = _found(ast.parse(source), symbol.split("."))
+    node = _found(_parsed(source), symbol.split("."))
     if node is None:
         raise DoesNotApply(f"{where}: there is no such symbol")
     decorators = getattr(node, "decorator_list", [])
@@ -53,12 +54,17 @@ def mutated_source(source: str, where: str, old: str, new: str) -> str:
         raise DoesNotApply(f"{where}: {old!r} occurs {count} times in it, not once")
     changed = "".join([*lines[:first], body.replace(old, new), *lines[last:]])
     try:
-        tree = ast.parse(changed)
+        after = _found(ast.parse(changed), symbol.split("."))
     except SyntaxError as error:
         raise DoesNotApply(f"{where}: the result is not Python: {error}") from None
-    if ast.dump(tree) == ast.dump(ast.parse(source)):
+    if after is not None and ast.dump(after) == ast.dump(node):
         raise DoesNotApply(f"{where}: {old!r} → {new!r} changes nothing")
     return changed
+
+
+@lru_cache(maxsize=4)
+def _parsed(source: str) -> ast.Module:
+    return ast.parse(source)
 
 
 def _found(tree: ast.Module, names: list[str]) -> ast.stmt | None:

@@ -132,8 +132,9 @@ def places(mutations: Sequence[Mutation]) -> list[str]:
     return sorted(found)
 
 
-def main(words: Sequence[str]) -> int:
-    chosen = [each for each in MUTATIONS if all(word in f"{each.where} {each.breaks}" for word in words)]
+def main(words: Sequence[str], mutations: Sequence[Mutation] = MUTATIONS) -> int:
+    """Try the mutations that the words name, or all; 1 if something is not noticed."""
+    chosen = [each for each in mutations if all(word in f"{each.where} {each.breaks}" for word in words)]
     if problems := unusable(chosen):
         print("These mutations no longer fit the source; edit tests/mutants/mutations.py:", *problems, sep="\n  ")
         return 1
@@ -160,8 +161,13 @@ def main(words: Sequence[str]) -> int:
     pool = ThreadPoolExecutor(_AT_A_TIME)
     results = list(pool.map(tried, chosen))
     pool.shutdown()
+    return report(results, time.monotonic() - began)
+
+
+def report(results: Sequence[Result], seconds: float) -> int:
+    """Say what became of all mutations; the exit code, which is 1 if one was not noticed."""
     missed = [each for each in results if not each.noticed]
-    print(f"{len(results) - len(missed)} of {len(results)} noticed in {time.monotonic() - began:.0f} s")
+    print(f"{len(results) - len(missed)} of {len(results)} noticed in {seconds:.0f} s")
     for each in missed:
         print(f"  not noticed: {each.mutation.where}: {each.mutation.breaks}")
         print(f"    {each.mutation.old!r} → {each.mutation.new!r}; {each.mutation.tests}; {each.how}")

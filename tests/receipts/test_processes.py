@@ -138,6 +138,7 @@ def test_four_processes_share_one_chain(tmp_path: Path) -> None:
             assert [receipt.payload["number"] for receipt in mine] == list(range(1000))
 
 
+@pytest.mark.timeout(1800)  # For every write, on a busy machine.
 def test_death_at_every_write_leaves_a_log_that_holds(tmp_path: Path) -> None:
     with start(WRITE_CALLS, tmp_path, 0, 3) as child:
         output, _ = child.communicate(timeout=60)

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -249,7 +249,7 @@ class Lives:
         finally:
             self._parents.put(parent)
 
-    def at_each(self, folder: Path, source: str, steps: range) -> Iterator[tuple[int, Ending]]:
+    def at_each(self, folder: Path, source: str, steps: Sequence[int]) -> Iterator[tuple[int, Ending]]:
         """How the run ends that dies at each of these boundaries."""
         with ThreadPoolExecutor(2) as pool:
             yield from zip(
@@ -323,6 +323,7 @@ def lives() -> Iterator[Lives]:
 
 
 @pytest.mark.req("R32", "R139")
+@pytest.mark.timeout(1800)  # For every boundary, on a busy machine.
 def test_death_at_every_boundary_of_a_run_does_nothing_twice_and_loses_nothing(lives: Lives, tmp_path: Path) -> None:
     undisturbed = lives.to_the_end(tmp_path / "undisturbed", PROGRAMS["rich"])
     assert undisturbed.value == [
