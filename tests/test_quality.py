@@ -117,6 +117,8 @@ def test_the_readme_covers_what_a_newcomer_asks() -> None:
     readme = (ROOT / "README.md").read_text()
     for topic in ("make demo", "make test", "docs/architecture.md", "docs/engines.md", "## Configuration", "## Policy"):
         assert topic in readme, topic
+    for topic in ("## Tests", "`make test-all`", "`make mutants`"):
+        assert topic in readme, topic
     for topic in ("## Commands", "What is guaranteed, and what is not", "coilclaw sandbox scorecard"):
         assert topic in readme, topic
 

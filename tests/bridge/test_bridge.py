@@ -112,6 +112,7 @@ def test_a_read_runs_at_once_and_leaves_its_trail(world: World) -> None:
         ("test.hang_async", {}, "timeout", ["requested", "started", "failed"]),
         ("test.flood", {}, "output_too_large", ["requested", "started", "failed"]),
         ("test.echo", {"text": 3}, "invalid_input", ["requested", "failed"]),
+        ("test.echo", {"text": "a", "times": "2"}, "invalid_input", ["requested", "failed"]),
         ("test.echo", {"text": "a", "more": 1}, "invalid_input", ["requested", "failed"]),
         ("test.echo", {}, "invalid_input", ["requested", "failed"]),
         ("test.nothing", {}, "unknown_tool", ["requested", "denied"]),

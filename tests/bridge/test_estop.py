@@ -124,6 +124,14 @@ results = [tools.test.look(), tools.test.save(text="x")]
     assert stopped.world.log.verify().ok
 
 
+@pytest.mark.parametrize("call", ["tools.test.save(nothing=1)", "getattr(tools.test, 'unknown')()"])
+def test_no_other_reason_is_given_while_everything_is_stopped(stopped: Stopped, call: str) -> None:
+    stopped.set()
+    assert stopped.run(f"save = tools.test.save\n{call.replace('tools.test.save', 'save')}.error.code", save).value == (
+        "stopped"
+    )
+
+
 def test_a_snippet_without_calls_runs(stopped: Stopped) -> None:
     stopped.set()
     assert stopped.run("sum(range(10))").value == 45

@@ -13,7 +13,8 @@ __all__ = ["MUTATIONS"]
 
 _POLICY: Final = "tests/policy/test_policy.py tests/policy/test_decisions.py"
 _CONSTRAINTS: Final = "tests/policy/test_constraints.py"
-_WAITING: Final = "tests/runs/test_waiting.py tests/runs/test_bindings.py"
+_WAITING: Final = "tests/runs/test_waiting.py"
+_BINDINGS: Final = "tests/runs/test_bindings.py"
 _WINDOWS: Final = (
     "tests/policy tests/runs/test_waiting.py tests/runs/test_bindings.py tests/cli/test_approvals.py "
     "-k 'window or grant or covers'"
@@ -116,7 +117,7 @@ MUTATIONS: Final = (
         "coilclaw.policy.rules:Rule.holds",
         "if not constraint.holds(sent, meant):",
         "if not constraint.holds(sent, sent):",
-        _CONSTRAINTS,
+        "tests/policy/test_decisions.py tests/policy/test_calls.py",
         "a default that was not sent is looked at too",
     ),
     Mutation(
@@ -159,21 +160,21 @@ MUTATIONS: Final = (
         "coilclaw.policy.approvals:Approval.is_for",
         "self.args_hash == args_hash",
         "True",
-        _WAITING,
+        _BINDINGS + " -k swapped_question",
         "an approval is for these arguments",
     ),
     Mutation(
         "coilclaw.policy.approvals:Approval.is_for",
         "self.tool_version, self.policy_hash)",
         "question.tool_version, self.policy_hash)",
-        _WAITING,
+        _WAITING + " -k one_version",
         "an approval is for this version of the tool",
     ),
     Mutation(
         "coilclaw.policy.approvals:Approval.is_for",
         "self.tool_version, self.policy_hash)",
         "self.tool_version, question.policy_hash)",
-        _WAITING,
+        _WAITING + " -k policy_changes",
         "an approval is for the policy in force",
     ),
     Mutation(
@@ -229,35 +230,35 @@ MUTATIONS: Final = (
         "coilclaw.policy.approvals:ApprovalBook.consume",
         "WHERE id = ? AND status = 'granted' AND",
         "WHERE id = ? AND",
-        _WAITING,
+        _BINDINGS + " -k changed_after_it_was_found",
         "an approval is used once",
     ),
     Mutation(
         "coilclaw.policy.approvals:ApprovalBook.consume",
         "AND args_hash = ? AND",
         "AND ? IS NOT NULL AND",
-        _WAITING,
+        _BINDINGS + " -k changed_after_it_was_found",
         "an approval that was changed after it was read is not used",
     ),
     Mutation(
         "coilclaw.policy.approvals:ApprovalBook.void",
         "('pending', 'granted')",
         "('pending')",
-        _WAITING,
+        _BINDINGS + " -k granted_to_a_run_that_is_over",
         "nothing uses what was granted to a run that is over",
     ),
     Mutation(
         "coilclaw.policy.approvals:ApprovalBook.ask",
         "('pending', 'granted')",
         "('pending')",
-        _WAITING,
+        _WAITING + " -k one_version",
         "a new question voids what was granted before",
     ),
     Mutation(
         "coilclaw.bridge.asking:Asking.leave",
         'known.status == "denied"',
         "False",
-        "tests/runs/test_waiting.py tests/runs/test_bindings.py tests/bridge/test_bridge.py",
+        _WAITING + " -k a_no_is_an_answer",
         "a no is an answer",
     ),
     Mutation(
@@ -286,7 +287,7 @@ MUTATIONS: Final = (
         "coilclaw.receipts.log:_executed",
         "if connection.changes() == 0:",
         "if False:",
-        _WAITING,
+        _BINDINGS + " -k 'changed_after_it_was_found or idempotent'",
         "a claim that changes nothing refuses its append",
     ),
     Mutation(
@@ -434,7 +435,7 @@ MUTATIONS: Final = (
         "coilclaw.bridge.admission:Admission.decide",
         "verdict.decision is Decision.ALLOW and not said_no",
         "verdict.decision is Decision.ALLOW",
-        _WAITING,
+        _BINDINGS + " -k policy_would_allow",
         "a no holds when the policy would allow the call by now",
     ),
     Mutation(
@@ -448,21 +449,21 @@ MUTATIONS: Final = (
         "coilclaw.bridge.admission:Admission._again",
         "(reads or asked.tool.idempotent) and prior.tool_version == asked.tool.version",
         "(reads or asked.tool.idempotent)",
-        _WAITING,
+        _BINDINGS + " -k idempotent_call",
         "a call of unknown outcome is not repeated with another version of its tool",
     ),
     Mutation(
         "coilclaw.bridge.admission:Admission._again",
         "asked.tool.risk is Risk.READ and classified is Risk.READ",
         "asked.tool.risk is Risk.READ",
-        _WAITING,
+        _BINDINGS + " -k classified_as_more",
         "a read that is classified as more is not repeated by itself",
     ),
     Mutation(
         "coilclaw.bridge.admission:Admission._again",
         "said, self._unknown = self._unknown, None",
         "said = self._unknown",
-        _WAITING,
+        _BINDINGS + " -k unknown_outcome_is_not_taken",
         "what a person says about one call is not taken for the next",
     ),
     Mutation(
@@ -704,7 +705,7 @@ MUTATIONS: Final = (
         "coilclaw.runs.runtime:Runtime.resume",
         "if not known.is_waiting:",
         "if False:",
-        _WAITING,
+        _WAITING + " -k finished_run_cannot",
         "only a run that waits is resumed",
     ),
     # Files and the network ---------------------------------------------------------------------------------

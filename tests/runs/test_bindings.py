@@ -323,6 +323,23 @@ def test_questions_of_a_run_that_is_over_are_void(waits: Waits) -> None:
     assert waits.done == []
 
 
+def test_what_was_granted_to_a_run_that_is_over_is_void(waits: Waits) -> None:
+    @define_tool(id="shelf.look", risk="read")
+    def look(ctx: ToolContext) -> int:
+        return 1
+
+    @define_tool(id="shelf.look", risk="read")
+    def look_again(ctx: ToolContext, more: int = 0) -> int:
+        return 2
+
+    report = waits.run("tools.shelf.look()\n" + SEND, look, send)
+    waits.decide(granted=True)
+    (granted,) = waits.book.list("granted")
+    assert waits.resume(report, look_again, send).status == "diverged"
+    assert waits.book.get(granted.id).status == "expired"
+    assert waits.done == []
+
+
 def test_a_clock_that_was_set_back_does_not_hide_the_question_that_is_open(
     waits: Waits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
