@@ -311,10 +311,11 @@ def test_what_is_not_json_does_not_pass(world: World, returned: Any) -> None:
     assert world.log.verify().ok
 
 
-def test_a_wrong_type_does_not_pass(world: World) -> None:
+@pytest.mark.parametrize("returned", ["three", "3", 3.0, True, [3]])
+def test_a_wrong_type_does_not_pass(world: World, returned: Any) -> None:
     @define_tool(id="test.odd", risk="read")
     def odd(ctx: ToolContext) -> int:
-        return "three"  # type: ignore[return-value]
+        return returned  # type: ignore[no-any-return]
 
     assert json.loads(world.bridge(odd).call("test.odd", b"{}", 1))["code"] == "invalid_output"
 
