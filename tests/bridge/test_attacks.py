@@ -87,6 +87,25 @@ def test_a_slow_classifier_does_not_let_a_call_past_the_end_of_its_run(world: Wo
     assert "tool.call.started" not in types(world)
 
 
+def test_a_classifier_that_does_not_answer_forbids(world: World) -> None:
+    made: list[int] = []
+    release = threading.Event()
+
+    @define_tool(id="a.write", risk="write", classify=lambda input, ctx: release.wait(60) and None)
+    def write(ctx: ToolContext) -> None:
+        made.append(1)
+
+    world.options["tool_seconds"] = 0.05
+    bridge = world.bridge(write, seconds=60)
+    answer = json.loads(bridge.call("a.write", b"{}", 1))
+    release.set()
+    bridge.close()
+    assert (answer["ok"], answer["code"]) == (False, "denied")
+    assert "classify" in answer["message"]
+    assert not made
+    assert types(world) == ["tool.call.requested", "tool.call.denied"]
+
+
 def test_a_call_admitted_too_late_is_not_made(world: World) -> None:
     made: list[int] = []
 

@@ -30,7 +30,6 @@ _REPLAY: Final = "tests/runs/test_replay.py tests/runs/test_waiting.py tests/run
 _FENCE: Final = "tests/runs/test_races.py -k 'lost_its_run or one_does'"
 _FILES: Final = "tests/integrations/test_files.py tests/integrations/test_files_search.py"
 _HOSTS: Final = "tests/sdk/test_hosts.py tests/sdk/test_addresses.py"
-_CONNECTIONS: Final = "tests/sdk/test_hosts_connections.py"
 _WIRING: Final = "tests/cli/test_wiring.py"
 _DEADLINE: Final = "tests/sandbox/test_deadline.py"
 
@@ -470,7 +469,7 @@ MUTATIONS: Final = (
         "coilclaw.bridge.admission:Admission._classify",
         'return Forbid(reason="the tool did not classify this call in time")',
         "return tool.risk",
-        "tests/bridge/test_bridge.py tests/bridge/test_attacks.py tests/bridge/test_tool_surface.py -k classif",
+        _BRIDGE_ATTACKS + " -k classifier",
         "a classifier that hangs forbids",
     ),
     Mutation(
@@ -558,13 +557,6 @@ MUTATIONS: Final = (
         "if False:",
         _TRUST,
         "what a killed process left is attributed to it",
-    ),
-    Mutation(
-        "coilclaw.trust.ledger:_ACCEPTED",
-        "INSERT OR IGNORE",
-        "INSERT OR REPLACE",
-        _TRUST,
-        "loading a file does not make it trusted",
     ),
     Mutation(
         "coilclaw.trust.ledger:TrustLedger.examine",
@@ -676,7 +668,7 @@ MUTATIONS: Final = (
     Mutation(
         "coilclaw.bridge.journal:_ENTER",
         "run_id = ? AND fence = ?)",
-        "run_id = ? AND fence <= ?)",
+        "run_id = ? AND fence >= ?)",
         _FENCE,
         "a process that lost its run writes nothing",
     ),
@@ -698,7 +690,7 @@ MUTATIONS: Final = (
         "coilclaw.bridge.repetition:Repetition.judged",
         "if self._over or not isinstance(outcome, _BY_ITSELF):",
         "if True:",
-        _REPLAY,
+        "tests/bridge/test_repetition.py",
         "a run that ends before it has done all it did diverges",
     ),
     Mutation(
@@ -797,7 +789,7 @@ MUTATIONS: Final = (
         "coilclaw.sdk.hosts:Destination.is_place_of",
         "if self.host != other.host:",
         "if False:",
-        _CONNECTIONS + " -k 'credential or posted'",
+        "tests/sdk/test_destinations.py",
         "no credential follows to another server",
     ),
     Mutation(
