@@ -91,7 +91,10 @@ def test_a_classifier_that_does_not_answer_forbids(world: World) -> None:
     made: list[int] = []
     release = threading.Event()
 
-    @define_tool(id="a.write", risk="write", classify=lambda input, ctx: release.wait(60) and None)
+    def silent(input: Any, ctx: ToolContext) -> None:
+        release.wait(60)
+
+    @define_tool(id="a.write", risk="write", classify=silent)
     def write(ctx: ToolContext) -> None:
         made.append(1)
 
