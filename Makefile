@@ -10,10 +10,10 @@ GUEST := runtime/coilclaw/sandbox/wasm/guest.wasm
 GUEST_SOURCES := guest_build.py sdk/coilclaw/sdk/result.py $(wildcard runtime/coilclaw/sandbox/guest/*.py runtime/coilclaw/sandbox/wasm/wit/*.wit)
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help setup demo test lint unit coverage fuzz bench guest clean
+.PHONY: help setup demo test test-all lint unit mutants coverage fuzz bench guest clean
 
 help: ## Show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "CoilClaw needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
@@ -40,7 +40,10 @@ setup: $(READY) ## Install into .venv
 demo: $(READY) ## Run a script in the sandbox and show what it did
 	@$(BIN)/python examples/demo.py
 
-test: lint unit ## Lint, types, layers and all tests
+test: lint unit ## Lint, types, layers and the tests; a sample where there are thousands of generated cases
+
+test-all: export COILCLAW_TEST_ALL := 1
+test-all: lint unit ## The same with every generated case; takes several times as long
 
 lint: $(READY) $(DEV) ## ruff, mypy, pyright and import-linter
 	@$(BIN)/ruff check .
@@ -52,6 +55,9 @@ lint: $(READY) $(DEV) ## ruff, mypy, pyright and import-linter
 
 unit: $(READY) $(DEV) ## The tests alone
 	@$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist worksteal -q $(ARGS)
+
+mutants: $(READY) $(DEV) ## Break the code in a hundred small ways, one at a time; tests must notice each (ARGS=policy: some)
+	@$(BIN)/python tests/mutants/run.py $(ARGS)
 
 coverage: ## The tests, and which lines of which module they reach; takes half as long again
 	@$(MAKE) --no-print-directory unit ARGS="--cov --cov-report=term $(ARGS)"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -32,6 +34,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if "PYTEST_XDIST_WORKER" in os.environ:
     with suppress(PermissionError):  # The leader of a session has a group of its own.
         os.setpgid(0, 0)
+
+
+# Tests need no network, and none of them is to find out that there is one.
+def _stay_on_this_machine(event: str, arguments: tuple[Any, ...]) -> None:
+    if event not in ("socket.connect", "socket.getaddrinfo"):
+        return
+    place = arguments[1][0] if event == "socket.connect" and isinstance(arguments[1], tuple) else arguments[0]
+    if not isinstance(place, str | bytes):
+        return
+    host = place.decode("ascii", "replace") if isinstance(place, bytes) else place
+    if host not in ("", "localhost", "::1") and not host.startswith("127."):
+        raise ConnectionRefusedError(f"tests need no network, and {host!r} is beyond this machine")
+
+
+sys.addaudithook(_stay_on_this_machine)
 
 # The same examples every time: a run that fails is to be one that has changed something. `make fuzz` looks further.
 settings.register_profile("steady", derandomize=True)
@@ -116,6 +133,21 @@ def world(log: ReceiptLog, tmp_path: Path, engine: WasmEngine) -> Iterator[World
     handlers = Handlers()
     yield World(log=log, workspace=workspace, engine=engine, handlers=handlers)
     handlers.close()
+
+
+TimePasses = Callable[[float], None]
+
+
+@pytest.fixture
+def time_passes(monkeypatch: pytest.MonkeyPatch) -> TimePasses:
+    """Lets seconds pass on the monotonic clock of this process, without anybody waiting for them."""
+    real, ahead = time.monotonic, [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: real() + ahead[0])
+
+    def pass_by(seconds: float) -> None:
+        ahead[0] += seconds
+
+    return pass_by
 
 
 Make = Callable[..., World]

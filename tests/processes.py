@@ -17,7 +17,7 @@ def is_alive(pid: int) -> bool:
 
 def gone(pid: int) -> bool:
     """A killed process disappears when it is reaped, which is somebody else's work."""
-    for _ in range(500):
+    for _ in range(6000):
         if not is_alive(pid):
             return True
         time.sleep(0.01)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel, field_validator
-from tests.conftest import World
+from tests.conftest import TimePasses, World
 
 from coilclaw.policy import Answer, Autonomy, Question
 from coilclaw.sandbox import Abandoned, Crashed, Deadline, Limits, RunEnded
@@ -59,7 +59,7 @@ def test_answers_that_nobody_reads_are_bounded(world: World) -> None:
         pass
     answers: list[Any] = []
     while len(answers) < 40:
-        delivered = json.loads(bridge.wait(10))
+        delivered = json.loads(bridge.wait(60))
         assert sum(len(answer) for _, answer in delivered) < 10 * 1024 * 1024
         answers += [json.loads(answer) for _, answer in delivered]
     assert sum(answer["ok"] for answer in answers) == 16 * 1024 * 1024 // 900_021
@@ -67,23 +67,46 @@ def test_answers_that_nobody_reads_are_bounded(world: World) -> None:
     bridge.close()
 
 
-def test_a_slow_classifier_does_not_let_a_call_past_the_end_of_its_run(world: World) -> None:
+def test_a_slow_classifier_does_not_let_a_call_past_the_end_of_its_run(world: World, time_passes: TimePasses) -> None:
     ran = threading.Event()
     release = threading.Event()
 
     def slow(input: Any, ctx: ToolContext) -> None:
-        release.wait(20)
+        time_passes(1000)
+        release.wait(60)
 
     @define_tool(id="a.write", risk="write", classify=slow)
     def write(ctx: ToolContext) -> None:
         ran.set()
 
-    report = world.run("tools.a.write()", write, seconds=0.2)
+    report = world.run("tools.a.write()", write, seconds=60)
     assert report.status == "timed_out"
     release.set()
     assert not ran.wait(0.3)
     assert "tool.call.requested" in types(world)
     assert "tool.call.started" not in types(world)
+
+
+def test_a_classifier_that_does_not_answer_forbids(world: World) -> None:
+    made: list[int] = []
+    release = threading.Event()
+
+    def silent(input: Any, ctx: ToolContext) -> None:
+        release.wait(60)
+
+    @define_tool(id="a.write", risk="write", classify=silent)
+    def write(ctx: ToolContext) -> None:
+        made.append(1)
+
+    world.options["tool_seconds"] = 0.05
+    bridge = world.bridge(write, seconds=60)
+    answer = json.loads(bridge.call("a.write", b"{}", 1))
+    release.set()
+    bridge.close()
+    assert (answer["ok"], answer["code"]) == (False, "denied")
+    assert "classify" in answer["message"]
+    assert not made
+    assert types(world) == ["tool.call.requested", "tool.call.denied"]
 
 
 def test_a_call_admitted_too_late_is_not_made(world: World) -> None:
@@ -207,12 +230,12 @@ def test_secrets_do_not_leave_through_codes_reasons_or_invalid_arguments(world: 
     assert b"supersecret" not in b"".join([*answers, *(body for (body,) in stored)])
 
 
-def test_a_slow_yes_leaves_the_tool_its_time(world: World) -> None:
+def test_a_slow_yes_leaves_the_tool_its_time(world: World, time_passes: TimePasses) -> None:
     seen: list[float | None] = []
 
     class Slow:
         def decide(self, question: Question) -> Answer:
-            threading.Event().wait(0.4)
+            time_passes(1000)
             return Answer(decision="allow-once", decided_by="ada")
 
     @define_tool(id="a.write", risk="write")
@@ -221,10 +244,10 @@ def test_a_slow_yes_leaves_the_tool_its_time(world: World) -> None:
 
     world.autonomy = Autonomy.SUPERVISED
     world.approver = Slow()
-    bridge = world.bridge(write, seconds=0.3)
+    bridge = world.bridge(write, seconds=60)
     assert json.loads(bridge.call("a.write", b"{}", 1))["ok"]
     assert seen[0] is not None
-    assert seen[0] > 0.1
+    assert seen[0] > 1
 
 
 def test_an_engine_that_cannot_start_still_ends_the_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

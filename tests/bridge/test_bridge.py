@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import threading
 import time
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from tests.conftest import World
+from tests.conftest import TimePasses, World
 
 from coilclaw.policy import Answer, ApproveAll, Autonomy, Question
 from coilclaw.receipts import LogUnwritable
@@ -83,14 +84,14 @@ def call(world: World, tool: str, arguments: Any = None, **options: Any) -> dict
     return answer
 
 
-@pytest.mark.req(
-    "R6", "R14", "R36", "R37", "R40", "R41", "R140", "R368", "R371", "R372", "R373", "R374", "R375", "R376"
-)
+@pytest.mark.req("R6", "R14", "R36", "R37", "R40", "R41", "R85", "R140", "R371", "R372", "R373", "R374", "R375", "R376")
 def test_a_read_runs_at_once_and_leaves_its_trail(world: World) -> None:
     assert call(world, "test.echo", {"text": "a", "times": 2}) == {"ok": True, "value": "aa"}
     assert world.types() == ["tool.call.requested", "tool.call.started", "tool.call.succeeded"]
     requested, started, succeeded = world.log.of_run("run-test")
     assert requested.tool == "test.echo"
+    assert requested.run_id == "run-test"
+    assert requested.tool_call_id is not None
     assert requested.conversation_id == "talk-1"
     assert requested.risk is Risk.READ
     assert requested.payload == {"line": 7, "number": 1}
@@ -101,7 +102,7 @@ def test_a_read_runs_at_once_and_leaves_its_trail(world: World) -> None:
     assert world.log.contents(str(succeeded.result_hash)) == b'"aa"'
 
 
-@pytest.mark.req("R42", "R102")
+@pytest.mark.req("R14", "R42", "R102", "R368", "R375")
 @pytest.mark.parametrize(
     ("tool", "arguments", "code", "types"),
     [
@@ -111,6 +112,7 @@ def test_a_read_runs_at_once_and_leaves_its_trail(world: World) -> None:
         ("test.hang_async", {}, "timeout", ["requested", "started", "failed"]),
         ("test.flood", {}, "output_too_large", ["requested", "started", "failed"]),
         ("test.echo", {"text": 3}, "invalid_input", ["requested", "failed"]),
+        ("test.echo", {"text": "a", "times": "2"}, "invalid_input", ["requested", "failed"]),
         ("test.echo", {"text": "a", "more": 1}, "invalid_input", ["requested", "failed"]),
         ("test.echo", {}, "invalid_input", ["requested", "failed"]),
         ("test.nothing", {}, "unknown_tool", ["requested", "denied"]),
@@ -125,7 +127,8 @@ def test_every_way_to_fail_is_a_value_with_receipts(
     assert not answer["ok"]
     assert answer["code"] == code
     assert world.types() == [f"tool.call.{each}" for each in types]
-    assert world.log.latest(1)[0].payload["code"] == code
+    last = world.log.latest(1)[0]
+    assert (last.status, last.payload["code"]) == (types[-1], code)
     assert not effects
 
 
@@ -143,6 +146,10 @@ def test_readonly_denies_a_write_and_says_why(world: World) -> None:
     assert answer["code"] == "denied"
     assert "readonly" in answer["message"]
     assert not effects
+    assert world.types() == ["tool.call.requested", "tool.call.denied"]
+    denied = world.log.latest(1)[0]
+    assert (denied.tool, denied.status, denied.payload["code"]) == ("test.save", "denied", "denied")
+    assert "readonly" in denied.payload["message"]
 
 
 class Recording:
@@ -157,7 +164,7 @@ class Recording:
         return Answer(decision=self.decision, decided_by="ada")
 
 
-@pytest.mark.req("R33", "R38", "R486")
+@pytest.mark.req("R33", "R38", "R368", "R486")
 def test_an_approved_call_runs_and_names_who_approved(world: World) -> None:
     world.autonomy = Autonomy.SUPERVISED
     world.approver = person = Recording("allow-once")
@@ -170,7 +177,7 @@ def test_an_approved_call_runs_and_names_who_approved(world: World) -> None:
     assert (question.tool, question.arguments, question.number, question.line) == ("test.save", '{"text":"a"}', 1, 7)
 
 
-@pytest.mark.req("R33", "R367")
+@pytest.mark.req("R33", "R39", "R367", "R368")
 @pytest.mark.parametrize(("decision", "code"), [("deny", "approval_denied"), ("unanswered", "approval_required")])
 def test_without_a_yes_nothing_runs(world: World, decision: str, code: str) -> None:
     world.autonomy = Autonomy.SUPERVISED
@@ -208,17 +215,15 @@ def test_a_write_is_on_disk_before_its_handler_runs(world: World) -> None:
 
 
 @pytest.mark.req("R32")
-def test_time_stands_still_while_a_person_decides(world: World) -> None:
-    decided = threading.Event()
-
+def test_time_stands_still_while_a_person_decides(world: World, time_passes: TimePasses) -> None:
     class Slow:
         def decide(self, question: Question) -> Answer:
-            decided.wait(0.3)
+            time_passes(1000)
             return Answer(decision="allow-once", decided_by="ada")
 
     world.autonomy = Autonomy.SUPERVISED
     world.approver = Slow()
-    assert call(world, "test.save", {"text": "a"}, seconds=0.2)["ok"]
+    assert call(world, "test.save", {"text": "a"}, seconds=60)["ok"]
 
 
 # What a snippet can send ------------------------------------------------------------------------------
@@ -306,10 +311,11 @@ def test_what_is_not_json_does_not_pass(world: World, returned: Any) -> None:
     assert world.log.verify().ok
 
 
-def test_a_wrong_type_does_not_pass(world: World) -> None:
+@pytest.mark.parametrize("returned", ["three", "3", 3.0, True, [3]])
+def test_a_wrong_type_does_not_pass(world: World, returned: Any) -> None:
     @define_tool(id="test.odd", risk="read")
     def odd(ctx: ToolContext) -> int:
-        return "three"  # type: ignore[return-value]
+        return returned  # type: ignore[no-any-return]
 
     assert json.loads(world.bridge(odd).call("test.odd", b"{}", 1))["code"] == "invalid_output"
 
@@ -327,8 +333,10 @@ def test_models_become_plain_data(world: World) -> None:
 SECRET = 's3cr"et\\\u00e9'
 
 
-@pytest.mark.req("R500")
-def test_secrets_never_leave(world: World) -> None:
+@pytest.mark.req("R455", "R500")
+def test_secrets_never_leave(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+
     @define_tool(id="test.leak", risk="write", secrets=["API_KEY"])
     def leak(ctx: ToolContext, how: str, echo: str = "") -> dict[str, str]:
         value = ctx.secrets["API_KEY"]
@@ -346,7 +354,8 @@ def test_secrets_never_leave(world: World) -> None:
     ]
     bridge.close()
     stored = world.log._database.read("SELECT body FROM receipts UNION ALL SELECT body FROM contents")
-    everything = b"".join([*answers, *(body for (body,) in stored)])
+    assert not caplog.text or "test.leak" in caplog.text
+    everything = b"".join([*answers, *(body for (body,) in stored), caplog.text.encode()])
     for form in (SECRET, json.dumps(SECRET)[1:-1], json.dumps(SECRET, ensure_ascii=False)[1:-1]):
         assert form.encode() not in everything
     assert b"[secret API_KEY]" in everything
@@ -393,14 +402,14 @@ def test_parallel_calls_land_at_the_right_call(world: World) -> None:
 
     @define_tool(id="test.together", risk="read")
     def together(ctx: ToolContext, n: int) -> int:
-        gate.wait(20)  # Passes only when all ten are under way at once.
+        gate.wait(60)  # Passes only when all ten are under way at once.
         return n * n
 
     bridge = world.bridge(together)
     numbers = {bridge.begin("test.together", b'{"n": %d}' % n, 1): n for n in range(10)}
     answers: dict[int, Any] = {}
     while len(answers) < 10:
-        answers |= {number: json.loads(answer) for number, answer in json.loads(bridge.wait(10))}
+        answers |= {number: json.loads(answer) for number, answer in json.loads(bridge.wait(60))}
     assert {numbers[number]: answer["value"] for number, answer in answers.items()} == {n: n * n for n in range(10)}
     assert list(numbers) == list(range(1, 11))
 
@@ -408,7 +417,7 @@ def test_parallel_calls_land_at_the_right_call(world: World) -> None:
 def test_a_begun_call_that_is_refused_answers_too(world: World) -> None:
     bridge = world.bridge(*TOOLS)
     number = bridge.begin("test.nothing", b"{}", 1)
-    ((answered, answer),) = json.loads(bridge.wait(10))
+    ((answered, answer),) = json.loads(bridge.wait(60))
     assert answered == number
     assert json.loads(answer)["code"] == "unknown_tool"
     assert json.loads(bridge.wait(0)) == []
@@ -419,7 +428,7 @@ def test_calls_left_behind_are_given_up_and_say_so(world: World) -> None:
 
     @define_tool(id="test.slow", risk="write")
     def slow(ctx: ToolContext) -> None:
-        release.wait(20)
+        release.wait(60)
 
     bridge = world.bridge(slow)
     for _ in range(3):
@@ -442,14 +451,15 @@ def test_a_cancelled_run_makes_no_more_calls(world: World) -> None:
     assert not effects
 
 
-def test_a_deadline_inside_a_call_ends_the_run(world: World) -> None:
+def test_a_deadline_inside_a_call_ends_the_run(world: World, time_passes: TimePasses) -> None:
     release = threading.Event()
 
     @define_tool(id="test.wait", risk="read")
     def wait(ctx: ToolContext) -> None:
-        release.wait(20)
+        time_passes(1000)
+        release.wait(60)
 
-    bridge = world.bridge(wait, seconds=0.1)
+    bridge = world.bridge(wait, seconds=60)
     with pytest.raises(RunEnded) as ended:
         bridge.call("test.wait", b"{}", 1)
     release.set()
@@ -457,6 +467,7 @@ def test_a_deadline_inside_a_call_ends_the_run(world: World) -> None:
     assert world.types()[-1] == "tool.call.failed"
 
 
+@pytest.mark.req("R14")
 @pytest.mark.parametrize("tool", ["test.save", "test.echo"])
 def test_no_tool_runs_without_a_log(world: World, tool: str) -> None:
     bridge = world.bridge(*TOOLS)
@@ -473,7 +484,7 @@ def test_yes_to_everything_is_recorded_as_such(world: World) -> None:
     assert world.log.of_run("run-test")[1].payload["decided_by"] == "ada (--yes)"
 
 
-def test_a_quick_tool_that_hangs_later_does_not_hold_up_the_answer(world: World) -> None:
+def test_a_quick_tool_that_hangs_later_does_not_hold_up_the_answer(world: World, time_passes: TimePasses) -> None:
     release = threading.Event()
     calls: list[int] = []
 
@@ -481,10 +492,11 @@ def test_a_quick_tool_that_hangs_later_does_not_hold_up_the_answer(world: World)
     def moody(ctx: ToolContext) -> int:
         calls.append(1)
         if len(calls) > 5:
-            release.wait(20)
+            time_passes(1000)
+            release.wait(60)
         return len(calls)
 
-    report = world.run("[tools.test.moody().unwrap() for _ in range(9)]", moody, seconds=0.5)
+    report = world.run("[tools.test.moody().unwrap() for _ in range(9)]", moody, seconds=60)
     release.set()
     assert report.status == "timed_out"
     assert world.types()[-1] == "tool.call.failed"

@@ -48,7 +48,7 @@ def test_an_async_handler_is_cancelled() -> None:
 
     with pytest.raises(Abandoned):
         handlers.run_async(hang(), 0.02, Deadline(10))
-    assert cancelled.wait(10)
+    assert cancelled.wait(60)
     handlers.close()
 
 
@@ -72,9 +72,9 @@ def test_threads_are_reused() -> None:
 def test_a_quick_handler_moves_to_the_calling_thread_and_back() -> None:
     handlers = Handlers()
     here = threading.get_ident()
-    places = [handlers.run("v1", threading.get_ident, 10, Deadline(10)) for _ in range(6)]
-    assert places[0] != here
-    assert places[-1] == here
+    assert handlers.run("v1", threading.get_ident, 10, Deadline(10)) != here
+    # On a busy machine a quick one may look slow several times.
+    assert any(handlers.run("v1", threading.get_ident, 10, Deadline(10)) == here for _ in range(1000))
     slow = threading.Event()
     handlers.run("v1", lambda: slow.wait(0.05), 10, Deadline(10))
     assert handlers.run("v1", threading.get_ident, 10, Deadline(10)) != here

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.forked import forks
+from tests.cli.forked import forks, mutation_environment
 from tests.conftest import cache_folder
 
 
@@ -37,6 +37,7 @@ class Command:
             "PATH": os.environ["PATH"],
             "HOME": str(folder / "home"),
             **({"COVERAGE_PROCESS_START": start} if (start := os.environ.get("COVERAGE_PROCESS_START")) else {}),
+            **mutation_environment(),
         }
         self.home.mkdir(parents=True, mode=0o700)
         # The compiled sandbox is shared by all tests; compiling it takes seconds.
@@ -51,7 +52,9 @@ class Command:
         told = stdin.encode() if isinstance(stdin, str) else stdin
         surrounding = {**self.environment, **environment}
         # What Python reads before it runs anything needs a Python that starts.
-        early = any(name.startswith(("PYTHON", "LC_", "LANG", "LD_")) for name in surrounding)
+        early = any(
+            name.startswith(("PYTHON", "LC_", "LANG", "LD_")) for name in surrounding.keys() - mutation_environment()
+        )
         if (parent := forks()) is not None and not early:
             code, out, err = parent.run(line[1:], told, surrounding, self.folder)
         else:

@@ -22,11 +22,18 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-__all__ = ["Forks", "forks"]
+__all__ = ["Forks", "forks", "mutation_environment"]
 
 # Programs for the other side of a sandbox or of a process; they do not belong into this one.
 _ELSEWHERE = ("coilclaw.sandbox.guest", "coilclaw.sandbox.restricted.child", "coilclaw.integrations.shell.supervisor")
 _LIMIT = 1 << 20
+
+
+def mutation_environment() -> dict[str, str]:
+    """What `make mutants` adds to the environment, so that commands are mutated too; mostly nothing."""
+    if "TRIED_MUTATION" not in os.environ:
+        return {}
+    return {name: os.environ[name] for name in ("TRIED_MUTATION", "PYTHONPATH")}
 
 
 class Forks:
@@ -44,7 +51,7 @@ class Forks:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={"PATH": os.environ["PATH"]},
+                env={"PATH": os.environ["PATH"], **mutation_environment()},
                 pass_fds=[theirs.fileno()],
             )
         atexit.register(self.close)

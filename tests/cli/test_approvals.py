@@ -76,7 +76,7 @@ def on_terminal(command: Command, *args: str, answers: dict[bytes, bytes]) -> tu
                     os.write(master, left.pop(prompt))
         except OSError:
             pass  # Linux reports the end of a terminal this way.
-        process.wait(30)
+        process.wait(60)
     os.close(master)
     assert not left, screen
     return process.returncode, screen.decode()

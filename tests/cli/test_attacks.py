@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import subprocess
-import time
 
 import pytest
 from tests.cli.conftest import Command
@@ -19,20 +19,23 @@ def on_terminal(coilclaw: Command, line: list[str], *, type_first: bytes = b"") 
     with subprocess.Popen(line, stdin=slave, stdout=slave, stderr=slave, env=coilclaw.environment) as process:
         os.close(slave)
         screen = b""
-        typed = asked = False
+        typed = False
         try:
-            while chunk := os.read(master, 4096):
+            while True:
+                if not select.select([master], [], [], 0.3)[0]:
+                    if b"Approve? [y/N]" in screen:
+                        os.write(master, b"\n")  # What was typed ahead had its time to be taken for an answer.
+                    continue
+                if not (chunk := os.read(master, 4096)):
+                    break
                 screen += chunk
                 if type_first and b"now" in screen and not typed:
                     os.write(master, type_first)
                     typed = True
-                if b"Approve? [y/N]" in screen and not asked:
-                    asked = True
-                    time.sleep(0.3)  # Long enough for an answer that was typed ahead to be taken.
-                    os.write(master, b"\n")
+                    (coilclaw.workspace / "typed").touch()
         except OSError:
             pass  # Linux reports the end of a terminal this way.
-        process.wait(30)
+        process.wait(60)
     os.close(master)
     return screen
 
@@ -40,7 +43,10 @@ def on_terminal(coilclaw: Command, line: list[str], *, type_first: bytes = b"") 
 def test_what_was_typed_before_the_question_is_no_answer(coilclaw: Command) -> None:
     coilclaw("init")
     script = coilclaw.folder / "x.py"
-    script.write_text("import time\nprint('type y now')\ntime.sleep(1)\ntools.files.write(path='a.txt', text='x').code")
+    script.write_text(
+        "import time\nprint('type y now')\nwhile not tools.files.read(path='typed').ok: time.sleep(0.05)\n"
+        "tools.files.write(path='a.txt', text='x').code"
+    )
     screen = on_terminal(coilclaw, [*coilclaw.line, "run", str(script)], type_first=b"y\n")
     assert b"approval_denied" in screen
     assert not (coilclaw.workspace / "a.txt").exists()

@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 from tests.cli.conftest import Command
+from tests.conftest import cache_folder
 
 TOOL = """
 from coilclaw.sdk import ToolContext, define_tool
@@ -24,15 +25,20 @@ def store(ctx: ToolContext, a: int) -> int:
 """
 
 
-@pytest.mark.req("R241", "R417", "R481", "R292")
+@pytest.mark.req("R241", "R292")
 def test_init_makes_home_configuration_and_workspace(coilclaw: Command) -> None:
+    (coilclaw.home / "cache").unlink()
+    coilclaw.home.rmdir()
+    assert not coilclaw.workspace.exists()
     done = coilclaw("init")
     assert done.code == 0
+    assert coilclaw.workspace.is_dir()
     assert (coilclaw.home / "config.toml").exists()
     assert (coilclaw.home / "coilclaw.db").exists()
     assert (coilclaw.home / "coilclaw.db").stat().st_mode & 0o777 == 0o600
     assert (coilclaw.home / "keys/receipts.key").stat().st_mode & 0o777 == 0o600
     assert coilclaw.home.stat().st_mode & 0o777 == 0o700
+    (coilclaw.home / "cache").symlink_to(cache_folder())
     shown = re.search(r"coilclaw run (\S+)", done.out)
     assert shown is not None
     ran = coilclaw("run", shown[1])
@@ -145,10 +151,18 @@ def test_an_export_that_cannot_be_written_is_one_clear_line(coilclaw: Command) -
     assert "cannot write" in done.err
 
 
+@pytest.mark.req("R423")
 def test_receipts_are_listed_and_shown(coilclaw: Command) -> None:
     run_id = coilclaw("run", "-", "--json", stdin="tools.time.now(zone='Asia/Tokyo')").json["run_id"]
     listed = coilclaw("receipt", "list", "--run", run_id).out
     assert "tool.call.succeeded" in listed
+    listed_as_json = coilclaw("receipt", "list", "--run", run_id, "--json").json
+    assert [each["type"] for each in listed_as_json] == [
+        "run.started",
+        *(f"tool.call.{kind}" for kind in ("requested", "started", "succeeded")),
+        "run.finished",
+    ]
+    assert {each["run_id"] for each in listed_as_json} == {run_id}
     shown = coilclaw("receipt", "show", "4", "--json").json
     assert shown["arguments"] == {"zone": "Asia/Tokyo"}
     assert shown["result"]["timezone"] == "Asia/Tokyo"

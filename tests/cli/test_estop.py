@@ -102,7 +102,7 @@ def test_status_goes_with_nothing_else(coilclaw: Command) -> None:
     assert coilclaw("estop", "--status", "--reason", "x").code == 2
 
 
-@pytest.mark.req("R477", "R479")
+@pytest.mark.req("R477")
 def test_a_snippet_runs_without_tools_and_the_person_is_told_once(coilclaw: Command) -> None:
     coilclaw("estop", "--reason", "enough")
     done = coilclaw("run", "-", stdin="r = tools.time.now()\n[1 + 1, r.error.code]")

@@ -113,7 +113,7 @@ def at_a_terminal(coilclaw: Command, arguments: list[str], answer: bytes) -> tup
                     answered = True
         except OSError:
             pass  # Linux reports the end of a terminal this way.
-        code = process.wait(30)
+        code = process.wait(60)
     os.close(master)
     assert answered, screen
     return code, screen.decode()

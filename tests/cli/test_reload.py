@@ -58,9 +58,9 @@ def test_a_process_that_watches_loads_everything_again(coilclaw: Command) -> Non
         return True
 
     with Watch(coilclaw.workspace / "tools", look):
-        assert began.wait(20)
+        assert began.wait(60)
         assert coilclaw("tool", "reload").code == 0
-        assert forced.wait(20)
+        assert forced.wait(60)
 
 
 def as_a_link(request: Path, target: Path) -> None:

@@ -167,7 +167,7 @@ def on_terminal(coilclaw: Command, line: list[str], until: bytes, answer: bytes)
                     answered = True
         except OSError:
             pass  # Linux reports the end of a terminal this way.
-        process.wait(30)
+        process.wait(60)
     os.close(master)
     assert answered, screen
     return screen

@@ -95,7 +95,7 @@ def test_a_run_in_progress_keeps_its_tools_and_the_next_one_sees_the_new(parts: 
         reloads.wait_for(1)
         assert run(parts, sandbox, "tools.mine.answer().unwrap()") == 2
         (workspace / "go-on").touch()
-        running.join(20)
+        running.join(60)
     assert values == [1]
 
 
@@ -185,5 +185,5 @@ def test_a_plugins_program_is_ended_also_when_its_plugin_is_gone(tmp_path: Path)
     shutil.rmtree(tmp_path / "home/plugins")
     box.close()
     assert gone(int((tmp_path / "pid").read_text()))
-    caller.join(10)
+    caller.join(60)
     assert len(ended) == 1

@@ -260,7 +260,7 @@ def test_a_process_that_watches_has_the_tool_at_once_and_runs_nothing_else_again
 
         with toolbox.watch(changed):
             assert coilclaw("tool", "trust", NAME, "--yes").code == 0
-            assert came.wait(20)
+            assert came.wait(60)
         assert toolbox.registry.tools["theirs.tool"](None) == 5
         assert toolbox.registry.tools["mine.tool"] is mine
     assert not (coilclaw.workspace / "tools/.reload").exists()

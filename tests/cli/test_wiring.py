@@ -1,282 +1,167 @@
-"""From each key of config.toml to the bound that it sets, through the real command."""
+"""Every bound in the configuration is in force in a run of the command line.
+
+Each case would end in another way with the default of that setting.
+"""
 
 from __future__ import annotations
 
-import json
 import socket
-import threading
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from tests.cli.conftest import Command
-from tests.integrations.conftest import Answer, raw_serving, serving
+from tests.integrations.conftest import Answer, Loopback, serving
 
-SLOW = """
-import time
-from coilclaw.sdk import define_tool
+TOOLS = '''
+import threading
+from coilclaw.sdk import ToolContext, define_tool
 
-@define_tool(id="slow.wait", risk="read")
-def wait(ctx) -> str:
-    \"\"\"Wait until nobody wants an answer any more.\"\"\"
-    while not ctx.cancelled:
-        time.sleep(0.01)
-    return "cancelled"
+@define_tool(id="demo.hang", risk="read")
+def hang(ctx: ToolContext) -> None:
+    """Do nothing until nobody waits any more."""
+    for _ in range(100):
+        if ctx.cancelled:
+            return
+        threading.Event().wait(0.1)
 
-@define_tool(id="slow.long", risk="read")
-def long(ctx, size: int) -> str:
-    \"\"\"A long answer.\"\"\"
+@define_tool(id="demo.text", risk="read")
+def text(ctx: ToolContext, size: int) -> str:
+    """So many letters."""
     return "x" * size
-"""
+'''
 
 
-class Configured:
-    """A workspace under a configuration that a test writes."""
+CODE = "def code(result): return getattr(result, 'code', None)\n"
+"""For snippets: why a call failed, or None."""
 
-    def __init__(self, coilclaw: Command) -> None:
-        self.coilclaw = coilclaw
-        coilclaw.workspace.mkdir(parents=True)
 
-    def __call__(self, configuration: str, source: str, *options: str) -> dict[str, Any]:
-        (self.coilclaw.home / "config.toml").write_text(configuration)
-        done = self.coilclaw("run", "-", "--json", *options, stdin=source)
-        assert done.out, done.err
-        report: dict[str, Any] = done.json
-        return report
+def value_of(command: Command, configuration: str, source: str, *options: str) -> object:
+    (command.home / "config.toml").write_text(configuration)
+    done = command("run", "-", "--json", *options, stdin=CODE + source)
+    assert done.json["status"] == "completed", done
+    return done.json["value"]
 
-    def code(self, configuration: str, call: str, *options: str) -> str | None:
-        """The error of one call, or None when it was made."""
-        report = self(configuration, f"r = {call}\nNone if r.ok else r.code", *options)
-        if report["status"] == "rejected":  # Known to be denied before anything ran.
-            return "denied"
-        assert report["status"] == "completed", report
-        code: str | None = report["value"]
-        return code
+
+def end_of(command: Command, configuration: str, source: str) -> str:
+    (command.home / "config.toml").write_text(configuration)
+    status: str = command("run", "-", "--json", stdin=source).json["status"]
+    return status
 
 
 @pytest.fixture
-def run(coilclaw: Command) -> Configured:
-    return Configured(coilclaw)
+def tooled(coilclaw: Command) -> Command:
+    coilclaw.tool("demo/x.py", TOOLS)
+    return coilclaw
 
 
-def test_forbidden_commands_reach_the_shell(run: Configured) -> None:
-    full = '[security]\nautonomy = "full"\nshell_allow = ["echo"]\n'
-    call = 'tools.shell.run(command="echo hello")'
-    assert run.code(full, call) is None
-    assert run.code(f'{full}forbidden_commands = ["echo"]', call) == "denied"
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with serving() as made:
+        made.answers["/"] = Answer(body=b"hello")
+        yield made
 
 
-def test_shell_allow_reaches_the_shell(run: Configured) -> None:
-    call = 'tools.shell.run(command="seq 3")'
-    assert run.code('[security]\nshell_allow = ["seq"]', call, "--yes") is None
-    assert run.code('[security]\nshell_allow = ["echo"]', call, "--yes") == "denied"
+# What calls may do ---------------------------------------------------------------------------------------
 
 
-def test_shell_seconds_reach_the_shell(run: Configured) -> None:
-    text = '[security]\nautonomy = "full"\nshell_allow = ["sleep"]\n[limits]\nseconds = 14\nshell_seconds = 0.3'
-    report = run(text, 'tools.shell.run(command="sleep 60").unwrap()["timed_out"]')
-    assert (report["status"], report["value"]) == ("completed", True)
-
-
-def test_forbidden_paths_reach_every_tool_for_files(run: Configured) -> None:
-    workspace = run.coilclaw.workspace
-    (workspace / "secret").mkdir()
-    (workspace / "secret/key").write_text("k")
-    call = 'tools.files.read(path="secret/key")'
-    assert run.code("", call) is None
-    assert run.code(f'[security]\nforbidden_paths = ["{workspace}/secret"]', call) == "denied"
-
-
-def test_tool_seconds_reach_a_call(run: Configured) -> None:
-    run.coilclaw.tool("slow/tools.py", SLOW)
-    assert run.code("[limits]\nseconds = 25\ntool_seconds = 0.3", "tools.slow.wait()") == "timeout"
-
-
-def test_response_bytes_bound_what_any_tool_returns(run: Configured) -> None:
-    run.coilclaw.tool("slow/tools.py", SLOW)
-    call = "tools.slow.long(size=5000)"
-    assert run.code("", call) is None
-    assert run.code("[limits]\nresponse_bytes = 4096", call) == "output_too_large"
-
-
-def test_response_bytes_bound_what_is_read_from_a_file(run: Configured) -> None:
-    (run.coilclaw.workspace / "long.txt").write_text("x" * 5000)
-    call = 'tools.files.read(path="long.txt", max_bytes=100000)'
-    assert run.code("", call) is None
-    assert run.code("[limits]\nresponse_bytes = 4096", call) == "too_large"
-
-
-def test_http_private_and_domains_reach_http(run: Configured) -> None:
-    with serving() as server:
-        server.answers["/"] = Answer(200, b"hello")
-        call = f'tools.http.get(url="{server.url}/")'
-        closed = '[security]\nautonomy = "readonly"\n'
-        listed = f'http_domains = ["{server.authority}"]\n'
-        private = f'http_private = ["{server.authority}"]\n'
-        assert run.code(closed + listed + private, call) is None
-        assert run.code(closed + private, call) == "denied"  # Not listed: a write, which readonly denies.
-        seen = len(server.seen)
-        assert run.code(closed + listed, call) == "denied"  # Not public.
-        assert len(server.seen) == seen
-
-
-def test_http_seconds_reach_http(run: Configured) -> None:
-    def never(client: socket.socket, over: threading.Event) -> None:
-        over.wait(60)
-
-    with raw_serving(never) as port:
-        places = f'["127.0.0.1:{port}"]'
-        text = f"[security]\nhttp_domains = {places}\nhttp_private = {places}\n"
-        text += "[limits]\nseconds = 18\nhttp_seconds = 0.3"
-        report = run(text, f'tools.http.get(url="http://127.0.0.1:{port}/").ok')
-    assert (report["status"], report["value"]) == ("completed", False)
-
-
-def test_settings_of_an_integration_reach_its_tools(run: Configured) -> None:
-    run.coilclaw.tool(
-        "mine/tools.py",
-        "from coilclaw.sdk import define_tool\n\n"
-        '@define_tool(id="mine.where", risk="read")\ndef where(ctx) -> str:\n'
-        '    """Where it is."""\n    return ctx.settings.get("place", "nowhere")\n',
-    )
-    assert run('[integrations.mine]\nplace = "here"', "tools.mine.where().unwrap()")["value"] == "here"
-
-
+@pytest.mark.req("R273", "R274")
 @pytest.mark.parametrize(("autonomy", "code"), [("readonly", "denied"), ("full", None)])
-def test_autonomy_reaches_the_policy(run: Configured, autonomy: str, code: str | None) -> None:
-    call = 'tools.files.write(path="a.txt", text="x")'
-    assert run.code(f'[security]\nautonomy = "{autonomy}"', call) == code
-    assert (run.coilclaw.workspace / "a.txt").exists() is (code is None)
+def test_the_autonomy_is_in_force(tooled: Command, autonomy: str, code: str | None) -> None:
+    assert (tooled.environment["HOME"], tooled.home.name) == (str(tooled.home.parent), ".coilclaw")
+    configuration = f'[security]\nautonomy = "{autonomy}"'
+    source = "write = tools.files.write\ncode(write(path='a', text='b'))"
+    assert value_of(tooled, configuration, source) == code
 
 
-def test_rules_reach_the_policy(run: Configured) -> None:
-    rule = '[[policy.rules]]\ntool = "time.now"\ndecision = "deny"'
-    assert run.code(rule, "tools.time.now()") == "denied"
+def test_rules_of_the_policy_are_in_force(tooled: Command) -> None:
+    configuration = '[[policy.rules]]\ntool = "demo.text"\ndecision = "deny"\narguments.size = {above = 1}'
+    source = "[code(tools.demo.text(size=1)), code(tools.demo.text(size=2))]"
+    assert value_of(tooled, configuration, source) == [None, "denied"]
+
+
+@pytest.mark.req("R345")
+@pytest.mark.parametrize("autonomy", ["supervised", "full"])
+def test_forbidden_paths_are_in_force_at_every_autonomy(tooled: Command, autonomy: str) -> None:
+    place = tooled.workspace / "private"
+    place.mkdir(parents=True)
+    (place / "key").write_text("k")
+    (tooled.workspace / "open").write_text("o")
+    configuration = f'[security]\nautonomy = "{autonomy}"\nforbidden_paths = ["{place}"]'
+    source = """
+[code(tools.files.read(path="private/key")), code(tools.files.write(path="private/new", text="x")),
+ code(tools.files.read(path="open"))]
+"""
+    assert value_of(tooled, configuration, source, "--yes") == ["denied", "denied", None]
+    assert [each.name for each in place.iterdir()] == ["key"]
+
+
+@pytest.mark.req("R345")
+@pytest.mark.parametrize("autonomy", ["supervised", "full"])
+def test_forbidden_commands_are_in_force_at_every_autonomy(tooled: Command, autonomy: str) -> None:
+    (tooled.workspace / "a").write_text("b")
+    configuration = f'[security]\nautonomy = "{autonomy}"\nshell_allow = ["cat", "wc"]\nforbidden_commands = ["wc"]'
+    source = "[code(tools.shell.run(command='cat a')), code(tools.shell.run(command='wc a'))]"
+    assert value_of(tooled, configuration, source, "--yes") == [None, "denied"]
+
+
+def test_programs_on_the_list_may_be_started_and_others_not(tooled: Command) -> None:
+    (tooled.workspace / "a").write_text("b")
+    source = "[code(tools.shell.run(command='cat a')), code(tools.shell.run(command='wc a'))]"
+    assert value_of(tooled, '[security]\nshell_allow = ["wc"]', source, "--yes") == ["denied", None]
+
+
+def test_a_listed_domain_is_read_without_asking(tooled: Command, server: Loopback) -> None:
+    listed = f'[security]\nhttp_private = ["{server.authority}"]\nhttp_domains = ["{server.authority}"]'
+    source = f"tools.http.get(url='{server.url}/').unwrap()['text']"
+    assert value_of(tooled, listed, source) == "hello"
+    assert end_of(tooled, f'[security]\nhttp_private = ["{server.authority}"]', source) == "suspended"
+
+
+def test_a_private_server_is_reached_only_if_it_is_listed(tooled: Command, server: Loopback) -> None:
+    source = f"code(tools.http.get(url='{server.url}/'))"
+    assert value_of(tooled, f'[security]\nhttp_private = ["{server.authority}"]', source, "--yes") is None
+    assert value_of(tooled, "", source, "--yes") == "denied"
+
+
+# How much and how long -----------------------------------------------------------------------------------
+
+
+@pytest.mark.req("R413")
+def test_a_tool_has_the_time_that_is_configured(tooled: Command) -> None:
+    assert value_of(tooled, "[limits]\ntool_seconds = 0.3", "code(tools.demo.hang())") == "timeout"
+
+
+@pytest.mark.req("R412")
+def test_a_result_has_the_size_that_is_configured(tooled: Command) -> None:
+    source = "[code(tools.demo.text(size=1000)), code(tools.demo.text(size=3000))]"
+    assert value_of(tooled, "[limits]\nresponse_bytes = 2000", source) == [None, "output_too_large"]
+
+
+def test_a_command_has_the_time_that_is_configured(tooled: Command) -> None:
+    configuration = '[security]\nshell_allow = ["sleep"]\n[limits]\nshell_seconds = 0.3\ntool_seconds = 10'
+    source = "tools.shell.run(command='sleep 30').unwrap()['timed_out']"
+    assert value_of(tooled, configuration, source, "--yes") is True
+
+
+def test_a_request_has_the_time_that_is_configured(tooled: Command) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # It takes connections, and says nothing.
+        place = f"127.0.0.1:{silent.getsockname()[1]}"
+        configuration = f'[security]\nhttp_private = ["{place}"]\n[limits]\nhttp_seconds = 0.3\ntool_seconds = 10'
+        source = f"code(tools.http.get(url='http://{place}/'))"
+        assert value_of(tooled, configuration, source, "--yes") == "http_timeout"
 
 
 @pytest.mark.parametrize(
-    ("limit", "source", "status"),
+    ("setting", "source", "status"),
     [
-        ("calls = 2", "[tools.time.now().ok for _ in range(3)]", "failed"),
-        ("memory_mib = 64", "len(bytearray(100 * 2**20))", "out_of_memory"),
-        ("output_bytes = 1024", "print('x' * 5000)", "output_exceeded"),
-        ("source_bytes = 1024", f"1 # {'x' * 2000}", None),
+        # It ends by itself, so that a setting that is ignored shows soon.
+        ("seconds = 0.3", "import time\nend = time.monotonic() + 10\nwhile time.monotonic() < end: pass", "timed_out"),
+        ("memory_mib = 64", "len(bytearray(128 * 2**20))", "out_of_memory"),
+        ("output_bytes = 1024", "print('x' * 2000)", "output_exceeded"),
+        ("source_bytes = 1024", "'" + "x" * 2000 + "'", "rejected"),
+        ("calls = 2", "[tools.time.now() for _ in range(3)]", "failed"),
     ],
 )
-def test_limits_of_a_run_reach_the_sandbox(run: Configured, limit: str, source: str, status: str | None) -> None:
-    assert run("", source)["status"] == "completed"
-    (run.coilclaw.home / "config.toml").write_text(f"[limits]\n{limit}")
-    done = run.coilclaw("run", "-", "--json", stdin=source)
-    if status is None:
-        assert done.code != 0
-        assert "1024" in done.err + done.out
-    else:
-        assert done.json["status"] == status
-
-
-def test_the_time_of_a_run_reaches_the_sandbox(run: Configured) -> None:
-    report = run("[limits]\nseconds = 0.5", "while True: pass")
-    assert report["status"] == "timed_out"
-    assert "0.5 s" in report["error"]["message"]
-
-
-@pytest.mark.parametrize("engine", ["wasm", "restricted"])
-def test_the_engine_is_the_configured_one(run: Configured, engine: str) -> None:
-    assert run(f'[sandbox]\nengine = "{engine}"', "1")["engine"] == engine
-
-
-@pytest.mark.req("R288")
-def test_the_receipts_go_where_the_configuration_says(run: Configured) -> None:
-    report = run('[receipts]\nenabled = true\npath = "~/.coilclaw/tool_receipts.log"', "tools.time().ok")
-    assert report["value"] is True
-    assert (run.coilclaw.home / "tool_receipts.log").exists()
-    assert not (run.coilclaw.home / "coilclaw.db").exists()
-    assert run.coilclaw("receipt", "verify").code == 0
-
-
-# Our own files, wherever they are configured ----------------------------------------------------------
-
-
-def test_the_runtimes_own_files_are_forbidden_wherever_they_are(run: Configured) -> None:
-    workspace = run.coilclaw.workspace
-    cache = workspace / "cache/coilclaw"
-    cache.mkdir(parents=True)
-    (cache / "guest.bin").write_text("x")
-    text = f'[security]\nautonomy = "full"\n[receipts]\npath = "{workspace}/r.db"\nkey_path = "{workspace}/r.key"'
-    (run.coilclaw.home / "config.toml").write_text(text)
-    names = ["r.db", "r.db-wal", "r.db-shm", "r.db-journal", "r.key", "cache/coilclaw/guest.bin"]
-    source = f"""
-codes = []
-for name in {names!r}:
-    codes += [tools.files.read(path=name).code, tools.files.write(path=name, text="x").code, tools.files.delete(path=name).code]
-entries = [entry["path"] for entry in tools.files.list(recursive=True).unwrap()["entries"]]
-[sorted(set(codes)), entries]
-"""
-    done = run.coilclaw("run", "-", "--json", stdin=source, XDG_CACHE_HOME=str(workspace / "cache"))
-    assert done.json["value"] == [["denied"], ["cache"]]
-    assert (workspace / "r.db").exists()
-    assert run.coilclaw("receipt", "verify").code == 0
-
-
-# The same paths, wherever a command is started ---------------------------------------------------------
-
-EVIL = """
-from pathlib import Path
-from coilclaw.sdk import define_tool
-Path({canary!r}).write_text("ran")
-
-@define_tool(id="evil.a", risk="read")
-def a(ctx) -> str:
-    \"\"\"Evil.\"\"\"
-    return "a"
-"""
-
-
-def test_a_file_stays_quarantined_wherever_a_command_is_started(run: Configured, tmp_path: Path) -> None:
-    coilclaw = run.coilclaw
-    canary = tmp_path / "canary"
-    (coilclaw.home / "config.toml").write_text('[security]\nautonomy = "full"\n[receipts]\npath = "r.db"')
-    for name in ("c1", "c2"):
-        (tmp_path / name).mkdir()
-    source = f"tools.files.write(path='tools/evil/a.py', text={EVIL.format(canary=str(canary))!r}).unwrap()"
-    coilclaw.folder = tmp_path / "c1"
-    assert coilclaw("run", "-", "--json", stdin=source).json["status"] == "completed"
-    coilclaw.folder = tmp_path / "c2"
-    assert "evil.a" not in coilclaw("tool", "list").out
-    assert not canary.exists()
-    assert (coilclaw.home / "r.db").exists()
-    assert [each.name for each in (*(tmp_path / "c1").iterdir(), *(tmp_path / "c2").iterdir())] == []
-
-
-# Links, before anything is started ---------------------------------------------------------------------
-
-
-@pytest.mark.req("R352")
-@pytest.mark.parametrize("inside", [False, True])
-def test_a_link_is_denied_before_the_call_is_started(run: Configured, tmp_path: Path, inside: bool) -> None:
-    workspace = run.coilclaw.workspace
-    target = workspace / "real" if inside else tmp_path / "outside"
-    target.mkdir()
-    (target / "a.txt").write_text("secret")
-    (workspace / "link").symlink_to(target)
-    source = """
-[tools.files.read(path="link/a.txt").code, tools.files.write(path="link/b.txt", text="x").code,
- tools.files.list(path="link").code, tools.files.search(query="s", path="link").code,
- tools.files.delete(path="link/a.txt").code, tools.git.status(path="link").code]
-"""
-    report = run('[security]\nautonomy = "full"', source)
-    assert report["value"] == ["denied"] * 6
-    assert {item["status"] for item in report["activity"]} == {"denied"}
-    log = [json.loads(line) for line in run.coilclaw("receipt", "export").out.splitlines()]
-    kinds = {each["type"] for each in log}
-    assert "tool.call.requested" in kinds
-    assert "tool.call.started" not in kinds
-    assert run.code('[security]\nautonomy = "full"', 'tools.files.delete(path="link")') is None
-    assert not (workspace / "link").is_symlink()
-
-
-@pytest.mark.req("R332")
-def test_time_is_a_tool(run: Configured) -> None:
-    moment = run("", "tools.time().unwrap()")["value"]
-    assert set(moment) == {"utc", "local", "timezone"}
-    assert run.coilclaw("tool", "run", "time").code == 0
+def test_a_run_has_the_limits_that_are_configured(coilclaw: Command, setting: str, source: str, status: str) -> None:
+    assert end_of(coilclaw, f"[limits]\n{setting}", source) == status
+    assert end_of(coilclaw, "", source) == "completed"

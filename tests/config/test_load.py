@@ -18,7 +18,7 @@ def load(home: Path, text: str | None = None, **environment: str) -> Settings:
     return load_settings({"COILCLAW_HOME": str(home), "HOME": str(home), **environment})
 
 
-@pytest.mark.req("R273", "R274", "R275", "R278", "R289", "R346")
+@pytest.mark.req("R275", "R278", "R289", "R346")
 def test_defaults_hold_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     config = load(tmp_path / "home").config

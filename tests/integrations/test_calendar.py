@@ -80,7 +80,6 @@ def refused(code: str, call: Any, **given: Any) -> ToolFailure:
 # What is written -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("R125")
 def test_an_event_is_created_listed_and_deleted(desk: Desk) -> None:
     made = desk.create(location="Rue 1", description="Bring card", reminder_minutes=30)
     assert (made.created, made.start, made.end) == (True, "2026-11-20T09:00:00+01:00", "2026-11-20T10:00:00+01:00")
@@ -419,7 +418,6 @@ def test_three_integrations_work_together_in_one_run(world: World) -> None:
     assert (world.workspace / "done.txt").read_text() == "Call Ana"
 
 
-@pytest.mark.req("R125")
 def test_the_integration_is_one_folder_that_nothing_else_names() -> None:
     tools = {tool.id: tool.risk.value for tool in load_installed().tools if tool.integration == "calendar"}
     assert tools == {

@@ -32,7 +32,7 @@ def judged(tool: Any, ctx: ToolContext, **arguments: Any) -> Risk | Forbid:
     return classify(tool, tool.input(**arguments), ctx)
 
 
-@pytest.mark.req("R333", "R334", "R335", "R347")
+@pytest.mark.req("R333", "R334", "R335")
 def test_files_are_listed_read_and_written(ctx: ToolContext) -> None:
     assert [entry.path for entry in list_files(ctx, ".").entries] == ["b.bin", "notes"]
     assert [entry.path for entry in list_files(ctx, ".", recursive=True).entries] == ["b.bin", "notes", "notes/a.txt"]

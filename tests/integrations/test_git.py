@@ -295,7 +295,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.req("R485", "R501")
+@pytest.mark.req("R501")
 @pytest.mark.parametrize(("attack", "trigger"), PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_a_hostile_repository_starts_no_program(repo: Path, ctx: ToolContext, attack: Any, trigger: str | None) -> None:
     attack(repo)

@@ -340,7 +340,10 @@ def test_a_demand_that_cannot_be_met_or_read_is_an_error(raw: Any, words: str) -
 
 @pytest.mark.parametrize("path", ["", ".", "a.", ".a", "a..b", ".".join("a" * 17)])
 def test_a_path_that_names_nothing_is_an_error(path: str) -> None:
-    assert problems(path, "x")
+    (problem,) = problems(path, "x")
+    assert problem.place == ("arguments", path)
+    assert "path of at most 16 names" in problem.message
+    assert isinstance(read_constraint(".".join("a" * 16), "x"), Constraint)
 
 
 def test_a_range_with_one_value_in_it_is_none() -> None:

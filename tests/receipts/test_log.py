@@ -19,7 +19,7 @@ def draft(kind: str = "tool.call.requested", **fields: Any) -> Draft:
     return Draft(type=kind, status="pending", timestamp=now(), **fields)
 
 
-@pytest.mark.req("R35", "R369", "R370", "R377", "R378", "R379", "R380", "R87", "R90")
+@pytest.mark.req("R369", "R370", "R377", "R378", "R379", "R380", "R87")
 def test_receipts_form_a_chain(log: ReceiptLog) -> None:
     ids = log.append(draft(tool="a.b", run_id="run-1"), draft(tool="a.c", run_id="run-1"))
     first, second = log.of_run("run-1")
@@ -36,6 +36,17 @@ def test_receipts_form_a_chain(log: ReceiptLog) -> None:
     fields = json.loads(lines[0])
     claimed = fields.pop("receipt_hash")
     assert digest(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()) == claimed
+
+
+@pytest.mark.req("R35")
+def test_what_was_appended_stays_as_it_is(log: ReceiptLog) -> None:
+    lines: list[bytes] = []
+    for number in range(20):
+        (log.append_relaxed if number % 3 else log.append)(draft(tool=f"a.b{number}", run_id="run-1"))
+        later = list(log.export())
+        assert later[: len(lines)] == lines
+        assert len(later) == len(lines) + 1
+        lines = later
 
 
 def test_relaxed_receipts_come_before_a_later_durable_one(log: ReceiptLog) -> None:
@@ -55,7 +66,7 @@ def test_relaxed_receipts_reach_the_disk_by_themselves(log: ReceiptLog, database
         arrived.set()
 
     threading.Thread(target=watch, daemon=True).start()
-    assert arrived.wait(10)
+    assert arrived.wait(60)
 
 
 def test_contents_are_kept_beside_the_log_once(log: ReceiptLog) -> None:
@@ -82,7 +93,7 @@ def test_many_threads_share_one_chain(log: ReceiptLog) -> None:
     assert result.count == 16 * 50
 
 
-@pytest.mark.req("R130", "R423")
+@pytest.mark.req("R130")
 def test_a_receipt_is_found_by_id_or_number(log: ReceiptLog) -> None:
     (receipt_id,) = log.append(draft(tool="a.b"))
     assert log.find("1").id == receipt_id

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hmac
 import threading
 from pathlib import Path
 
 import pytest
 
-from coilclaw.receipts import load_or_create_key
+from coilclaw.receipts import MIGRATIONS, Draft, ReceiptLog, load_or_create_key
 from coilclaw.receipts.seal import seal
 from coilclaw.sdk import OperatorError
+from coilclaw.store import Database
 
 
 def test_the_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
@@ -51,6 +53,17 @@ def test_a_key_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OperatorError, match="receipt key"):
         load_or_create_key(tmp_path / "file" / "k")
+
+
+@pytest.mark.req("R383")
+def test_the_log_is_sealed_by_hmac_sha256_with_the_key_that_is_kept_here(tmp_path: Path) -> None:
+    place = tmp_path / "receipts.key"
+    with Database(tmp_path / "log.db", MIGRATIONS) as database:
+        with ReceiptLog(database, load_or_create_key(place)) as log:
+            log.append(Draft(type="a", status="allowed", timestamp="t"))
+        ((log_id, seq, receipt_hash, mark),) = database.read("SELECT log_id, seq, receipt_hash, seal FROM receipt_head")
+    sealed = f"{log_id}:{seq}:{receipt_hash}".encode()
+    assert mark == hmac.new(place.read_bytes(), sealed, "sha256").hexdigest()
 
 
 def test_the_seal_covers_log_number_and_hash() -> None:

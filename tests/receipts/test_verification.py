@@ -157,7 +157,6 @@ def rewritten(path: Path, first: int) -> None:
     connection.close()
 
 
-@pytest.mark.req("R383")
 def test_a_log_rewritten_without_the_key_is_found(path: Path) -> None:
     rewritten(path, 2)
     result = verify(path)

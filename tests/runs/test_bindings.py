@@ -323,6 +323,23 @@ def test_questions_of_a_run_that_is_over_are_void(waits: Waits) -> None:
     assert waits.done == []
 
 
+def test_what_was_granted_to_a_run_that_is_over_is_void(waits: Waits) -> None:
+    @define_tool(id="shelf.look", risk="read")
+    def look(ctx: ToolContext) -> int:
+        return 1
+
+    @define_tool(id="shelf.look", risk="read")
+    def look_again(ctx: ToolContext, more: int = 0) -> int:
+        return 2
+
+    report = waits.run("tools.shelf.look()\n" + SEND, look, send)
+    waits.decide(granted=True)
+    (granted,) = waits.book.list("granted")
+    assert waits.resume(report, look_again, send).status == "diverged"
+    assert waits.book.get(granted.id).status == "expired"
+    assert waits.done == []
+
+
 def test_a_clock_that_was_set_back_does_not_hide_the_question_that_is_open(
     waits: Waits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -404,8 +421,8 @@ def test_what_a_person_says_about_one_call_of_unknown_outcome_is_not_taken_for_t
             with (ctx.workspace / "done").open("a") as handle:
                 handle.write(f"{ctx.call_id} {line}\n")
         if not stopped.is_set():
-            both.wait(20)
-            assert stopped.wait(20)
+            both.wait(60)
+            assert stopped.wait(60)
         return line
 
     both, stopped = threading.Barrier(3), threading.Event()
@@ -414,12 +431,12 @@ def test_what_a_person_says_about_one_call_of_unknown_outcome_is_not_taken_for_t
     ends: list[RunReport] = []
     run = threading.Thread(target=lambda: ends.append(waits.run(source, note)))
     run.start()
-    both.wait(20)
+    both.wait(60)
     with waits.database.transaction() as connection:
         connection.execute("UPDATE runs SET fence = fence + 1, process = '999999999:1'")
     waits.world.log.append(Draft("run.resumed", "running", now(), waits.database.read("SELECT run_id FROM runs")[0][0]))
     stopped.set()
-    run.join(20)
+    run.join(60)
     assert ends[0].status == "crashed"
     assert waits.done == ["first"]
     report = waits.resume(ends[0], note)

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import pytest
 from tests.conftest import KEY, cache_folder
+from tests.sampling import sample
 
 from coilclaw.bridge import JOURNAL, Handlers, Surroundings, build_registry
 from coilclaw.policy import APPROVALS, ApprovalBook, Autonomy, NobodyToAsk, Policy, Rule
@@ -332,10 +333,9 @@ def unchanged(original: Shelf, folder: Path) -> None:
     (copy.workspace / "done").unlink()
 
 
-@pytest.mark.req("R33")
 @pytest.mark.parametrize("kind", list(CHANGES))
 def test_a_changed_run_ends_before_it_has_an_effect(original: Shelf, tmp_path: Path, kind: str) -> None:
-    for seed in range(68):
+    for seed in sample(range(68), 12):
         ended(original, tmp_path, kind, seed)
 
 

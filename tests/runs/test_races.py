@@ -171,7 +171,7 @@ class Held:
                 handle.write(f"hold {line}\n")
             if not held.entered.is_set():
                 held.entered.set()
-                assert held.let_go.wait(20)
+                assert held.let_go.wait(60)
             return "held"
 
         self.tool = hold
@@ -212,7 +212,7 @@ def test_a_process_that_lost_its_run_starts_nothing_and_writes_no_outcome(world:
         target=lambda: reports.append(runtime.run(Snippet(source=SLOW), world.engine, registry, Limits()))
     )
     zombie.start()
-    assert held.entered.wait(20)
+    assert held.entered.wait(60)
     ((run_id,),) = database.read("SELECT run_id FROM runs")
     with pytest.raises(NotResumable, match="under way"):
         runtime.resume(run_id, lambda name: world.engine, registry)
@@ -223,7 +223,7 @@ def test_a_process_that_lost_its_run_starts_nothing_and_writes_no_outcome(world:
     assert taken.value == [False, True, True]
     before = [receipt.type for receipt in world.log.of_run(run_id)]
     held.let_go.set()
-    zombie.join(20)
+    zombie.join(60)
     assert reports[0].status == "crashed"
     assert "taken" in reports[0].error.message
     assert _done(world) == ["hold a", "b"], "what the other process did was not done again"
@@ -247,7 +247,7 @@ b = tools.shelf.hold(line="b")
         target=lambda: reports.append(runtime.run(Snippet(source=source), world.engine, registry, Limits()))
     )
     owner.start()
-    assert held.entered.wait(20)
+    assert held.entered.wait(60)
     ((run_id,),) = database.read("SELECT run_id FROM runs")
     # Another process took the run over, started the call, and died; then this one, frozen so far, writes what it can.
     stale = next(each for each in world.log.of_run(run_id) if each.tool == "shelf.hold" and "number" in each.payload)
@@ -273,7 +273,7 @@ b = tools.shelf.hold(line="b")
     report = runtime.resume(run_id, lambda name: world.engine, registry, unknown="failed")
     assert report.value == [True, "unknown_outcome"]
     held.let_go.set()
-    owner.join(20)
+    owner.join(60)
     assert _done(world) == ["hold b"]
 
 
@@ -285,7 +285,7 @@ def test_what_a_process_reads_after_it_lost_its_run_casts_no_doubt_on_it(world: 
         """Stands still the first time; what it sees differs from one time to the next."""
         if not entered.is_set():
             entered.set()
-            assert let_go.wait(20)
+            assert let_go.wait(60)
         return f"{of} {now()}"
 
     world.options |= {"database": database, "book": ApprovalBook(database, world.log)}
@@ -299,14 +299,14 @@ tools.shelf.send(line=str(seen)).unwrap() == str(seen)
         target=lambda: reports.append(runtime.run(Snippet(source=source), world.engine, registry, Limits()))
     )
     zombie.start()
-    assert entered.wait(20)
+    assert entered.wait(60)
     ((run_id,),) = database.read("SELECT run_id FROM runs")
     _as_if_gone(database)
     with database.transaction() as connection:
         connection.execute("UPDATE runs SET fence = 2")
     world.log.append(Draft("run.resumed", "running", now(), run_id))
     let_go.set()
-    zombie.join(20)
+    zombie.join(60)
     assert reports[0].status == "crashed"
     assert _done(world) == []
     report = runtime.resume(run_id, lambda name: world.engine, registry)

@@ -96,7 +96,7 @@ def test_a_call_that_nobody_waited_for_is_not_made_again(replays: Replays) -> No
 
     @define_tool(id="slow.begun", risk="read")
     def wait_until_begun(ctx: ToolContext) -> bool:
-        return begun.wait(10)
+        return begun.wait(60)
 
     report = replays.run("tools.slow.read.start()\ntools.slow.begun().unwrap()", slow, wait_until_begun)
     held.set()

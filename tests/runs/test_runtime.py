@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 from tests.conftest import World
@@ -29,9 +28,13 @@ def keep(ctx: ToolContext, n: int) -> int:
     return len(kept)
 
 
+together = threading.Barrier(10)
+"""Passes only when ten calls are there."""
+
+
 @define_tool(id="numbers.slow", risk="read")
 def slow(ctx: ToolContext, n: int) -> int:
-    time.sleep(0.1)
+    together.wait(60)
     return n
 
 
@@ -52,7 +55,7 @@ def test_a_run_calls_tools_and_leaves_a_trail(world: World) -> None:
     assert world.log.verify().ok
 
 
-@pytest.mark.req("R43", "R48", "R49", "R51", "R52", "R88")
+@pytest.mark.req("R43", "R48", "R51", "R52", "R88")
 def test_activity_is_what_the_receipts_say(world: World) -> None:
     world.autonomy = Autonomy.SUPERVISED
     report = world.run(
@@ -87,13 +90,12 @@ for attempt in range(5):
     assert world.types().count("tool.call.denied") == 5
 
 
-def test_ten_parallel_calls_take_the_time_of_one(world: World) -> None:
+def test_ten_parallel_calls_are_under_way_at_once(world: World) -> None:
     source = (
         "import asyncio\n[r.value for r in await asyncio.gather(*(tools.numbers.slow.start(n=n) for n in range(10)))]"
     )
     report = world.run(source, slow)
     assert report.value == list(range(10))
-    assert report.duration_ms < 950  # One after the other they would take a second at least.
 
 
 def test_a_run_does_not_start_without_a_log(world: World) -> None:
@@ -124,7 +126,7 @@ def test_a_run_can_be_cancelled_from_another_thread(world: World) -> None:
         started.set()
 
     def cancel() -> None:
-        started.wait(20)
+        started.wait(60)
         deadline.cancel()
 
     threading.Thread(target=cancel).start()
@@ -138,7 +140,7 @@ def test_abandoned_pending_calls_do_not_outlive_the_run(world: World) -> None:
 
     @define_tool(id="test.slow", risk="write")
     def wait(ctx: ToolContext) -> None:
-        release.wait(20)
+        release.wait(60)
 
     report = world.run("for _ in range(200): tools.test.slow.start()\n'left'", wait)
     assert report.value == "left"
@@ -175,7 +177,6 @@ def test_a_tool_may_run_a_snippet_of_its_own(world: World) -> None:
     assert world.run("tools.test.nested(depth=3).unwrap()", nested).value == 4
 
 
-@pytest.mark.req("R85")
 def test_a_direct_call_takes_the_same_path(world: World) -> None:
     runtime = Runtime(world.surroundings())
     result, report = runtime.call("numbers.square", {"n": 3}, world.registry(square), Limits())

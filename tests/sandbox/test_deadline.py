@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from coilclaw.sandbox import Deadline, TimedOut, deadline
+from coilclaw.sandbox import Cancelled, Deadline, RunEnded, TimedOut, deadline
 
 
 class Clock:
@@ -71,3 +71,11 @@ def test_a_restart_counts_from_now(clock: Clock) -> None:
     clock.now += 9
     limit.restart()
     assert limit.remaining == 10
+
+
+def test_a_cancelled_run_is_over_at_once(clock: Clock) -> None:
+    limit = Deadline(10)
+    limit.cancel()
+    assert (limit.over, limit.expired, limit.outcome) == (True, False, Cancelled())
+    with pytest.raises(RunEnded):
+        limit.end_if_over()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from coilclaw.sdk import Decision, Risk, Tool, ToolContext, ToolDefinitionError, define_tool
 
@@ -35,6 +35,11 @@ def test_decorator_reads_the_contract_from_the_signature() -> None:
         return Visitors(website=website, count=len(project_id))
 
     assert isinstance(get_visitors, Tool)
+    assert (get_visitors.id, get_visitors.integration) == ("posthog.analytics.getVisitors", "posthog")
+    assert get_visitors.input.model_validate({"project_id": "p"}, strict=True) == get_visitors.input(project_id="p")
+    for wrong in ({}, {"project_id": 1}, {"project_id": "p", "website": None}):
+        with pytest.raises(ValidationError):
+            get_visitors.input.model_validate(wrong, strict=True)
     assert get_visitors.risk is Risk.READ
     assert get_visitors.default_decision is Decision.ALLOW
     assert get_visitors.description == "Unique visitors."

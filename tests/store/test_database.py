@@ -88,7 +88,7 @@ def test_writers_wait_for_each_other(tmp_path: Path) -> None:
             connection.execute("INSERT INTO a VALUES (1)")
             thread = threading.Thread(target=write)
             thread.start()
-            assert entered.wait(10)
+            assert entered.wait(60)
         thread.join()
         assert one.read("SELECT * FROM a") == [(1,), (2,)]
 

@@ -120,17 +120,17 @@ def test_what_one_call_shows_another_does_not_become_what_was_there_before(place
     def first(workspace: Path, text: str) -> None:
         put("tools/evil/tools.py")(workspace, text)
         written.set()
-        assert begun.wait(20)
+        assert begun.wait(60)
         file.unlink()
 
     def second(workspace: Path, text: str) -> None:
         begun.set()
-        assert gone.wait(20)
+        assert gone.wait(60)
         put("tools/evil/tools.py")(workspace, text)
 
     caller = threading.Thread(target=lambda: place.call(acting(first), text=CODE))
     caller.start()
-    assert written.wait(20)
+    assert written.wait(60)
     later = acting(second)
     bridge = place.world.bridge(later)
     bridge.issue()  # The number of the first call, which came over another bridge.
@@ -152,7 +152,7 @@ def test_what_was_read_during_a_call_is_not_judged_by_what_is_known_after_it(pla
     def flash(workspace: Path, text: str) -> None:
         put("tools/evil/tools.py")(workspace, text)
         wrote.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         file.unlink()
 
     caller = threading.Thread(target=lambda: place.call(acting(flash), text=CODE))
@@ -165,7 +165,7 @@ def test_what_was_read_during_a_call_is_not_judged_by_what_is_known_after_it(pla
         if reads == 1:
             if begins == "while":
                 caller.start()
-                assert wrote.wait(20)
+                assert wrote.wait(60)
             found = {name: source.digest for name, source in sources.read().items()}
             go_on.set()
             caller.join()
@@ -174,7 +174,7 @@ def test_what_was_read_during_a_call_is_not_judged_by_what_is_known_after_it(pla
 
     if begins == "before":
         caller.start()
-        assert wrote.wait(20)
+        assert wrote.wait(60)
     tree, judge = place.ledger.examine(read)
     assert set(judge(tree)) == set(tree), "held, or read again when it was gone"
     assert tree or reads > 1
@@ -346,11 +346,11 @@ def test_trust_counts_at_once_even_while_a_call_hangs(place: Place) -> None:
 
     def hang(workspace: Path, text: str) -> None:
         begun.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
 
     caller = threading.Thread(target=lambda: place.call(acting(hang), text=""))
     caller.start()
-    assert begun.wait(20)
+    assert begun.wait(60)
     place.write("tools/mine/tools.py", MINE)
     assert place.held() == ["tools/mine/tools.py"]
     place.ledger.trust("mine/tools.py", MINE.encode(), "me")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -280,11 +280,11 @@ def test_what_changes_while_a_call_is_under_way_is_held_until_it_ended(place: Pl
     def slowly(workspace: Path, text: str) -> None:
         put("tools/evil/tools.py")(workspace, text)
         wrote.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
 
     caller = threading.Thread(target=lambda: place.call(acting(slowly), text=EVIL.format(value=1)))
     caller.start()
-    assert wrote.wait(20)
+    assert wrote.wait(60)
     assert place.names() == ["mine.tool"], "what was there before is not concerned"
     assert place.held() == ["tools/evil/tools.py"]
     go_on.set()
@@ -299,14 +299,14 @@ def test_a_handler_that_outlives_its_call_is_still_watched(place: Place) -> None
     go_on, wrote = threading.Event(), threading.Event()
 
     def late(workspace: Path, text: str) -> None:
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         put("tools/evil/tools.py")(workspace, text)
         wrote.set()
 
     answer = place.call(acting(late), text=EVIL.format(value=1))
     assert b"timeout" in answer
     go_on.set()
-    assert wrote.wait(20)
+    assert wrote.wait(60)
     assert place.names() == []
     assert not place.ran
     for _ in range(1000):
@@ -364,12 +364,28 @@ def test_a_process_killed_in_the_middle_of_a_call_leaves_nothing_trusted(place: 
     assert place.names() == ["mine.tool"], "a person's edits load at once again"
 
 
-def test_a_read_leaves_no_mark_and_is_not_slowed(place: Place) -> None:
+def test_for_a_read_no_tool_file_is_looked_at_and_no_mark_is_left(place: Place) -> None:
+    """Looking at all tool files twice is what a guarded call costs; a read pays nothing of it."""
+    looks: list[int] = []
+
+    def read() -> Mapping[str, str]:
+        looks.append(1)
+        return place.guard.read()
+
+    place.world.options["guard"] = WriteGuard(place.ledger, place.world.log, read)
+
     @define_tool(id="quick.look", risk="read")
     def look(ctx: ToolContext) -> int:
         return 1
 
+    @define_tool(id="quick.write", risk="write")
+    def write(ctx: ToolContext) -> int:
+        return 1
+
     place.call(look)
+    assert not looks
+    place.call(write)
+    assert len(looks) == 2
     assert place.world.log._database.read("SELECT count(*) FROM guarded_calls") == [(0,)]
     assert place.world.log._database.read("SELECT count(*) FROM tool_contents") == [(0,)]
 

@@ -28,7 +28,6 @@ def problems_of(source: Path, plugins: Path) -> str:
     return text
 
 
-@pytest.mark.req("R455")
 def test_a_program_sees_its_secrets_and_nothing_else_of_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,7 +66,7 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
         yield watched
 
 
-@pytest.mark.req("R5", "R7", "R65")
+@pytest.mark.req("R5", "R65")
 def test_a_saved_file_is_loaded(watched: Watched) -> None:
     watched.write("a/tools.py", TOOL.format(id="a.b", value=1))
     watched.until(lambda: watched.values() == {"a.b": 1})
@@ -140,7 +140,7 @@ def test_something_unsettled_is_looked_at_again_without_an_event(tmp_path: Path)
         return False
 
     with Watch(tmp_path / "tools", look):
-        assert enough.wait(20)
+        assert enough.wait(60)
 
 
 def test_a_look_that_fails_is_not_the_last(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -155,7 +155,7 @@ def test_a_look_that_fails_is_not_the_last(tmp_path: Path, caplog: pytest.LogCap
         return True
 
     with Watch(tmp_path / "tools", look):
-        assert again.wait(20)
+        assert again.wait(60)
     assert "gone for a moment" in caplog.text
 
 

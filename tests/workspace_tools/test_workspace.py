@@ -133,7 +133,7 @@ def test_an_edit_within_the_same_second_is_seen(tmp_path: Path, write: Write) ->
     assert not list((tmp_path / "tools").rglob("__pycache__"))
 
 
-@pytest.mark.req("R13", "R136")
+@pytest.mark.req("R136")
 def test_installed_integrations_come_through_the_same_hook() -> None:
     loaded = load_installed()
     assert not loaded.diagnostics

@@ -15,21 +15,16 @@ from coilclaw.sdk.errors import (
 from coilclaw.sdk.quarantine import Quarantined
 from coilclaw.sdk.records import (
     ActivityItem,
-    ApprovalRequest,
-    AuthProfile,
     Receipt,
     RelevantToolActivity,
     Run,
     RunStatus,
-    ToolCall,
 )
 from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
 from coilclaw.sdk.risk import Decision, Forbid, Risk, RiskName
 
 __all__ = [
     "ActivityItem",
-    "ApprovalRequest",
-    "AuthProfile",
     "Bounds",
     "Classifier",
     "CoilClawError",
@@ -50,7 +45,6 @@ __all__ = [
     "Run",
     "RunStatus",
     "Tool",
-    "ToolCall",
     "ToolCallError",
     "ToolContext",
     "ToolDefinitionError",

@@ -1,4 +1,4 @@
-"""The records other programs read: runs, calls, approvals, credentials, receipts and activity.
+"""The records other programs read: runs, receipts and activity.
 
 They are frozen pydantic models because they cross trust boundaries (exports, `--json`, the gateway).
 """
@@ -14,13 +14,10 @@ from coilclaw.sdk.risk import Risk
 
 __all__ = [
     "ActivityItem",
-    "ApprovalRequest",
-    "AuthProfile",
     "Receipt",
     "RelevantToolActivity",
     "Run",
     "RunStatus",
-    "ToolCall",
 ]
 
 RunStatus: TypeAlias = Literal[
@@ -51,38 +48,6 @@ class Run(_Record):
     status: RunStatus
     started_at: datetime
     ended_at: datetime | None = None
-
-
-class ToolCall(_Record):
-    """One attempted call, whatever became of it."""
-
-    id: str
-    run_id: str
-    tool_id: str
-    input_hash: str
-    risk: Risk
-
-
-class ApprovalRequest(_Record):
-    """A question put to a person about one call."""
-
-    id: str
-    tool_call_id: str
-    status: Literal["pending", "granted", "denied", "expired", "consumed"]
-    decided_by: str | None = None
-    decided_at: datetime | None = None
-
-
-class AuthProfile(_Record):
-    """One way to sign in to a provider. The secret itself is elsewhere, under `secret_ref`."""
-
-    id: str
-    provider: str
-    type: Literal["api_key", "token", "oauth"]
-    secret_ref: str
-    expires_at: datetime | None = None
-    last_used_at: datetime | None = None
-    cooldown_until: datetime | None = None
 
 
 class Receipt(_Record):

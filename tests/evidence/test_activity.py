@@ -1,0 +1,61 @@
+"""Views of a run that are made of receipts and of nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from coilclaw.evidence import activity_of, run_of
+from coilclaw.receipts import Draft, ReceiptLog, now
+from coilclaw.sdk import Receipt
+
+
+def draft(kind: str, call: str = "call-1", run: str = "run-1", **payload: str) -> Draft:
+    return Draft(
+        type=kind, status="pending", timestamp=now(), run_id=run, tool_call_id=call, tool="a.b", payload=payload
+    )
+
+
+CALLS = {
+    "call-1": (("requested", "started", "succeeded"), "succeeded"),
+    "call-2": (("requested", "approved", "started", "failed"), "failed"),
+    "call-3": (("requested", "denied"), "denied"),
+    "call-4": (("requested",), "pending"),
+    "call-5": (("requested", "pending"), "pending"),
+    "call-6": (("requested", "pending", "approved"), "pending"),
+    "call-7": (("requested", "started"), "pending"),
+}
+
+
+@pytest.fixture
+def full(log: ReceiptLog) -> ReceiptLog:
+    log.append(Draft(type="run.started", status="running", timestamp=now(), run_id="run-1"))
+    for call, (kinds, _) in CALLS.items():
+        for kind in kinds:
+            decided = {"decision": "allow-once", "decided_by": "ada"} if kind == "approved" else {}
+            log.append(draft(f"tool.call.{kind}", call, **decided))
+    log.append(draft("tool.call.succeeded", "call-9", run="run-2"), draft("tool.module.written", "call-8"))
+    log.append(Draft(type="run.finished", status="failed", timestamp=now(), run_id="run-1"))
+    return log
+
+
+@pytest.mark.req("R48", "R49")
+def test_every_call_has_the_status_of_its_last_receipt(full: ReceiptLog) -> None:
+    items = activity_of("run-1", full.of_run("run-1")).items
+    assert [item.status for item in items] == [status for _, status in CALLS.values()]
+    last = [full.find(item.receipt_ref) for item in items]
+    assert [receipt.tool_call_id for receipt in last] == [*CALLS]
+    assert [receipt.type for receipt in last] == [f"tool.call.{kinds[-1]}" for kinds, _ in CALLS.values()]
+    assert [item.approval for item in items if item.approval] == ["allow-once by ada"] * 2
+
+
+@pytest.mark.req("R90")
+def test_views_need_nothing_but_the_receipts(full: ReceiptLog) -> None:
+    """An export is enough: nothing of a view is kept anywhere else."""
+    exported = [Receipt(**json.loads(line)) for line in full.export()]
+    assert activity_of("run-1", exported) == activity_of("run-1", full.of_run("run-1"))
+    assert run_of("run-1", exported) == run_of("run-1", full.of_run("run-1"))
+    assert len(activity_of("run-1", exported).items) == len(CALLS)
+    assert activity_of("run-2", exported).items[0].receipt_ref == exported[-3].id
+    assert activity_of("run-3", exported).items == ()

@@ -1,0 +1,26 @@
+"""How many of many generated cases a run of the tests tries.
+
+`make test` tries a sample, the same every time, so that it stays short; `make test-all` tries them all.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterable
+from typing import Final, TypeVar
+
+__all__ = ["EVERYTHING", "sample"]
+
+EVERYTHING: Final = bool(os.environ.get("COILCLAW_TEST_ALL"))
+
+T = TypeVar("T")
+
+
+def sample(cases: Iterable[T], most: int, *, seed: int = 0) -> list[T]:
+    """At most so many of the cases, in their order; all of them when everything is to be tried."""
+    found = list(cases)
+    if EVERYTHING or len(found) <= most:
+        return found
+    chosen = sorted(random.Random(seed).sample(range(len(found)), most))
+    return [found[index] for index in chosen]
