@@ -224,7 +224,7 @@ def test_a_direct_call_waits_too(waiting: Waiting) -> None:
 
 @pytest.mark.req("R34")
 def test_a_window_lets_calls_of_a_kind_through_and_closes(waiting: Waiting) -> None:
-    waiting.book.grant("ledger.*", {"line": "ok"}, uses=2, seconds=60, granted_by="me")
+    waiting.world.open_window(waiting.book, add, {"line": "ok"}, uses=2)
     report = waiting.run("[tools.ledger.add(line='ok').unwrap() for _ in range(2)]")
     assert report.value == [1, 2]
     assert waiting.run("tools.ledger.add(line='ok')").status == "suspended", "used up"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import select
 import sys
@@ -11,10 +10,11 @@ import threading
 import click
 
 from coilclaw.cli.disclosure import shortened, visible
+from coilclaw.cli.person import this_person
 from coilclaw.policy import Answer, ApproveAll, Approver, NobodyToAsk, Question
 from coilclaw.sandbox import POLL_SECONDS, Deadline
 
-__all__ = ["approver_for", "this_person"]
+__all__ = ["approver_for"]
 
 _LONGEST_ARGUMENTS = 2000
 
@@ -26,14 +26,6 @@ def approver_for(yes: bool, deadline: Deadline, *, may_wait: bool = False) -> Ap
     if sys.stdin.isatty() and sys.stderr.isatty():
         return _Terminal(deadline, may_wait)
     return NobodyToAsk()
-
-
-def this_person() -> str:
-    """The name under which a decision is recorded."""
-    try:
-        return getpass.getuser().encode("utf-8", "replace").decode()
-    except (OSError, KeyError):
-        return f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown user"
 
 
 class _Terminal:

@@ -19,7 +19,7 @@ from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Config, SecretStore, Settings, load_settings
 from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, EmergencyStop, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS as RECEIPTS
-from coilclaw.receipts import ReceiptLog, load_or_create_key
+from coilclaw.receipts import ReceiptLog, found_log, refuse_without_log
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Engine, Limits
 from coilclaw.sdk import Bounds, OperatorError
@@ -119,16 +119,18 @@ def open_evidence(settings: Settings) -> Iterator[Evidence]:
     """The receipt log and the trust ledger, which share one database."""
     receipts = settings.config.receipts
     _make_home(settings)
-    with Database(receipts.path, (*RECEIPTS, *TRUST, APPROVALS, JOURNAL)) as database:
-        begun = bool(database.read("SELECT 1 FROM receipt_head"))
-        with ReceiptLog(database, load_or_create_key(receipts.key_path, create=not begun)) as log:
-            root = settings.config.workspace_dir.resolve() / "tools"
-            yield Evidence(
-                database=database,
-                log=log,
-                ledger=TrustLedger(database, log, root),
-                book=ApprovalBook(database, log),
-            )
+    refuse_without_log(receipts.path, receipts.key_path)
+    with (
+        Database(receipts.path, (*RECEIPTS, *TRUST, APPROVALS, JOURNAL)) as database,
+        ReceiptLog(database, found_log(database, receipts.key_path)) as log,
+    ):
+        root = settings.config.workspace_dir.resolve() / "tools"
+        yield Evidence(
+            database=database,
+            log=log,
+            ledger=TrustLedger(database, log, root),
+            book=ApprovalBook(database, log),
+        )
 
 
 @contextmanager
@@ -209,8 +211,10 @@ def make_bounds(settings: Settings) -> Bounds:
 def load_registry(settings: Settings) -> Registry:
     """The tools as they are, for commands that only show them: nothing is recorded."""
     with ExitStack() as stack:
-        # Without a log nothing was ever written through the bridge.
-        evidence = stack.enter_context(open_evidence(settings)) if settings.config.receipts.path.exists() else None
+        # Without a log nothing was ever written through the bridge, unless there is a key: then the log was taken away.
+        receipts = settings.config.receipts
+        begun = receipts.path.exists() or receipts.key_path.exists()
+        evidence = stack.enter_context(open_evidence(settings)) if begun else None
         toolbox = Toolbox(settings, evidence.ledger if evidence else None, make_policy(settings.config), record=False)
         toolbox.refresh()
         return toolbox.registry

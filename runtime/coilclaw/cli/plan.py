@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 import click
 
-from coilclaw.cli.approval import this_person
 from coilclaw.cli.composition import Parts
 from coilclaw.cli.disclosure import shortened, visible
+from coilclaw.cli.person import this_person
 from coilclaw.cli.run_report import Display
 from coilclaw.runs import ApprovedPlan, PlannedCall, Rehearsal
 from coilclaw.sandbox import Deadline, Engine, Limits, Snippet

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import getpass
 import io
 import itertools
 import json
@@ -16,6 +15,7 @@ from typing import Final
 import click
 
 from coilclaw.cli.composition import expanded, open_evidence, settings_for
+from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import printable
 from coilclaw.sdk import OperatorError, Quarantined
 from coilclaw.trust import TrustLedger
@@ -129,7 +129,7 @@ def _trust(name: str, source: Source, ledger: TrustLedger, *, yes: bool, quiet: 
         _show_difference(name, ledger.in_force(source.name), source.data, err=quiet)
     if not yes and not _confirmed(name):
         return None
-    receipt = ledger.trust(source.name, source.data, _who())
+    receipt = ledger.trust(source.name, source.data, this_person())
     if not quiet:
         click.echo(printable(f"Trusted {name} ({source.digest[:12]}), {receipt}"))
     return receipt
@@ -186,10 +186,3 @@ def _confirmed(name: str) -> bool:
             printable(f"nobody is there to say whether {name} is trusted"), hint="run it on a terminal, or add --yes"
         )
     return click.confirm(printable(f"Run {name} outside the sandbox from now on?"), default=False, err=True)
-
-
-def _who() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"
