@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -19,13 +19,14 @@ from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Config, SecretStore, Settings, load_settings
 from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, EmergencyStop, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS as RECEIPTS
-from coilclaw.receipts import ReceiptLog, found_log, refuse_without_log
+from coilclaw.receipts import Draft, ReceiptLog, found_log, now, refuse_without_log, set_key_aside
 from coilclaw.runs import Runtime
-from coilclaw.sandbox import Engine, Limits
+from coilclaw.sandbox import Deadline, Engine, Limits
 from coilclaw.sdk import Bounds, OperatorError
 from coilclaw.store import Database
 from coilclaw.trust import MIGRATIONS as TRUST
 from coilclaw.trust import TrustLedger, WriteGuard
+from coilclaw.workspace_tools import Sources
 
 __all__ = [
     "Evidence",
@@ -39,10 +40,15 @@ __all__ = [
     "open_evidence",
     "open_log",
     "open_parts",
+    "restart_log",
     "run_limits",
     "settings_for",
     "show_diagnostics",
 ]
+
+_LONGEST_WAIT: Final = 30.0
+_SHORTEST_WAIT: Final = 3.0
+"""Seconds for another process to finish writing: also a run whose time is up writes its end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,13 +121,19 @@ def open_log(settings: Settings) -> Iterator[ReceiptLog]:
 
 
 @contextmanager
-def open_evidence(settings: Settings) -> Iterator[Evidence]:
-    """The receipt log and the trust ledger, which share one database."""
+def open_evidence(settings: Settings, deadline: Deadline | None = None) -> Iterator[Evidence]:
+    """The receipt log and the trust ledger, which share one database. With `deadline`, another process that writes to
+    it is waited for no longer than the run has time."""
     receipts = settings.config.receipts
     _make_home(settings)
     refuse_without_log(receipts.path, receipts.key_path)
     with (
-        Database(receipts.path, (*RECEIPTS, *TRUST, APPROVALS, JOURNAL)) as database,
+        Database(
+            receipts.path,
+            (*RECEIPTS, *TRUST, APPROVALS, JOURNAL),
+            patience=lambda: _LONGEST_WAIT if deadline is None else max(_SHORTEST_WAIT, deadline.remaining),
+            waiting=lambda: click.echo(f"Waiting for another process that writes to {receipts.path} …", err=True),
+        ) as database,
         ReceiptLog(database, found_log(database, receipts.key_path)) as log,
     ):
         root = settings.config.workspace_dir.resolve() / "tools"
@@ -133,6 +145,19 @@ def open_evidence(settings: Settings) -> Iterator[Evidence]:
         )
 
 
+def restart_log(settings: Settings, *, decided_by: str) -> tuple[Path, Sequence[str]]:
+    """Begin a new log in place of one that is lost; the name the old key is kept under, and what is quarantined."""
+    receipts, root = settings.config.receipts, settings.config.workspace_dir.resolve() / "tools"
+    tree = Sources(root).digests()
+    with Database(receipts.path, (*RECEIPTS, *TRUST, APPROVALS, JOURNAL)) as database, ReceiptLog(database, b"") as log:
+        TrustLedger(database, log, root).hold_back(tree)
+    kept = set_key_aside(receipts.key_path)
+    with open_log(settings) as log:
+        facts = {"decided_by": decided_by, "quarantined": len(tree), "lost_key": kept.name}
+        log.append(Draft("log.restarted", "allowed", now(), payload=facts))
+    return kept, sorted(tree)
+
+
 @contextmanager
 def open_parts(
     settings: Settings,
@@ -140,6 +165,7 @@ def open_parts(
     *,
     may_wait: bool = True,
     stays: Callable[[], bool] = lambda: False,
+    deadline: Deadline | None = None,
 ) -> Iterator[Parts]:
     """Everything but the engine, which only snippets need.
 
@@ -148,7 +174,7 @@ def open_parts(
     """
     config = settings.config
     with ExitStack() as stack:
-        evidence = stack.enter_context(open_evidence(settings))
+        evidence = stack.enter_context(open_evidence(settings, deadline))
         policy = make_policy(config)
         toolbox = stack.enter_context(Toolbox(settings, evidence.ledger, policy))
         toolbox.refresh()

@@ -61,7 +61,7 @@ def _examine() -> Iterator[Finding]:
         yield Finding(check="estop", state="warning", detail=stopped, hint="`coilclaw estop --clear` ends it")
     yield from _layers(settings)
     yield _workspace(settings)
-    yield from _tools(settings)
+    yield from _guarded_all("tools", lambda: list(_tools(settings)))
     yield _guarded("receipts", lambda: _receipts(settings))
 
 
@@ -70,6 +70,13 @@ def _guarded(check: str, examine: Callable[[], Finding]) -> Finding:
         return examine()
     except CoilClawError as error:
         return Finding(check=check, state="error", detail=error.message, hint=error.hint)
+
+
+def _guarded_all(check: str, examine: Callable[[], list[Finding]]) -> list[Finding]:
+    try:
+        return examine()
+    except CoilClawError as error:
+        return [Finding(check=check, state="error", detail=error.message, hint=error.hint)]
 
 
 def _sandbox() -> Finding:
