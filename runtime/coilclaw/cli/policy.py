@@ -23,7 +23,8 @@ from coilclaw.cli.terminal import json_value, printable
 from coilclaw.cli.windows import window_facts
 from coilclaw.config import Settings
 from coilclaw.policy import Explanation, Grant, classify
-from coilclaw.sdk import Decision, Tool, ToolContext, one_line
+from coilclaw.sdk import Decision, Tool, ToolContext
+from coilclaw.sdk.legible import one_line
 
 __all__ = ["policy"]
 

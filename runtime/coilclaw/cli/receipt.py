@@ -12,7 +12,8 @@ import click
 from coilclaw.cli.composition import open_log, restart_log, settings_for
 from coilclaw.cli.person import this_person
 from coilclaw.receipts import LogMissing, ReceiptLog, Verification, verify_export
-from coilclaw.sdk import OperatorError, Receipt, one_line
+from coilclaw.sdk import OperatorError, Receipt
+from coilclaw.sdk.legible import one_line
 
 __all__ = ["receipt"]
 
