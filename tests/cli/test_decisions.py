@@ -270,8 +270,9 @@ def test_the_decider_is_who_the_system_says_it_is(ready: Command, way: str) -> N
 
 def test_more_questions_than_fit_are_counted_and_denied_together(ready: Command) -> None:
     source = "for n in range(1200):\n    tools.ledger.add.start(line=str(n))\nawait tools.ledger.add.start(line='last')"
-    done = ready("run", "-", "--json", "--timeout", "300", stdin=source, COILCLAW_LIMITS__CALLS="2000")
-    assert (done.code, len(done.json["approvals"])) == (3, 1201), done.err[-2000:]
+    (ready.home / "config.toml").write_text("[limits]\ncalls = 2000\n")
+    done = ready("run", "-", "--json", "--timeout", "300", stdin=source)
+    assert (done.code, len(done.json["approvals"])) == (3, 1201), done.out[:300]
     run_id = done.json["run_id"]
     listed = ready("approval", "list")
     assert listed.out.count("approval-") == 100
@@ -362,6 +363,12 @@ connection.execute("ROLLBACK")
 # What is missing --------------------------------------------------------------------------------------------------------
 
 
+def test_a_run_with_too_many_calls_leaves_a_log_that_holds(ready: Command) -> None:
+    (ready.home / "config.toml").write_text("[limits]\ncalls = 2\n")
+    assert ready("run", "-", stdin="for n in range(9):\n    tools.time.now()").code == 1
+    assert ready("receipt", "verify").code == 0
+
+
 @pytest.mark.parametrize("statement", ["DELETE FROM contents", "DELETE FROM contents WHERE length(body) < 40"])
 def test_missing_contents_are_noticed(ready: Command, statement: str) -> None:
     assert ready("run", "-", stdin="tools.time.now().unwrap()\n1").code == 0
@@ -388,6 +395,7 @@ def tool(ctx: ToolContext) -> int:
 @pytest.fixture
 def robbed(coilclaw: Command) -> Command:
     """A home with code in quarantine, whose log was taken away."""
+    coilclaw.workspace.mkdir()
     source = f"tools.files.write(path='tools/evil/tools.py', text={EVIL!r}).unwrap()"
     assert coilclaw("run", "-", "--yes", stdin=source).code == 0
     assert coilclaw("tool", "trust", "--json").json

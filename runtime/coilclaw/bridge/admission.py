@@ -360,7 +360,8 @@ class Admission:
         message = f"more than {self._run.limits.calls} calls in one run"
         refusal = Refusal(code="too_many_calls", message=message, denied=True)
         requested = self._requested(Identity(call, b"{}", b"{}", digest(b"{}"), {}, None, NOTHING_SECRET, None))
-        self._around.log.append_relaxed(requested._replace(risk=None), refused(requested, refusal))
+        drafts, nothing = (requested._replace(risk=None), refused(requested, refusal)), b"{}"
+        self._around.log.append_relaxed(*drafts, contents={digest(nothing): nothing})
         error = SnippetError(type="TooManyCalls", message=message, line=call.line or None, hint="raise [limits] calls")
         raise RunEnded(Failed(error=error))
 
