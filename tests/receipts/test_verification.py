@@ -358,10 +358,11 @@ def test_contents_that_receipts_stand_for_must_be_there(tmp_path: Path) -> None:
             )
         ended = Draft("tool.call.succeeded", "allowed", moment, result_hash=digest(b"1"))
         log.append(ended, Draft("tool.call.succeeded", "allowed", moment), contents={digest(b"1"): b"1"})
-        refused = Draft("tool.call.requested", "pending", moment, tool_call_id="call-1", args_hash=digest(b"large"))
-        budget = {"code": "evidence_budget", "message": "no room"}
-        log.append(refused, Draft("tool.call.denied", "denied", moment, tool_call_id="call-1", payload=budget))
-        assert log.verify().ok, "what there was no room for was never promised"
+        large = Draft("tool.call.requested", "pending", moment, args_hash=digest(b"x"), payload={"arguments_bytes": 9})
+        log.append(large, large._replace(type="tool.call.denied"))
+        assert log.verify().ok, "what is large is not promised before it is decided"
+        log.append(large, large._replace(type="tool.call.started"), contents={digest(b"x"): b"x"})
+        assert log.verify().ok
     tamper(place, ("DELETE FROM contents WHERE hash = ?", (digest(b"1"),)))
     found = verify(place)
     assert (found.first_bad, found.problem) == (
@@ -370,4 +371,4 @@ def test_contents_that_receipts_stand_for_must_be_there(tmp_path: Path) -> None:
     )
     tamper(place, ("DELETE FROM contents", ()))
     found = verify(place)
-    assert (found.first_bad, "5001 contents are missing" in str(found.problem)) == (1, True)
+    assert (found.first_bad, "5002 contents are missing" in str(found.problem)) == (1, True)

@@ -359,9 +359,10 @@ class Admission:
         """One call too many ends the run: a loop that ignores its errors would go on for ever."""
         message = f"more than {self._run.limits.calls} calls in one run"
         refusal = Refusal(code="too_many_calls", message=message, denied=True)
-        requested = self._requested(Identity(call, b"{}", b"{}", digest(b"{}"), {}, None, NOTHING_SECRET, None))
-        drafts, nothing = (requested._replace(risk=None), refused(requested, refusal)), b"{}"
-        self._around.log.append_relaxed(*drafts, contents={digest(nothing): nothing})
+        nothing = b"{}"
+        requested = self._requested(Identity(call, nothing, nothing, digest(nothing), {}, None, NOTHING_SECRET, None))
+        ended = refused(requested, refusal)
+        self._around.log.append_relaxed(requested._replace(risk=None), ended, contents={digest(nothing): nothing})
         error = SnippetError(type="TooManyCalls", message=message, line=call.line or None, hint="raise [limits] calls")
         raise RunEnded(Failed(error=error))
 

@@ -15,6 +15,9 @@ _ARGS_HASH: Final = b'{"args_hash":"'
 _PREVIOUS: Final = b'"previous_hash":"'
 _RESULT: Final = len(_PREVIOUS) + 64 + len('","result_hash":"')
 _REQUESTED: Final = b',"type":"tool.call.requested"}'
+_LATER: Final = b'"arguments_bytes":'
+"""Says in a request that its arguments are too large to be kept before it is decided about them."""
+_DECIDED: Final = (b',"type":"tool.call.started"}', b',"type":"tool.call.pending"}')
 _SUCCEEDED: Final = b',"type":"tool.call.succeeded"}'
 _OTHERS: Final = tuple(
     b',"type":"%b"}' % kind for kind in (b"run.started", b"tool.module.loaded", b"tool.module.trusted")
@@ -22,10 +25,6 @@ _OTHERS: Final = tuple(
 _ABSENT: Final = (
     "SELECT value ->> 0, value ->> 1 FROM json_each(?) "
     "WHERE NOT EXISTS (SELECT 1 FROM contents WHERE hash = value ->> 1)"
-)
-_UNKEPT: Final = (
-    "SELECT json_extract(CAST(body AS TEXT), '$.tool_call_id') FROM receipts "
-    'WHERE instr(body, CAST(\'"code":"evidence_budget"\' AS BLOB))'
 )
 
 Read = Callable[..., Iterable[tuple[Any, ...]]]
@@ -36,8 +35,8 @@ Stored = tuple[int, str | None, bytes, str]
 class Promises:
     """Takes note of the contents that receipts promise, while they pass; `absent` tells which are not kept.
 
-    Nothing removes contents, so whatever is absent was taken away. Only the arguments of a call that was refused
-    because its run had no room left for them (`evidence_budget`) were never kept.
+    Nothing removes contents, so whatever is absent was taken away. Arguments are kept when a call is requested, or, if
+    they are large, when it is asked about or started: those of a large call that was refused never were.
     """
 
     def __init__(self, read: Read) -> None:
@@ -54,13 +53,10 @@ class Promises:
     def absent(self) -> list[tuple[int, str]]:
         """Numbers of receipts, each with the hash of something that it promises and that is not there."""
         self._look()
-        if not self._absent:
-            return []
-        unkept = {call_id for (call_id,) in self._read(_UNKEPT)}
-        return [(seq, name) for seq, name in self._absent if not unkept or self._call_of(seq) not in unkept]
+        return self._absent
 
     def _note(self, seq: int, body: bytes) -> None:
-        if body.endswith(_REQUESTED):
+        if body.endswith(_DECIDED) or (body.endswith(_REQUESTED) and _LATER not in body):
             self._note_hash(seq, body, len(_ARGS_HASH))
         elif body.endswith(_SUCCEEDED):
             self._note_hash(seq, body, body.rfind(_PREVIOUS) + _RESULT)
@@ -77,11 +73,6 @@ class Promises:
         noted, self._noted = self._noted, []
         if noted:
             self._absent += [(seq, name) for seq, name in self._read(_ABSENT, (json.dumps(noted),))]
-
-    def _call_of(self, seq: int) -> object:
-        for (body,) in self._read("SELECT CAST(body AS BLOB) FROM receipts WHERE seq = ?", (seq,)):
-            return from_json(body).get("tool_call_id")
-        return None
 
 
 def _named(body: bytes) -> list[str]:
