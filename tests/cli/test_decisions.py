@@ -360,6 +360,42 @@ connection.execute("ROLLBACK")
 """
 
 
+SLOW = '''
+import time
+from coilclaw.sdk import ToolContext, define_tool
+
+@define_tool(id="slow.write", risk="write")
+def write(ctx: ToolContext) -> None:
+    """Begins to write and does not come to an end."""
+    (ctx.workspace / "begun").touch()
+    time.sleep(600)
+'''
+
+
+def test_a_killed_process_that_nobody_waited_for_holds_neither_its_run_nor_the_tools(ready: Command) -> None:
+    ready.tool("slow/tools.py", SLOW)
+    with subprocess.Popen(
+        [*ready.line, "tool", "run", "slow.write", "--json", "{}", "--yes"],
+        env=ready.environment,
+        cwd=ready.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        ends = time.monotonic() + 60
+        while not (ready.workspace / "begun").exists() and time.monotonic() < ends and process.poll() is None:
+            time.sleep(0.02)
+        assert (ready.workspace / "begun").exists()
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # Ended, and still a zombie.
+        run_id = sql(ready, "SELECT run_id FROM runs WHERE status = 'running'")[0][0]
+        ready.tool("mine/tools.py", LEDGER.replace("ledger.", "mine."))
+        ready("tool", "list")
+        assert ready("resume", run_id, "--unknown", "failed", "--json").json["status"] == "failed"
+        ready.tool("mine/more.py", LEDGER.replace("ledger.", "more."))
+        assert ready("tool", "show", "more.add").code == 0, "what is written now is a person's"
+
+
 # What is missing --------------------------------------------------------------------------------------------------------
 
 

@@ -261,7 +261,10 @@ class ApprovalBook:
         """Whether the log has the receipt of this decision, and it was made about exactly this call."""
         if approval.decided_after is None:
             return False
-        said = self._said_since(approval.decided_after)
+        # From the first decision about its run on, so that the others need no second look.
+        sql = "SELECT min(decided_after) FROM approvals WHERE run_id = ? AND status IN ('granted', 'denied')"
+        ((first,),) = self._database.read(sql, (approval.run_id,))
+        said = self._said_since(approval.decided_after if first is None else min(approval.decided_after, first))
         has = said.has_granted if approval.status == "granted" else said.has_denied
         return has(approval.id, approval.standpoint)
 

@@ -22,10 +22,7 @@ _SUCCEEDED: Final = b',"type":"tool.call.succeeded"}'
 _OTHERS: Final = tuple(
     b',"type":"%b"}' % kind for kind in (b"run.started", b"tool.module.loaded", b"tool.module.trusted")
 )
-_ABSENT: Final = (
-    "SELECT value ->> 0, value ->> 1 FROM json_each(?) "
-    "WHERE NOT EXISTS (SELECT 1 FROM contents WHERE hash = value ->> 1)"
-)
+_ABSENT: Final = "SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM contents WHERE hash = value)"
 
 Read = Callable[..., Iterable[tuple[Any, ...]]]
 Stored = tuple[int, str | None, bytes, str]
@@ -41,7 +38,7 @@ class Promises:
 
     def __init__(self, read: Read) -> None:
         self._read = read
-        self._noted: list[tuple[int, str]] = []
+        self._noted: dict[str, int] = {}
         self._absent: list[tuple[int, str]] = []
 
     def passing(self, rows: Iterable[Stored]) -> Iterator[Stored]:
@@ -61,18 +58,19 @@ class Promises:
         elif body.endswith(_SUCCEEDED):
             self._note_hash(seq, body, body.rfind(_PREVIOUS) + _RESULT)
         elif body.endswith(_OTHERS):
-            self._noted += [(seq, name) for name in _named(body)]
+            for name in _named(body):
+                self._noted.setdefault(name, seq)
         if len(self._noted) >= _AT_ONCE:
             self._look()
 
     def _note_hash(self, seq: int, body: bytes, at: int) -> None:
         if body[at - 1 : at] == b'"':  # Otherwise it is null.
-            self._noted.append((seq, body[at : at + 64].decode("ascii", "replace")))
+            self._noted.setdefault(body[at : at + 64].decode("ascii", "replace"), seq)
 
     def _look(self) -> None:
-        noted, self._noted = self._noted, []
+        noted, self._noted = self._noted, {}
         if noted:
-            self._absent += [(seq, name) for seq, name in self._read(_ABSENT, (json.dumps(noted),))]
+            self._absent += [(noted[name], name) for (name,) in self._read(_ABSENT, (json.dumps(list(noted)),))]
 
 
 def _named(body: bytes) -> list[str]:
