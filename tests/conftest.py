@@ -7,17 +7,17 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import settings
 
 from coilclaw.bridge import JOURNAL, Bridge, Handlers, Registry, RunFacts, Surroundings, build_registry
-from coilclaw.policy import APPROVALS, Approver, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, Grant, NobodyToAsk, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import RunReport, Runtime
 from coilclaw.sandbox import Deadline, Limits, Snippet
@@ -84,6 +84,14 @@ def log(database: Database) -> Iterator[ReceiptLog]:
         yield opened
 
 
+class CallOf(NamedTuple):
+    """A call, as far as a window looks at it."""
+
+    tool: str
+    tool_version: str
+    policy_hash: str
+
+
 @dataclass
 class World:
     """A runtime with its parts in reach."""
@@ -115,6 +123,15 @@ class World:
     def bridge(self, *tools: Tool, limits: Limits | None = None, seconds: float = 30) -> Bridge:
         facts = RunFacts("run-test", "talk-1", limits or Limits(), Deadline(seconds))
         return Bridge(self.surroundings(), self.registry(*tools), facts)
+
+    def open_window(
+        self, book: ApprovalBook, tool: Tool, arguments: Mapping[str, Any] | None = None, *, uses: int = 5
+    ) -> Grant:
+        """A window for calls of a tool, as one would be opened from such a call."""
+        known = self.registry(tool).resolve(tool.id)
+        assert known is not None
+        call = CallOf(tool.id, known.version, self.surroundings().policy.digest)
+        return book.open_window(call, str(self.workspace), arguments or {}, uses=uses, seconds=60, granted_by="me")
 
     def run(self, source: str, *tools: Tool, deadline: Deadline | None = None, **limits: Any) -> RunReport:
         return Runtime(self.surroundings()).run(

@@ -239,11 +239,11 @@ def test_a_window_does_not_help_and_is_not_used_up(stopped: Stopped, database: D
     book = ApprovalBook(database, stopped.world.log)
     stopped.world.autonomy = Autonomy.SUPERVISED
     stopped.world.options |= {"database": database, "book": book}
-    grant = book.grant("test.save", {}, uses=1, seconds=60, granted_by="kim")
+    grant = stopped.world.open_window(book, save, uses=1)
     stopped.set()
     assert stopped.run("tools.test.save().error.code", save).value == "stopped"
     assert effects == []
-    assert book.usable("test.save", "{}") == grant
+    assert book.windows() == [grant]
 
 
 def test_a_stop_between_admission_and_the_handler_is_seen(stopped: Stopped) -> None:

@@ -216,3 +216,12 @@ def test_a_model_that_hides_a_field_does_not_hide_it_from_rules() -> None:
 
     quiet = define_tool(id="mail.pay", risk="read", input=Hidden, handler=handler)
     assert Policy(Autonomy.FULL, (MUCH,)).decide(quiet, Risk.READ, {}, input=Hidden()).decision is Decision.ASK
+
+
+def test_what_a_contract_says_is_not_remembered_for_another_of_the_same_name() -> None:
+    """An edited tool keeps its name: what was decided about it before must not decide about it now."""
+    policy = Policy(Autonomy.FULL)
+    lenient, strict = tool(), tool(policy="deny")
+    for _ in range(2):
+        assert policy.decide(lenient, Risk.READ).decision is Decision.ALLOW
+        assert policy.decide(strict, Risk.READ).decision is Decision.DENY

@@ -11,7 +11,7 @@ import apsw
 import pytest
 from tests.conftest import KEY
 
-from coilclaw.receipts import MIGRATIONS, Draft, LogUnwritable, NoSuchReceipt, ReceiptLog, digest, now
+from coilclaw.receipts import MIGRATIONS, Conflict, Draft, LogUnwritable, NoSuchReceipt, ReceiptLog, Row, digest, now
 from coilclaw.store import Database
 
 
@@ -192,3 +192,16 @@ def test_waiting_callers_all_learn_of_a_failure(faulty: _Faulty, tmp_path: Path)
             thread.join()
         faulty.fault = None
         assert len(failures) == 8
+
+
+def test_a_claim_that_fails_takes_back_the_claims_before_it(log: ReceiptLog, database: Database) -> None:
+    with database.transaction() as connection:
+        connection.execute("CREATE TABLE stock (name TEXT, count INTEGER); INSERT INTO stock VALUES ('a', 1), ('b', 0)")
+    take = "UPDATE stock SET count = count - 1 WHERE name = ? AND count > 0"
+    both = [Row(take, ("a",), claims=True), Row(take, ("b",), claims=True)]
+    with pytest.raises(Conflict):
+        log.append(draft(), rows=[*both, Row("INSERT INTO stock VALUES ('c', 1)", ())])
+    assert database.read("SELECT name, count FROM stock") == [("a", 1), ("b", 0)]
+    assert log.latest(10) == []
+    log.append(draft(), rows=both[:1])
+    assert database.read("SELECT count FROM stock WHERE name = 'a'") == [(0,)]

@@ -308,3 +308,66 @@ def test_any_change_of_any_byte_is_found(lines: list[bytes], data: st.DataObject
     result = verify_export(changed)
     assert not result.ok
     assert result.first_bad == number + 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("type", 5),
+        ("type", "Tool Call"),
+        ("status", None),
+        ("timestamp", None),
+        ("timestamp", "2026-05-12"),
+        ("timestamp", "2026-13-45T14:00:00.000000Z"),
+        ("tool", 1),
+        ("run_id", ["x"]),
+        ("args_hash", "abc"),
+        ("risk", "none at all"),
+        ("payload", "x"),
+        ("payload", []),
+        ("seq", True),
+        ("id", "receipt-a\nb-1"),
+        ("id", "receipt-ABCDEFGH-1"),
+        ("id", 7),
+    ],
+)
+def test_an_export_that_was_linked_anew_must_still_be_made_of_receipts(
+    lines: list[bytes], field: str, value: Any
+) -> None:
+    previous, forged = "0" * 64, []
+    for number, line in enumerate(lines):
+        fields = {**json.loads(line), "previous_hash": previous}
+        if number == 0:
+            fields[field] = value
+        del fields["receipt_hash"]
+        previous = digest(canonical_json(dict(sorted(fields.items()))))
+        forged.append(canonical_json(dict(sorted({**fields, "receipt_hash": previous}.items()))))
+    result = verify_export(forged)
+    assert (result.ok, result.first_bad) == (False, 1)
+
+
+def test_contents_that_receipts_stand_for_must_be_there(tmp_path: Path) -> None:
+    place = tmp_path / "x.db"
+    kept = [f'"{number}"'.encode() for number in range(5000)]
+    with Database(place, MIGRATIONS) as database, ReceiptLog(database, KEY) as log:
+        moment = "2026-05-12T14:00:00.000000Z"
+        for body in kept:
+            log.append_relaxed(
+                Draft("tool.call.requested", "pending", moment, args_hash=digest(body)), contents={digest(body): body}
+            )
+        ended = Draft("tool.call.succeeded", "allowed", moment, result_hash=digest(b"1"))
+        log.append(ended, Draft("tool.call.succeeded", "allowed", moment), contents={digest(b"1"): b"1"})
+        large = Draft("tool.call.requested", "pending", moment, args_hash=digest(b"x"), payload={"arguments_bytes": 9})
+        log.append(large, large._replace(type="tool.call.denied"))
+        assert log.verify().ok, "what is large is not promised before it is decided"
+        log.append(large, large._replace(type="tool.call.started"), contents={digest(b"x"): b"x"})
+        assert log.verify().ok
+    tamper(place, ("DELETE FROM contents WHERE hash = ?", (digest(b"1"),)))
+    found = verify(place)
+    assert (found.first_bad, found.problem) == (
+        5001,
+        "1 content is missing that receipts stand for, the first of them receipt 5001",
+    )
+    tamper(place, ("DELETE FROM contents", ()))
+    found = verify(place)
+    assert (found.first_bad, "5002 contents are missing" in str(found.problem)) == (1, True)

@@ -135,7 +135,7 @@ def test_a_rehearsal_cannot_be_resumed_or_replayed(shop: Shop) -> None:
 
 
 def test_an_open_window_is_not_used_up_by_a_rehearsal(shop: Shop) -> None:
-    shop.book.grant("shop.*", {}, uses=1, seconds=60, granted_by="me")
+    shop.world.open_window(shop.book, order, uses=1)
     shop.rehearse("tools.shop.order(what='x')")
     assert shop.lines("orders") == []
     assert shop.run("tools.shop.order(what='x').unwrap()['id']", None).value == 77

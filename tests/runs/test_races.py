@@ -54,7 +54,7 @@ with Database(home / "coilclaw.db", (*MIGRATIONS, APPROVALS, JOURNAL)) as databa
     )
     registry = build_registry([([send], ())])
     chance, won = random.Random(name), {}
-    questions = list(book.list("pending", limit=10**6))
+    questions = list(book.list("pending"))
     print("ready", flush=True)
     sys.stdin.readline()
     chance.shuffle(questions)

@@ -10,7 +10,9 @@ import pytest
 from tests.conftest import World
 from tests.runs.journaled import TOOLS, JournaledWorld, add
 
+from coilclaw.evidence import run_of
 from coilclaw.policy import Autonomy
+from coilclaw.receipts import Draft, now
 from coilclaw.runs import RunReport
 from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sdk import Tool, ToolContext, define_tool
@@ -224,7 +226,7 @@ def test_a_direct_call_waits_too(waiting: Waiting) -> None:
 
 @pytest.mark.req("R34")
 def test_a_window_lets_calls_of_a_kind_through_and_closes(waiting: Waiting) -> None:
-    waiting.book.grant("ledger.*", {"line": "ok"}, uses=2, seconds=60, granted_by="me")
+    waiting.world.open_window(waiting.book, add, {"line": "ok"}, uses=2)
     report = waiting.run("[tools.ledger.add(line='ok').unwrap() for _ in range(2)]")
     assert report.value == [1, 2]
     assert waiting.run("tools.ledger.add(line='ok')").status == "suspended", "used up"
@@ -270,3 +272,20 @@ def test_a_changed_journal_ends_the_run_before_a_side_effect(waiting: Waiting, k
     assert status in ("diverged", "NotResumable", "TypeError")
     assert waiting.lines() == []
     assert isinstance(waiting.world.workspace, Path)
+
+
+@pytest.mark.req("R84")
+def test_the_receipts_of_a_run_tell_where_it_stands(waiting: Waiting) -> None:
+    def told(run_id: str) -> tuple[str, bool]:
+        run = run_of(run_id, waiting.world.log.of_run(run_id))
+        assert run is not None
+        return run.status, run.ended_at is not None
+
+    report = waiting.run("tools.ledger.add(line='x').unwrap()")
+    assert told(report.run_id) == ("suspended", False)
+    waiting.world.log.append(Draft("run.resumed", "running", now(), report.run_id))
+    assert told(report.run_id) == ("running", False)
+    waiting.world.log.append(Draft("run.diverged", "diverged", now(), report.run_id))
+    assert told(report.run_id) == ("diverged", True)
+    other = waiting.to_the_end(waiting.run("tools.ledger.add(line='x').unwrap()"))
+    assert told(other.run_id) == ("completed", True)

@@ -6,6 +6,8 @@ import asyncio
 import json
 import mmap
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -383,6 +385,23 @@ def test_rows_of_before_a_restart_are_of_a_process_that_is_gone() -> None:
     assert is_running(f"{number}:{started}"), "as earlier versions wrote it"
     assert not is_running(f"{number}:{started}:{'0' * len(boot)}") or not boot
     assert not is_running(f"{number}:1:{boot}")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells the state of a process here")
+def test_a_process_that_ended_and_was_not_waited_for_is_not_running() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", "from coilclaw.trust import this_process; print(this_process(), flush=True); input()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout is not None
+        name = child.stdout.readline().strip()
+        assert is_running(name)
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # Ended, and still a zombie.
+        assert Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        assert not is_running(name)
 
 
 def test_calls_that_were_under_way_before_an_update_are_still_known(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pydantic_core import from_json
 
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.arguments import bind, validate
-from coilclaw.bridge.asking import Asking, Denied, Leave
+from coilclaw.bridge.asking import Asking, Denied, Leave, denied_by_person
 from coilclaw.bridge.calls import Admitted, Call, PriorCall, call_id
 from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
 from coilclaw.bridge.registry import Registry
@@ -187,6 +187,8 @@ class Admission:
             # If its tool has changed since, it is asked about anew.
             if other := call_difference(prior, identity, version=False):
                 raise Divergence(number, other.then, other.now)
+            if prior.denial is not None:
+                raise self._denied_before(call, prior.denial)
             if stopped is not None and prior.state == "started":
                 raise OutcomeUnknown(call)  # It may have run: "not called" would be a lie. The run waits on.
         else:
@@ -225,8 +227,9 @@ class Admission:
             self._around.log.append_relaxed(refused(requested, _DRY_RUN, facts))
             raise Rehearsed(stand_in(tool))
         before = self._prior.get(asked.call.number)
-        said_no = before is not None and before.state == "ended"  # By a person: a policy that allows it now is no yes.
-        if verdict.decision is Decision.ALLOW and not said_no:
+        # It ended without an answer, as the process that had the run did: nobody knows what it has done.
+        given_up = before is not None and before.state == "ended"
+        if verdict.decision is Decision.ALLOW and not given_up:
             started = following(requested, "tool.call.started", "allowed", now(), {})
             return asked._replace(draft=started, durable=risk is not Risk.READ)
         self._around.log.flush()  # The question is on disk before it is put.
@@ -279,10 +282,17 @@ class Admission:
             if denied.refusal.code == "approval_required":
                 self.unmet.add("approval_required")
             if denied.decided is not None:
-                raise self.refuse(call, requested, denied.refusal, denied.decided) from None
-            # Its receipt was written when the person decided.
-            self._around.log.append_relaxed(rows=self._ended(call, denied.refusal))
-            raise denied.refusal from None
+                refusal = self.refuse(call, requested, denied.refusal, denied.decided)
+                if refusal.code == "approval_denied":
+                    self._around.log.flush()  # A no outlives the process that was told.
+                raise refusal from None
+            raise self._denied_before(call, denied.refusal.message) from None
+
+    def _denied_before(self, call: Call, message: str) -> Refusal:
+        """A person's no, which has its receipt: it holds for this call, whatever has changed since."""
+        refusal = denied_by_person(message)
+        self._around.log.append_relaxed(rows=self._ended(call, refusal))
+        return refusal
 
     def _again(self, asked: Admitted, identity: Identity, prior: PriorCall) -> Admitted:
         """A call that was under way when its process ended: what it did is unknown."""
@@ -349,8 +359,10 @@ class Admission:
         """One call too many ends the run: a loop that ignores its errors would go on for ever."""
         message = f"more than {self._run.limits.calls} calls in one run"
         refusal = Refusal(code="too_many_calls", message=message, denied=True)
-        requested = self._requested(Identity(call, b"{}", b"{}", digest(b"{}"), {}, None, NOTHING_SECRET, None))
-        self._around.log.append_relaxed(requested._replace(risk=None), refused(requested, refusal))
+        nothing = b"{}"
+        requested = self._requested(Identity(call, nothing, nothing, digest(nothing), {}, None, NOTHING_SECRET, None))
+        ended = refused(requested, refusal)
+        self._around.log.append_relaxed(requested._replace(risk=None), ended, contents={digest(nothing): nothing})
         error = SnippetError(type="TooManyCalls", message=message, line=call.line or None, hint="raise [limits] calls")
         raise RunEnded(Failed(error=error))
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.surroundings import Surroundings
 from coilclaw.bridge.trail import bounded, following
-from coilclaw.policy import AlreadyDecided, Answer, Approval, Question
-from coilclaw.receipts import Draft, Row, now
+from coilclaw.policy import AlreadyDecided, Answer, Approval, Question, denial
+from coilclaw.receipts import DamagedReceipt, Draft, Row, now
 from coilclaw.sandbox import POLL_SECONDS, Deadline, RunEnded
 
-__all__ = ["Asking", "Denied", "Leave", "Waiting"]
+__all__ = ["Asking", "Denied", "Leave", "Waiting", "denied_by_person"]
 
 _logger = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Leave(NamedTuple):
 
 
 class Denied(Exception):
-    """A no, or nobody there. `drafts` tells whether receipts of it are still to be written."""
+    """A no, or nobody there. `decided` is what the receipt of it says; None if that was written already."""
 
     def __init__(self, refusal: Refusal, decided: dict[str, str] | None) -> None:
         super().__init__(refusal.code)
@@ -59,16 +59,19 @@ class Asking:
         known: Approval | None = None
         if book is not None:
             known = book.of_call(question.run_id, question.number)
+            if known is not None and known.status == "denied" and known.is_of_call(question, args_hash):
+                # For good: an edited tool, another policy or a window do not undo it.
+                self._demand_receipt(known)
+                raise Denied(denied_by_person(denial(str(known.decided_by), known.note)), None)
             if known is not None and not known.is_for(question, args_hash):
                 known = None  # Something has changed since: it is asked again.
             if known is not None and known.status == "granted":
+                self._demand_receipt(known)
                 return Leave((), (book.consume(known),), {"approval": known.id})
-            if known is not None and known.status == "denied":
-                raise Denied(_said_no(str(known.decided_by)), None)
             if known is not None and known.status != "pending":
                 known = None
             # After the answer to this very call, which would otherwise be left over while a window is used up.
-            if grant := book.usable(question.tool, question.arguments):
+            if grant := book.usable(question, str(self._around.workspace), question.arguments):
                 facts = {"decision": "window", "grant": grant.id, "decided_by": bounded(grant.granted_by)}
                 rows = [book.use(grant)] + ([book.answered_here(known, grant.granted_by)] if known else [])
                 return Leave((following(requested, "tool.call.approved", "allowed", now(), facts),), tuple(rows))
@@ -80,7 +83,7 @@ class Asking:
         if answer.decision == "deny":
             if book is not None and known is not None:
                 return self._deny(known, question, requested, answer)
-            raise Denied(_said_no(answer.decided_by), decided)
+            raise Denied(denied_by_person(denial(answer.decided_by, None)), decided)
         if book is None:
             raise Denied(
                 Refusal(
@@ -100,14 +103,26 @@ class Asking:
             self._around.book.decide(known.id, granted=False, decided_by=bounded(answer.decided_by))
         except AlreadyDecided:
             return self.leave(question, requested)
-        raise Denied(_said_no(answer.decided_by), None)
+        raise Denied(denied_by_person(denial(bounded(answer.decided_by), None)), None)
+
+    def _demand_receipt(self, known: Approval) -> None:
+        """A table can be edited; a decision counts if the log has it."""
+        assert self._around.book is not None
+        try:
+            if self._around.book.is_proven(known):
+                return
+            problem = f"the table says that {known.id} is {known.status}, and the log has no receipt of that decision"
+        except DamagedReceipt as error:
+            problem = f"{known.id} is {known.status}, and the log does not hold: {error.message}"
+        hint = "a person finds out who changed the database; `coilclaw receipt verify` checks the log"
+        raise Denied(Refusal(code="approval_unproven", message=problem, hint=hint, denied=True), {})
 
     def is_decided(self, waiting: Waiting) -> bool:
         """Whether someone has answered meanwhile, or opened a window for calls like this one."""
         book, question = self._around.book, waiting.question
         if book is None or book.get(waiting.approval.id).status != "pending":
             return True
-        return book.usable(question.tool, question.arguments) is not None
+        return book.usable(question, str(self._around.workspace), question.arguments) is not None
 
     def stay(self, waiting: Waiting) -> None:
         """Wait here for the answer of someone elsewhere; the run's time stands still.
@@ -131,5 +146,6 @@ class Asking:
             return Answer(decision="unanswered", decided_by="nobody")
 
 
-def _said_no(decided_by: str) -> Refusal:
-    return Refusal(code="approval_denied", message=f"{decided_by} said no", denied=True)
+def denied_by_person(message: str) -> Refusal:
+    """A person's no, as the snippet gets it."""
+    return Refusal(code="approval_denied", message=message, denied=True)

@@ -39,7 +39,7 @@ class Call(NamedTuple):
 class PriorCall:
     """What the receipts of an earlier process say about a call of this run. With slots, as a run has thousands."""
 
-    __slots__ = ("args_hash", "number", "state", "tool", "tool_version")
+    __slots__ = ("args_hash", "denial", "number", "state", "tool", "tool_version")
 
     def __init__(self, number: int, tool: str, tool_version: str | None, args_hash: str, state: CallState) -> None:
         self.number = number
@@ -47,6 +47,8 @@ class PriorCall:
         self.tool_version = tool_version
         self.args_hash = args_hash
         self.state: CallState = state
+        self.denial: str | None = None
+        """What the call hears of the no that a person gave to it."""
 
 
 class Admitted(NamedTuple):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -11,11 +9,12 @@ from pathlib import Path
 
 from coilclaw.cli.call_text import argument_rows
 from coilclaw.cli.paging import Row, ask
+from coilclaw.cli.person import this_person
 from coilclaw.policy import Answer, ApproveAll, Approver, NobodyToAsk, Question
 from coilclaw.sandbox import Deadline
 from coilclaw.sdk.legible import as_name, one_line
 
-__all__ = ["approver_for", "somebody_is_here", "this_person"]
+__all__ = ["approver_for", "somebody_is_here"]
 
 
 def approver_for(yes: bool, deadline: Deadline, *, may_wait: bool = False, workspace: Path | None = None) -> Approver:
@@ -33,14 +32,6 @@ def approver_for(yes: bool, deadline: Deadline, *, may_wait: bool = False, works
 def somebody_is_here() -> bool:
     """Whether a person can be asked: questions go to stderr, answers come from stdin."""
     return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def this_person() -> str:
-    """The name under which a decision is recorded."""
-    try:
-        return getpass.getuser().encode("utf-8", "replace").decode()
-    except (OSError, KeyError):
-        return f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown user"
 
 
 class _Terminal:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from coilclaw.bridge import JOURNAL, Handlers, Registry, Surroundings
 from coilclaw.cli.terminal import say, say_progress, warn
@@ -17,14 +17,15 @@ from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Config, SecretStore, Settings, load_settings
 from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, EmergencyStop, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS as RECEIPTS
-from coilclaw.receipts import ReceiptLog, load_or_create_key
+from coilclaw.receipts import Draft, ReceiptLog, found_log, now, refuse_without_log, set_key_aside
 from coilclaw.runs import Runtime
-from coilclaw.sandbox import Engine, Limits
+from coilclaw.sandbox import Deadline, Engine, Limits
 from coilclaw.sdk import Bounds, OperatorError
 from coilclaw.sdk.legible import as_name, one_line
 from coilclaw.store import Database
 from coilclaw.trust import MIGRATIONS as TRUST
 from coilclaw.trust import TrustLedger, WriteGuard
+from coilclaw.workspace_tools import Sources
 
 __all__ = [
     "Evidence",
@@ -38,10 +39,15 @@ __all__ = [
     "open_evidence",
     "open_log",
     "open_parts",
+    "restart_log",
     "run_limits",
     "settings_for",
     "show_diagnostics",
 ]
+
+_LONGEST_WAIT: Final = 30.0
+_SHORTEST_WAIT: Final = 3.0
+"""Seconds for another process to finish writing: also a run whose time is up writes its end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,20 +120,43 @@ def open_log(settings: Settings) -> Iterator[ReceiptLog]:
 
 
 @contextmanager
-def open_evidence(settings: Settings) -> Iterator[Evidence]:
-    """The receipt log and the trust ledger, which share one database."""
+def open_evidence(settings: Settings, deadline: Deadline | None = None) -> Iterator[Evidence]:
+    """The receipt log and the trust ledger, which share one database. With `deadline`, another process that writes to
+    it is waited for no longer than the run has time."""
     receipts = settings.config.receipts
     _make_home(settings)
-    with Database(receipts.path, (*RECEIPTS, *TRUST, APPROVALS, JOURNAL)) as database:
-        begun = bool(database.read("SELECT 1 FROM receipt_head"))
-        with ReceiptLog(database, load_or_create_key(receipts.key_path, create=not begun)) as log:
-            root = settings.config.workspace_dir.resolve() / "tools"
-            yield Evidence(
-                database=database,
-                log=log,
-                ledger=TrustLedger(database, log, root),
-                book=ApprovalBook(database, log),
-            )
+    refuse_without_log(receipts.path, receipts.key_path)
+    with (
+        Database(
+            receipts.path,
+            (*RECEIPTS, *TRUST, APPROVALS, JOURNAL),
+            patience=lambda: _LONGEST_WAIT if deadline is None else max(_SHORTEST_WAIT, deadline.remaining),
+            waiting=lambda: say(
+                f"Waiting for another process that writes to {as_name(str(receipts.path))} …", err=True
+            ),
+        ) as database,
+        ReceiptLog(database, found_log(database, receipts.key_path)) as log,
+    ):
+        root = settings.config.workspace_dir.resolve() / "tools"
+        yield Evidence(
+            database=database,
+            log=log,
+            ledger=TrustLedger(database, log, root),
+            book=ApprovalBook(database, log),
+        )
+
+
+def restart_log(settings: Settings, *, decided_by: str) -> tuple[Path, Sequence[str]]:
+    """Begin a new log in place of one that is lost; the name the old key is kept under, and what is quarantined."""
+    receipts, root = settings.config.receipts, settings.config.workspace_dir.resolve() / "tools"
+    tree = Sources(root).digests()
+    with Database(receipts.path, (*RECEIPTS, *TRUST, APPROVALS, JOURNAL)) as database, ReceiptLog(database, b"") as log:
+        TrustLedger(database, log, root).hold_back(tree)
+    kept = set_key_aside(receipts.key_path)
+    with open_log(settings) as log:
+        facts = {"decided_by": decided_by, "quarantined": len(tree), "lost_key": kept.name}
+        log.append(Draft("log.restarted", "allowed", now(), payload=facts))
+    return kept, sorted(tree)
 
 
 @contextmanager
@@ -137,6 +166,7 @@ def open_parts(
     *,
     may_wait: bool = True,
     stays: Callable[[], bool] = lambda: False,
+    deadline: Deadline | None = None,
 ) -> Iterator[Parts]:
     """Everything but the engine, which only snippets need.
 
@@ -145,7 +175,7 @@ def open_parts(
     """
     config = settings.config
     with ExitStack() as stack:
-        evidence = stack.enter_context(open_evidence(settings))
+        evidence = stack.enter_context(open_evidence(settings, deadline))
         policy = make_policy(config)
         toolbox = stack.enter_context(Toolbox(settings, evidence.ledger, policy))
         toolbox.refresh()
@@ -216,8 +246,10 @@ def _histories(forbidden: Iterable[Path], workspace: Path) -> tuple[Path, ...]:
 def load_registry(settings: Settings) -> Registry:
     """The tools as they are, for commands that only show them: nothing is recorded."""
     with ExitStack() as stack:
-        # Without a log nothing was ever written through the bridge.
-        evidence = stack.enter_context(open_evidence(settings)) if settings.config.receipts.path.exists() else None
+        # Without a log nothing was ever written through the bridge, unless there is a key: then the log was taken away.
+        receipts = settings.config.receipts
+        begun = receipts.path.exists() or receipts.key_path.exists()
+        evidence = stack.enter_context(open_evidence(settings)) if begun else None
         toolbox = Toolbox(settings, evidence.ledger if evidence else None, make_policy(settings.config), record=False)
         toolbox.refresh()
         return toolbox.registry

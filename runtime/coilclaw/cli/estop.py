@@ -6,13 +6,13 @@ afterwards, if it can be. Ending the stop goes the other way round: without a re
 
 from __future__ import annotations
 
-import getpass
 import os
 import sys
 from typing import Any, Final
 
 import click
 
+from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.config import home_folder, load_settings
 from coilclaw.policy import EmergencyStop, Stop
@@ -58,7 +58,7 @@ def _show(stop: EmergencyStop, as_json: bool) -> int:
 
 
 def _set(stop: EmergencyStop, reason: str | None, as_json: bool) -> None:
-    who, when = _user(), now()
+    who, when = this_person(), now()
     created = stop.set(who=who, reason=reason, when=when)
     found = stop.found()
     if not as_json:  # Said at once: writing the receipt may take long, or fail.
@@ -81,7 +81,7 @@ def _clear(stop: EmergencyStop, reason: str | None, as_json: bool) -> None:
     found = stop.found()
     receipt = None
     if found is not None:
-        payload = {"decided_by": _user(), "reason": reason, "stopped_by": found.who, "stopped_at": found.when}
+        payload = {"decided_by": this_person(), "reason": reason, "stopped_by": found.who, "stopped_at": found.when}
         try:
             receipt = _record(Draft("estop.cleared", "allowed", now(), payload=payload))
         except Exception as error:
@@ -120,10 +120,3 @@ def _object(stop: EmergencyStop, found: Stop | None, **more: Any) -> dict[str, A
 
 def _said(error: Exception) -> str:
     return error.message if isinstance(error, CoilClawError) else f"{type(error).__name__}: {error}"
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser().encode("utf-8", "replace").decode()
-    except (OSError, KeyError):
-        return f"user {os.getuid()}"

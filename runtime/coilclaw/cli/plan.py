@@ -9,10 +9,11 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, NoReturn
 
-from coilclaw.cli.approval import somebody_is_here, this_person
+from coilclaw.cli.approval import somebody_is_here
 from coilclaw.cli.call_text import argument_rows
 from coilclaw.cli.composition import Parts
 from coilclaw.cli.paging import Row, confirmed, say_rows
+from coilclaw.cli.person import this_person
 from coilclaw.cli.run_report import Display
 from coilclaw.cli.terminal import counted, say, say_json
 from coilclaw.runs import ApprovedPlan, Plan, PlannedCall, Rehearsal

@@ -4,22 +4,40 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from coilclaw.cli.composition import load_registry, make_bounds, make_policy, settings_for, show_diagnostics
+from coilclaw.cli.composition import (
+    load_registry,
+    make_bounds,
+    make_policy,
+    open_evidence,
+    settings_for,
+    show_diagnostics,
+)
 from coilclaw.cli.terminal import json_value, say, say_json
+from coilclaw.cli.windows import window_facts
 from coilclaw.config import Settings
-from coilclaw.policy import Explanation, classify
-from coilclaw.sdk import Tool, ToolContext
+from coilclaw.policy import Explanation, Grant, classify
+from coilclaw.sdk import Decision, Tool, ToolContext
 from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["policy"]
 
 _MOST_PROBLEMS: Final = 5
+
+
+class _Call(NamedTuple):
+    """A call, as far as a window looks at it."""
+
+    tool: str
+    tool_version: str
+    policy_hash: str
+
+
 _HEADINGS: Final = ("source", "opinion", "applied", "why")
 
 
@@ -53,10 +71,14 @@ def explain(name: str, arguments: str | None, workspace: str | None, channel: st
     if tool is None:
         raise click.UsageError(f"there is no tool {name[:200]!r}; {registry.suggestion(name)}")
     explanation = _explained(settings, tool, given, channel)
+    window = _open_window(settings, tool, given) if explanation.verdict.decision is Decision.ASK else None
     if form == "json":
-        say_json(_facts(explanation))
+        say_json({**_facts(explanation), "window": window_facts(window) if window else None})
         return
     _show(explanation)
+    if window is not None:
+        for_now = f"{window.uses_left} more until {window_facts(window)['expires']}"
+        say(f"Window {window.id} is open: such calls need no approval, {for_now}.")
 
 
 def _given(arguments: str) -> dict[str, Any]:
@@ -91,6 +113,19 @@ def _explained(settings: Settings, tool: Tool, given: dict[str, Any] | None, cha
     with redirect_stdout(sys.stderr):  # What the tool prints is not the explanation.
         classified = classify(tool, input, context)
     return rules.explain(tool, classified, given, channel, input=input)
+
+
+def _open_window(settings: Settings, tool: Tool, given: dict[str, Any] | None) -> Grant | None:
+    """The window that would let the call through; without arguments, one that lets some calls of the tool through."""
+    if not settings.config.receipts.path.exists():
+        return None
+    call = _Call(tool.id, tool.version, make_policy(settings.config).digest)
+    workspace = str(settings.config.workspace_dir.resolve())
+    with open_evidence(settings) as evidence:
+        found = evidence.book.windows()
+    return next(
+        (each for each in found if each.covers(call, workspace, each.arguments if given is None else given)), None
+    )
 
 
 def _problems(error: ValidationError) -> str:

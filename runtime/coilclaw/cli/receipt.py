@@ -9,10 +9,11 @@ from typing import Any
 
 import click
 
-from coilclaw.cli.composition import open_log, settings_for
+from coilclaw.cli.composition import open_log, restart_log, settings_for
+from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import counted, say, say_json
-from coilclaw.receipts import ReceiptLog, Verification, verify_export
-from coilclaw.sdk import Receipt
+from coilclaw.receipts import LogMissing, ReceiptLog, Verification, verify_export
+from coilclaw.sdk import OperatorError, Receipt
 from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["receipt"]
@@ -79,8 +80,11 @@ def _contents(log: ReceiptLog, found: Receipt) -> dict[str, Any]:
 def verify(file: str | None, as_json: bool) -> None:
     """Replay the log, or an exported FILE, and name the first receipt that does not hold (exit code 1)."""
     if file is None:
-        with open_log(settings_for()) as log:
-            result = log.verify()
+        try:
+            with open_log(settings_for()) as log:
+                result = log.verify()
+        except LogMissing as missing:
+            result = Verification(count=0, first_bad=1, problem=f"{missing.message}; {missing.hint}")
     else:
         with click.open_file(file, "rb") as lines:
             result = verify_export(lines)
@@ -100,6 +104,36 @@ def _tell(result: Verification, file: str | None) -> None:
     say(f"Valid: {count}, " + ("chain and seal hold" if file is None else "the chain holds"), fg="green")
     if file is not None:
         say(f"Last hash {result.head}: compare it with the log's to know that nothing was cut off.", err=True)
+
+
+@receipt.command("restart", epilog="Example: coilclaw receipt restart")
+@click.option("--workspace", metavar="DIR", help="The workspace whose tools are held back.")
+@click.option("--yes", is_flag=True, help="Do not ask. For scripts of a person who knows that the log is lost.")
+def restart(workspace: str | None, yes: bool) -> None:
+    """Begin a new log after the old one was lost.
+
+    The key of the lost log is kept under another name. Nobody knows any more which tool files were written through the
+    bridge, so all of the workspace are quarantined until `coilclaw tool trust`.
+    """
+    settings = settings_for(workspace)
+    try:
+        with open_log(settings):
+            raise OperatorError(
+                "the receipt log is there: nothing to restart", hint="`coilclaw receipt verify` checks it"
+            )
+    except LogMissing as missing:
+        say(f"{one_line(missing.message[:1].upper() + missing.message[1:])}.", err=True)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise OperatorError(
+                "nobody is there to say that the log is lost", hint="run it on a terminal, or add --yes"
+            )
+        if not click.confirm("Give the old log up and begin a new one?", default=False, err=True):
+            sys.exit(1)
+    kept, held = restart_log(settings, decided_by=this_person())
+    say(f"Began a new log. The key of the old one is {as_name(str(kept))}.", err=True)
+    for name in held:
+        say(f"Quarantined: {as_name(f'tools/{name}')}", err=True)
 
 
 @receipt.command("export", epilog="Example: coilclaw receipt export -o receipts.jsonl")

@@ -47,7 +47,7 @@ def resume(
     It is repeated from its journal up to where it was, and nothing is executed twice; then it continues. Output and
     exit codes are those of `run`; a run that would do something else than it did ends as diverged, with exit code 1.
     """
-    settings = settings_for(workspace)
+    settings = settings_for(workspace, limits__seconds=timeout)
     resume_run(
         settings, run_id, workspace=workspace, timeout=timeout, unknown=unknown, yes=yes, wait=wait, as_json=as_json
     )

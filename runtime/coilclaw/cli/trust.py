@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import io
 import sys
 import tokenize
@@ -13,6 +12,7 @@ import click
 from coilclaw.cli.composition import expanded, open_evidence, settings_for
 from coilclaw.cli.difference import difference_rows
 from coilclaw.cli.paging import Row, confirmed, say_rows
+from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.sdk import OperatorError, Quarantined
 from coilclaw.sdk.legible import as_name, one_line
@@ -123,7 +123,7 @@ def _trust(name: str, source: Source, ledger: TrustLedger, *, yes: bool, quiet: 
         say_rows(rows)
         if encoding := _odd_encoding(source.data):
             warn(encoding)
-    receipt = ledger.trust(source.name, source.data, _who())
+    receipt = ledger.trust(source.name, source.data, this_person())
     if not quiet:
         say(f"Trusted {as_name(name)} ({source.digest[:12]}), {receipt}")
     return receipt
@@ -166,10 +166,3 @@ def _confirmed(name: str, data: bytes, rows: list[Row], *, err: bool) -> bool:
     if encoding := _odd_encoding(data):
         rows = [*rows, Row("", f"Warning: {one_line(encoding)}", "yellow")]
     return confirmed(f"Run {as_name(name)} outside the sandbox from now on?", rows, err=err)
-
-
-def _who() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"

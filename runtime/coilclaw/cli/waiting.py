@@ -30,13 +30,15 @@ def open_waiting(settings: Settings, deadline: Deadline, *, yes: bool, wait: boo
     commands that decide and resume need besides the id.
     """
     if yes or not wait:
-        with open_parts(
-            settings, approver_for(yes, deadline, may_wait=True, workspace=settings.config.workspace_dir)
-        ) as parts:
+        approver = approver_for(yes, deadline, may_wait=True, workspace=settings.config.workspace_dir)
+        with open_parts(settings, approver, deadline=deadline) as parts:
             yield parts
         return
     patience = _Patience(options)
-    with open_parts(settings, patience, stays=patience.lasts) as parts, patience.watching(parts.evidence):
+    with (
+        open_parts(settings, patience, stays=patience.lasts, deadline=deadline) as parts,
+        patience.watching(parts.evidence),
+    ):
         yield parts
 
 

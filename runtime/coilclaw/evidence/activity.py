@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
-from coilclaw.sdk import ActivityItem, Receipt, RelevantToolActivity, Run, RunStatus
+from coilclaw.sdk import ActivityItem, Receipt, RelevantToolActivity, Run
 
 __all__ = ["activity_of", "run_of"]
 
@@ -53,12 +53,12 @@ def run_of(run_id: str, receipts: Iterable[Receipt]) -> Run | None:
     started = next((receipt for receipt in mine if receipt.type == "run.started"), None)
     if started is None:
         return None
-    finished = next((receipt for receipt in mine if receipt.type == "run.finished"), None)
-    status: RunStatus = finished.status if finished else "running"  # type: ignore[assignment]
+    last = [receipt for receipt in mine if receipt.type.startswith("run.")][-1]
+    ended = last.type in ("run.finished", "run.diverged")
     return Run(
         id=run_id,
         session_id=started.conversation_id,
-        status=status,
+        status=last.status,  # type: ignore[arg-type]
         started_at=started.ts,
-        ended_at=finished.ts if finished else None,
+        ended_at=last.ts if ended else None,
     )

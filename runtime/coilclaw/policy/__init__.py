@@ -1,10 +1,11 @@
 """Policy: rules, autonomy, classification and approval."""
 
 from coilclaw.policy.approval import Answer, ApproveAll, Approver, NobodyToAsk, Question
-from coilclaw.policy.approvals import APPROVALS, Approval, ApprovalBook, Grant
+from coilclaw.policy.approvals import APPROVALS, Approval, ApprovalBook, denial
 from coilclaw.policy.classification import classify
 from coilclaw.policy.constraints import Constraint, Problem, read_constraint
-from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval
+from coilclaw.policy.decisions import Grant
+from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
 from coilclaw.policy.estop import EmergencyStop, Stop
 from coilclaw.policy.examples import Example, problem_with_example
 from coilclaw.policy.explanation import Explanation, Opinion, Verdict
@@ -27,6 +28,7 @@ __all__ = [
     "Explanation",
     "Grant",
     "NoSuchApproval",
+    "NoSuchWindow",
     "NobodyToAsk",
     "Opinion",
     "Policy",
@@ -36,6 +38,7 @@ __all__ = [
     "Stop",
     "Verdict",
     "classify",
+    "denial",
     "problem_with_example",
     "read_constraint",
 ]

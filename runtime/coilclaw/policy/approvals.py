@@ -2,29 +2,38 @@
 
 An approval is for one call: this run, this number, this tool in this version, these arguments. It is
 consumed in the transaction that starts the call, so that of any number of processes one gets it.
+
+A no is for its call and for good: this run, this number, this tool, these arguments, whatever else changes. Neither
+a yes nor a window counts by what the tables say alone: the receipt of the decision must be in the log.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import secrets
+import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from coilclaw.policy.approval import Question
-from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval
-from coilclaw.receipts import Conflict, Draft, ReceiptLog, Row, now
+from coilclaw.policy.decisions import CallOfTool, Decisions, Grant, Standpoint, boot_seconds
+from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
+from coilclaw.receipts import Conflict, Draft, ReceiptLog, Row, contents_json, now
 from coilclaw.store import Database, Migration
+from coilclaw.trust import this_boot
 
-__all__ = ["APPROVALS", "Approval", "ApprovalBook", "Grant"]
+__all__ = ["APPROVALS", "Approval", "ApprovalBook", "denial"]
+
+_logger = logging.getLogger(__name__)
 
 APPROVALS: Final = Migration(
-    name="approvals",
+    name="approvals-with-evidence",
+    # Also for a database that has the first form of these tables: what was open there stays open, but for windows.
     sql="""
-    CREATE TABLE approvals (
+    CREATE TABLE IF NOT EXISTS approvals (
         id TEXT PRIMARY KEY,
         run_id TEXT NOT NULL,
         number INTEGER NOT NULL,
@@ -43,23 +52,26 @@ APPROVALS: Final = Migration(
         decided_by TEXT,
         decided_at INTEGER
     );
-    CREATE INDEX approvals_of_calls ON approvals (run_id, number);
-    CREATE INDEX approvals_by_status ON approvals (status, created_at);
+    ALTER TABLE approvals ADD COLUMN decided_after INTEGER;
+    ALTER TABLE approvals ADD COLUMN note TEXT;
+    CREATE INDEX IF NOT EXISTS approvals_of_calls ON approvals (run_id, number);
+    CREATE INDEX IF NOT EXISTS approvals_by_status ON approvals (status, created_at);
+    DROP TABLE IF EXISTS grants;
     CREATE TABLE grants (
         id TEXT PRIMARY KEY,
-        tool TEXT NOT NULL,
-        arguments TEXT NOT NULL,
+        opened_after INTEGER NOT NULL,
         uses_left INTEGER NOT NULL,
-        expires_at INTEGER NOT NULL,
-        granted_by TEXT NOT NULL
+        expires_at INTEGER NOT NULL
     ) WITHOUT ROWID;
     """,
 )
+"""What a window lets through is in the receipt of its opening; the table only says where to look, and counts."""
 
 _COLUMNS: Final = (
     "id, run_id, number, call_id, conversation_id, tool, tool_version, args_hash, policy_hash, risk, reason, line, "
-    "status, created_at, expires_at, decided_by, decided_at"
+    "status, created_at, expires_at, decided_by, decided_at, decided_after, note"
 )
+_LAST_RECEIPT: Final = "(SELECT coalesce(max(seq), 0) FROM receipts)"
 _LASTS_SECONDS: Final = 7 * 24 * 3600
 LONGEST_WINDOW_SECONDS: Final = 15 * 60
 
@@ -85,12 +97,34 @@ class Approval:
     expires_at: int
     decided_by: str | None = None
     decided_at: int | None = None
+    decided_after: int | None = None
+    """A receipt before the one of the decision: where to begin to look for that."""
+    note: str | None = None
+    """What the person said with a no."""
+
+    @property
+    def standpoint(self) -> Standpoint:
+        """What its decision is bound to, as the receipt of it says."""
+        return (
+            self.run_id,
+            self.call_id,
+            self.tool,
+            self.tool_version,
+            self.args_hash,
+            self.policy_hash,
+            self.expires_at,
+            self.decided_by,
+        )
+
+    def is_of_call(self, question: Question, args_hash: str) -> bool:
+        """Whether it was asked about this call, whatever has become of its tool and the policy since."""
+        asked = (question.run_id, question.number, question.call_id, question.tool, args_hash)
+        return (self.run_id, self.number, self.call_id, self.tool, self.args_hash) == asked
 
     def is_for(self, question: Question, args_hash: str) -> bool:
         """Whether it was asked about exactly this call, under the policy that is in force."""
-        asked = (question.run_id, question.number, question.tool, question.tool_version, question.policy_hash)
-        mine = (self.run_id, self.number, self.tool, self.tool_version, self.policy_hash)
-        return mine == asked and self.args_hash == args_hash
+        bound = (self.tool_version, self.policy_hash) == (question.tool_version, question.policy_hash)
+        return bound and self.is_of_call(question, args_hash)
 
     def draft(self, kind: str, status: str, payload: Mapping[str, Any]) -> Draft:
         return Draft(
@@ -108,30 +142,14 @@ class Approval:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Grant:
-    """Leave for calls of a kind, for a short time and a number of uses."""
-
-    id: str
-    tool: str
-    arguments: Mapping[str, Any]
-    uses_left: int
-    expires_at: int
-    granted_by: str
-
-    def covers(self, tool: str, arguments: Mapping[str, Any]) -> bool:
-        return fnmatchcase(tool, self.tool) and all(
-            name in arguments and type(arguments[name]) is type(value) and arguments[name] == value
-            for name, value in self.arguments.items()
-        )
-
-
 class ApprovalBook:
     """All questions of one database. Any process may ask, decide, and use what was decided."""
 
     def __init__(self, database: Database, log: ReceiptLog) -> None:
         self._database = database
         self._log = log
+        self._lock = threading.Lock()
+        self._decisions: Decisions | None = None
 
     # Asking ------------------------------------------------------------------------------------------------
 
@@ -171,7 +189,9 @@ class ApprovalBook:
         """The latest question about a call, as it stands."""
         found = self._read(
             # Asking voids what was open before, so that at most one is; the clock may have been set back meanwhile.
-            "run_id = ? AND number = ? ORDER BY status IN ('pending', 'granted') DESC, rowid DESC",
+            # A no comes first: it holds for good.
+            "run_id = ? AND number = ? "
+            "ORDER BY status = 'denied' DESC, status IN ('pending', 'granted') DESC, rowid DESC",
             run_id,
             number,
         )
@@ -185,11 +205,11 @@ class ApprovalBook:
             )
         return found[0]
 
-    def list(self, *statuses: str, run_id: str | None = None, limit: int = 1000) -> Sequence[Approval]:
-        """Questions in these states, oldest first."""
+    def list(self, *statuses: str, run_id: str | None = None) -> Sequence[Approval]:
+        """Every question in these states, oldest first."""
         marks = ", ".join("?" for _ in statuses)
-        sql = f"status IN ({marks}) AND (? IS NULL OR run_id = ?) ORDER BY rowid LIMIT ?"
-        found = self._read(sql, *statuses, run_id, run_id, limit)
+        sql = f"status IN ({marks}) AND (? IS NULL OR run_id = ?) ORDER BY rowid"
+        found = self._read(sql, *statuses, run_id, run_id)
         # What ran out of time since is shown as such, whatever the table says.
         return [each for each in found if each.status in statuses]
 
@@ -206,21 +226,27 @@ class ApprovalBook:
 
     # Deciding ----------------------------------------------------------------------------------------------
 
-    def decide(self, approval_id: str, *, granted: bool, decided_by: str) -> Approval:
-        """Answer a question. Exactly one of all who try succeeds."""
+    def decide(self, approval_id: str, *, granted: bool, decided_by: str, note: str | None = None) -> Approval:
+        """Answer a question. Exactly one of all who try succeeds. `note` is what the snippet hears with a no."""
         approval = self.get(approval_id)
         status = "granted" if granted else "denied"
         moment = _seconds()
         row = Row(
-            "UPDATE approvals SET status = ?, decided_by = ?, decided_at = ? "
+            "UPDATE approvals SET status = ?, decided_by = ?, decided_at = ?, note = ?, "  # noqa: S608
+            f"decided_after = {_LAST_RECEIPT} "
             "WHERE id = ? AND status = 'pending' AND expires_at > ?",
-            (status, decided_by, moment, approval_id, moment),
+            (status, decided_by, moment, note, approval_id, moment),
             claims=True,
         )
-        payload = {"decision": "allow-once" if granted else "deny", "decided_by": decided_by}
+        payload: dict[str, str | int] = {
+            "decision": "allow-once" if granted else "deny",
+            "decided_by": decided_by,
+            "policy_hash": approval.policy_hash,
+            "expires_at": approval.expires_at,
+        }
         kind = "tool.call.approved" if granted else "tool.call.denied"
         if not granted:
-            payload |= {"code": "approval_denied", "message": f"{decided_by} said no"}
+            payload |= {"code": "approval_denied", "message": denial(decided_by, note)}
         try:
             self._log.append(approval.draft(kind, "allowed" if granted else "denied", payload), rows=[row])
         except Conflict:
@@ -230,6 +256,27 @@ class ApprovalBook:
                 hint="a question is answered once; `coilclaw approval list` shows what is open",
             ) from None
         return self.get(approval_id)
+
+    def is_proven(self, approval: Approval) -> bool:
+        """Whether the log has the receipt of this decision, and it was made about exactly this call."""
+        if approval.decided_after is None:
+            return False
+        # From the first decision about its run on, so that the others need no second look.
+        sql = "SELECT min(decided_after) FROM approvals WHERE run_id = ? AND status IN ('granted', 'denied')"
+        ((first,),) = self._database.read(sql, (approval.run_id,))
+        said = self._said_since(approval.decided_after if first is None else min(approval.decided_after, first))
+        has = said.has_granted if approval.status == "granted" else said.has_denied
+        return has(approval.id, approval.standpoint)
+
+    def _said_since(self, after: int) -> Decisions:
+        """What receipts say about decisions made behind this place. Each is read once by a process."""
+        with self._lock:
+            if self._decisions is None or after < self._decisions.after:
+                self._decisions = Decisions(self._log, after)
+            said, self._decisions = self._decisions, None
+            said.read_on()
+            self._decisions = said
+            return said
 
     def consume(self, approval: Approval) -> Row:
         """Use a granted approval up, in the transaction that starts its call."""
@@ -266,63 +313,114 @@ class ApprovalBook:
 
     # Windows -----------------------------------------------------------------------------------------------
 
-    def grant(self, tool: str, arguments: Mapping[str, Any], *, uses: int, seconds: int, granted_by: str) -> Grant:
-        """Open a window: calls that fit do not ask for a while."""
+    def open_window(
+        self,
+        call: CallOfTool,
+        workspace: str,
+        arguments: Mapping[str, Any],
+        *,
+        uses: int,
+        seconds: int,
+        granted_by: str,
+    ) -> Grant:
+        """Let calls like this one through for a while: of its tool, as it is now, with these arguments at least."""
+        lasts = min(seconds, LONGEST_WINDOW_SECONDS)
         grant = Grant(
             id=f"grant-{secrets.token_hex(5)}",
-            tool=tool,
+            tool=call.tool,
+            tool_version=call.tool_version,
+            workspace=workspace,
+            policy_hash=call.policy_hash,
             arguments=dict(arguments),
+            uses=uses,
             uses_left=uses,
-            expires_at=_seconds() + min(seconds, LONGEST_WINDOW_SECONDS),
+            expires_at=_seconds() + lasts,
+            boot=this_boot(),
+            boot_ends=boot_seconds() + lasts,
             granted_by=granted_by,
         )
-        values = (grant.id, tool, json.dumps(grant.arguments), uses, grant.expires_at, granted_by)
-        draft = Draft(
-            type="approval.window.opened",
-            status="allowed",
-            timestamp=now(),
-            tool=tool,
-            payload={
-                "grant": grant.id,
-                "uses": uses,
-                "seconds": min(seconds, LONGEST_WINDOW_SECONDS),
-                "arguments": json.dumps(grant.arguments),
-                "decided_by": granted_by,
-            },
+        payload = {
+            "grant": grant.id,
+            "workspace": workspace,
+            "policy_hash": grant.policy_hash,
+            "arguments": contents_json(grant.arguments).decode(),
+            "uses": uses,
+            "seconds": lasts,
+            "expires_at": grant.expires_at,
+            "boot": grant.boot,
+            "boot_ends": grant.boot_ends,
+            "decided_by": granted_by,
+        }
+        sql = f"INSERT INTO grants VALUES (?, {_LAST_RECEIPT}, ?, ?)"  # noqa: S608
+        self._log.append(
+            _window_draft("approval.window.opened", grant, payload),
+            rows=[Row(sql, (grant.id, uses, grant.expires_at))],
         )
-        self._log.append(draft, rows=[Row("INSERT INTO grants VALUES (?, ?, ?, ?, ?, ?)", values)])
         return grant
 
-    def usable(self, tool: str, arguments: str) -> Grant | None:
-        """A window that covers this call."""
+    def windows(self) -> Sequence[Grant]:
+        """The windows that are open, with the uses they have left; those that close first come first."""
+        moment = _seconds()
         rows = self._database.read(
-            "SELECT id, tool, arguments, uses_left, expires_at, granted_by FROM grants "
-            "WHERE uses_left > 0 AND expires_at > ? ORDER BY expires_at",
-            (_seconds(),),
+            "SELECT id, opened_after FROM grants WHERE uses_left > 0 AND expires_at > ?", (moment,)
         )
         if not rows:
-            return None
-        given = json.loads(arguments)
-        for identity, pattern, constraints, uses_left, expires_at, granted_by in rows:
-            grant = Grant(
-                id=identity,
-                tool=pattern,
-                arguments=json.loads(constraints),
-                uses_left=uses_left,
-                expires_at=expires_at,
-                granted_by=granted_by,
-            )
-            if grant.covers(tool, given):
-                return grant
-        return None
+            return []
+        said = self._said_since(min(after for _, after in rows))
+        newest, found = said.newest, []
+        # Read after the receipts, and so never more than they leave: else somebody has written into the table.
+        left = dict(self._database.read("SELECT id, uses_left FROM grants"))
+        for identity, _ in rows:
+            grant = said.windows.get(identity)
+            if grant is None or left.get(identity, 0) > grant.uses - said.uses[identity]:
+                _logger.warning("%s lets nothing through: the table of windows and the log disagree", identity)
+            elif left.get(identity, 0) > 0 and not grant.is_over(newest):
+                found.append(replace(grant, uses_left=left[identity]))
+        return sorted(found, key=lambda each: each.expires_at)
+
+    def usable(self, call: CallOfTool, workspace: str, arguments: str) -> Grant | None:
+        """A window that covers this call."""
+        found = self.windows()
+        given = json.loads(arguments) if found else {}
+        return next((each for each in found if each.covers(call, workspace, given)), None)
 
     def use(self, grant: Grant) -> Row:
         """Use a window once, in the transaction that starts the call."""
         return Row(
-            "UPDATE grants SET uses_left = uses_left - 1 WHERE id = ? AND uses_left > 0 AND expires_at > ?",
-            (grant.id, _seconds()),
+            "UPDATE grants SET uses_left = uses_left - 1 "
+            "WHERE id = ? AND uses_left > 0 AND uses_left <= ? AND expires_at > ?",
+            (grant.id, grant.uses_left, _seconds()),
             claims=True,
         )
+
+    def close_window(self, grant_id: str, *, decided_by: str) -> Grant:
+        """Close a window before its time. A call that was let through before is not taken back."""
+        grant = next((each for each in self.windows() if each.id == grant_id), None)
+        shut = Row("UPDATE grants SET uses_left = 0 WHERE id = ? AND uses_left > 0", (grant_id,), claims=True)
+        try:
+            if grant is None:
+                raise NoSuchWindow(grant_id)
+            payload = {"grant": grant.id, "decided_by": decided_by}
+            self._log.append(_window_draft("approval.window.closed", grant, payload), rows=[shut])
+        except Conflict:
+            raise NoSuchWindow(grant_id) from None
+        return grant
+
+
+def denial(decided_by: str, note: str | None) -> str:
+    """What a snippet hears of a no."""
+    return f"{decided_by} said no: {note}" if note else f"{decided_by} said no"
+
+
+def _window_draft(kind: str, grant: Grant, payload: Mapping[str, Any]) -> Draft:
+    return Draft(
+        type=kind,
+        status="allowed" if kind.endswith("opened") else "closed",
+        timestamp=now(),
+        tool=grant.tool,
+        tool_version=grant.tool_version,
+        payload=payload,
+    )
 
 
 def _seconds() -> int:

@@ -2,6 +2,7 @@
 
 OperatorError (sdk)
 ├── NoSuchApproval      the id names no question
+├── NoSuchWindow        the id names no open window
 └── AlreadyDecided      someone else answered first, or it is too late
 """
 
@@ -9,13 +10,24 @@ from __future__ import annotations
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["AlreadyDecided", "NoSuchApproval"]
+__all__ = ["AlreadyDecided", "NoSuchApproval", "NoSuchWindow"]
 
 
 class NoSuchApproval(OperatorError):
     """Nothing was asked under this id."""
 
     code = "no_such_approval"
+
+
+class NoSuchWindow(OperatorError):
+    """It was never opened, or is closed already."""
+
+    code = "no_such_window"
+
+    def __init__(self, window_id: str) -> None:
+        super().__init__(
+            f"there is no open window {window_id!r}", hint="`coilclaw approval windows` shows those that are open"
+        )
 
 
 class AlreadyDecided(OperatorError):

@@ -2,9 +2,10 @@
 
 from coilclaw.receipts.canonical import NotCanonical, canonical_json, contents_json, digest
 from coilclaw.receipts.chain import GENESIS, Draft, now
-from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, NoSuchReceipt
+from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogMissing, LogUnwritable, NoSuchReceipt
+from coilclaw.receipts.founding import found_log, refuse_without_log, set_key_aside
 from coilclaw.receipts.log import MIGRATIONS, RELAXED_SECONDS, ReceiptLog, Row
-from coilclaw.receipts.seal import load_or_create_key
+from coilclaw.receipts.tail import Tail
 from coilclaw.receipts.verification import Head, Verification, verify_database, verify_export
 
 __all__ = [
@@ -15,17 +16,21 @@ __all__ = [
     "DamagedReceipt",
     "Draft",
     "Head",
+    "LogMissing",
     "LogUnwritable",
     "NoSuchReceipt",
     "NotCanonical",
     "ReceiptLog",
     "Row",
+    "Tail",
     "Verification",
     "canonical_json",
     "contents_json",
     "digest",
-    "load_or_create_key",
+    "found_log",
     "now",
+    "refuse_without_log",
+    "set_key_aside",
     "verify_database",
     "verify_export",
 ]

@@ -7,15 +7,18 @@ CoilClawError (sdk)
 └── Conflict              another process was faster; nothing was written, and the log goes on
 
 OperatorError (sdk)
+├── LogMissing            there is a key, but the log it belongs to is gone
 ├── NoSuchReceipt         the receipt asked for is not in the log
 └── DamagedReceipt        a stored receipt cannot be read any more
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from coilclaw.sdk import CoilClawError, EvidenceUnavailable, OperatorError
 
-__all__ = ["Conflict", "DamagedReceipt", "LogUnwritable", "NoSuchReceipt"]
+__all__ = ["Conflict", "DamagedReceipt", "LogMissing", "LogUnwritable", "NoSuchReceipt"]
 
 
 class LogUnwritable(EvidenceUnavailable):
@@ -32,6 +35,18 @@ class Conflict(CoilClawError):
     """What an append claimed was taken already."""
 
     code = "conflict"
+
+
+class LogMissing(OperatorError):
+    """The log was taken away. What it said about trust and decisions is gone too, so nothing is loaded or run."""
+
+    code = "log_missing"
+
+    def __init__(self, database: Path, key: Path) -> None:
+        super().__init__(
+            f"the receipt log is missing: its key {key} is there, and {database} holds no log",
+            hint=f"restore {database.name} from a backup, or begin a new log with `coilclaw receipt restart`",
+        )
 
 
 class NoSuchReceipt(OperatorError):

@@ -19,6 +19,7 @@ from coilclaw.receipts.chain import GENESIS, Draft, Link, link
 from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, NoSuchReceipt
 from coilclaw.receipts.record import export_line, receipt_of
 from coilclaw.receipts.seal import seal
+from coilclaw.receipts.tail import Tail
 from coilclaw.receipts.verification import HEAD, Head, Verification, checked_head, verify_database
 from coilclaw.sdk import Receipt
 from coilclaw.store import Database, Migration, StoreUnwritable
@@ -273,6 +274,10 @@ class ReceiptLog:
                 hint="`coilclaw receipt verify` says more",
             )
         return head
+
+    def tail(self, after: int) -> Tail:
+        """The receipts behind number `after`, to be read again and again."""
+        return Tail(self._database, self.sealed_head, after)
 
     def of_run(self, run_id: str, *, since: str | None = None) -> list[Receipt]:
         """The receipts of one run, in order; `since` is the id of its first one, if known, and saves a scan."""

@@ -16,18 +16,15 @@ from pathlib import Path
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["load_or_create_key", "seal"]
+__all__ = ["keep_key", "load_key", "seal"]
 
 
-def load_or_create_key(path: Path, *, create: bool = True) -> bytes:
-    """The log's key, readable by its owner only; made on first use, but never for a log that has one already."""
+def load_key(path: Path) -> bytes | None:
+    """The log's key, or None if there is none yet."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not path.exists():
-            if not create:
-                raise OperatorError(f"the key of the receipt log is missing: {path}", hint="restore it from a backup")
-            _create(path)
         key = path.read_bytes()
+    except FileNotFoundError:
+        return None
     except OSError as error:
         raise OperatorError(f"cannot use the receipt key {path}: {error.strerror}") from None
     if len(key) != 32:
@@ -35,20 +32,27 @@ def load_or_create_key(path: Path, *, create: bool = True) -> bytes:
     return key
 
 
-def _create(path: Path) -> None:
+def keep_key(path: Path, key: bytes) -> None:
+    """Write a new key, readable by its owner only. On disk, complete, before this returns; never over another."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    descriptor = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
-        os.write(descriptor, secrets.token_bytes(32))
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    try:
-        os.link(fresh, path)  # Fails if another process made one meanwhile: theirs counts.
-    except FileExistsError:
-        pass
-    finally:
-        fresh.unlink()
+        descriptor = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        try:
+            os.write(descriptor, key)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        try:
+            os.link(fresh, path)
+        finally:
+            fresh.unlink()
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # Otherwise a power cut could take the name, and receipts would be left without a key.
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise OperatorError(f"cannot use the receipt key {path}: {error.strerror}") from None
 
 
 def seal(key: bytes, *, log_id: str, seq: int, receipt_hash: str) -> str:

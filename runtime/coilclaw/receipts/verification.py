@@ -1,8 +1,9 @@
 """Replaying a log: is every receipt the one that was written, in its place?
 
 What this shows: an edited, missing, inserted, moved or re-linked receipt, and, for the database,
-a log cut at its end or rewritten without the key. What it cannot show: an export whose last lines
-were taken off (compare its length with the log), or a whole older database put in place.
+a log cut at its end or rewritten without the key, and contents that were changed or taken away.
+What it cannot show: an export whose last lines were taken off (compare its length with the log), or
+a whole older database put in place.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from pydantic_core import from_json, to_json
 
 from coilclaw.receipts.canonical import canonical_json, digest, in_profile
 from coilclaw.receipts.chain import FIELDS, GENESIS, continues
+from coilclaw.receipts.promises import Promises
+from coilclaw.receipts.schema import LOG_ID, schema_problem
 from coilclaw.receipts.seal import seal
 from coilclaw.store import Database
 
@@ -86,7 +89,8 @@ def verify_database(database: Database, key: bytes) -> Verification:
     with database.snapshot() as read:
         heads = list(read(HEAD))
         head = checked_head(heads, key)
-        result = _replay_quickly(read(_ALL), head.log_id) if head else None
+        promises = Promises(read)
+        result = _replay_quickly(promises.passing(read(_ALL)), head.log_id) if head else None
         if result is None:
             witness = str(heads[0][2]) if heads else None
             result = _replay((_from_row(*row) for row in read(_ALL)), vouched_head=witness)
@@ -100,6 +104,11 @@ def verify_database(database: Database, key: bytes) -> Verification:
                 seq = named[0][0] or result.count
                 problem_text = f"the contents that receipt {seq} stands for were changed"
                 return Verification(count=result.count, first_bad=seq, problem=problem_text)
+        if absent := promises.absent():
+            first, missing = min(seq for seq, _ in absent), len({name for _, name in absent})
+            counted = "1 content is" if missing == 1 else f"{missing} contents are"
+            problem_text = f"{counted} missing that receipts stand for, the first of them receipt {first}"
+            return Verification(count=result.count, first_bad=first, problem=problem_text)
     return result
 
 
@@ -199,9 +208,9 @@ def _from_lines(lines: Iterable[bytes]) -> Iterator[_Stored]:
             fields: dict[str, Any] = from_json(text, allow_inf_nan=False)
             if tuple(fields) != FIELDS or canonical_json(in_profile(fields)) != text:
                 raise _Broken(f"line {number} is not a receipt in canonical form")
+            if problem := schema_problem(fields):
+                raise _Broken(f"line {number} is not a receipt: {problem}")
             receipt_hash = fields.pop("receipt_hash")
-            if type(fields["seq"]) is not int:
-                raise ValueError("seq")
             yield _Stored(
                 fields["seq"],
                 _log_id(fields["id"], fields["seq"]),
@@ -215,6 +224,6 @@ def _from_lines(lines: Iterable[bytes]) -> Iterator[_Stored]:
 
 def _log_id(receipt_id: str, seq: object) -> str:
     prefix, log_id, number = receipt_id.split("-")
-    if prefix != "receipt" or number != str(seq):
+    if prefix != "receipt" or number != str(seq) or not LOG_ID.fullmatch(log_id):
         raise ValueError(receipt_id)
     return log_id

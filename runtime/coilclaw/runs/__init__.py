@@ -1,7 +1,8 @@
 """Run lifecycle."""
 
+from coilclaw.runs.cancellation import cancel_run
 from coilclaw.runs.comparison import Comparison, Difference
-from coilclaw.runs.errors import NoSuchRun, NotResumable
+from coilclaw.runs.errors import NoSuchRun, NotCancellable, NotResumable
 from coilclaw.runs.header import Standing, standing
 from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedCall, PlanNotUsable, Rehearsal
 from coilclaw.runs.report import RunReport, error_of
@@ -14,6 +15,7 @@ __all__ = [
     "Difference",
     "Frame",
     "NoSuchRun",
+    "NotCancellable",
     "NotResumable",
     "Plan",
     "PlanNotUsable",
@@ -24,6 +26,7 @@ __all__ = [
     "Standing",
     "Stop",
     "Variable",
+    "cancel_run",
     "error_of",
     "standing",
 ]

@@ -2,6 +2,7 @@
 
 OperatorError (sdk)
 ├── NoSuchRun          the id names no run with a journal
+├── NotCancellable     the run is over, or under way in a process
 └── NotResumable       the run is over, under way elsewhere, or was made by another engine build
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["NoSuchRun", "NotResumable"]
+__all__ = ["NoSuchRun", "NotCancellable", "NotResumable"]
 
 
 class NoSuchRun(OperatorError):
@@ -22,3 +23,9 @@ class NotResumable(OperatorError):
     """The run cannot go on here and now; the message says why."""
 
     code = "not_resumable"
+
+
+class NotCancellable(OperatorError):
+    """The run is over, or a process has it."""
+
+    code = "not_cancellable"

@@ -13,7 +13,7 @@ from coilclaw.sandbox import Limits
 from coilclaw.store import Database
 from coilclaw.trust import is_running, this_process
 
-__all__ = ["Header", "Standing", "enter", "leave", "standing", "take_over"]
+__all__ = ["Header", "Standing", "call_off", "enter", "leave", "standing", "take_over"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +71,15 @@ def take_over(known: Standing) -> Row:
         "UPDATE runs SET status = 'running', fence = fence + 1, process = ? "
         "WHERE run_id = ? AND fence = ? AND status = ?",
         (this_process(), known.run_id, known.fence, known.status),
+        claims=True,
+    )
+
+
+def call_off(known: Standing) -> Row:
+    """Nobody goes on with a run that waited, unless someone has done so meanwhile."""
+    return Row(
+        "UPDATE runs SET status = 'cancelled', fence = fence + 1 WHERE run_id = ? AND fence = ? AND status = ?",
+        (known.run_id, known.fence, known.status),
         claims=True,
     )
 

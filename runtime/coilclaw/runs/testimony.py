@@ -80,6 +80,7 @@ class CallTold(PriorCall):
         self.tool_version: str | None = None
         self.args_hash = ""
         self.state = "requested"
+        self.denial: str | None = None
         self.named = b""
         """What the receipts of an ordinary call have in common."""
         self.results: tuple[str | None, ...] = ()
@@ -156,6 +157,8 @@ class Testimony:
             call.results += (event.result_hash,)
         elif event.type != "tool.call.started":
             call.refusals += (event,)
+            if event.payload.get("decision") == "deny":
+                call.denial = event.payload["message"]
         if not call.asked:
             return
         call.state = "started" if event.type == "tool.call.started" else "ended"

@@ -23,6 +23,7 @@ from coilclaw.store.errors import StoreError, StoreUnwritable
 __all__ = ["Database", "Migration"]
 
 _BUSY_SECONDS: Final = 30.0
+_NOTICEABLE_SECONDS: Final = 1.0
 _MIGRATIONS_TABLE: Final = (
     "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) WITHOUT ROWID"
 )
@@ -42,8 +43,18 @@ class Database:
     A commit returns only after the data has been synced. Nothing else in the project opens the file.
     """
 
-    def __init__(self, path: Path, migrations: Sequence[Migration] = ()) -> None:
+    def __init__(
+        self,
+        path: Path,
+        migrations: Sequence[Migration] = (),
+        *,
+        patience: Callable[[], float] = lambda: _BUSY_SECONDS,
+        waiting: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`patience` says how long another process may hold the file; `waiting` is called once it takes a second."""
         self.path = path
+        self._patience = patience
+        self._waiting = waiting
         self._write_lock = threading.Lock()
         self._read_lock = threading.Lock()
         self._closed = False
@@ -66,7 +77,7 @@ class Database:
         writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
         flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
         connection = apsw.Connection(str(self.path), flags=flags)
-        connection.set_busy_handler(_wait_when_busy(_BUSY_SECONDS))
+        connection.set_busy_handler(_BusyHandler(self._patience, self._waiting))
         if writable:
             _switch_to_wal(connection)
             connection.execute("PRAGMA synchronous = FULL")
@@ -187,18 +198,27 @@ def _switch_to_wal(connection: apsw.Connection) -> None:
             time.sleep(0.005)
 
 
-def _wait_when_busy(seconds: float) -> Any:
-    """A busy handler with short random sleeps: SQLite's own backs off to 100 ms and starves writers."""
+class _BusyHandler:
+    """Waits with short random sleeps: SQLite's own handler backs off to 100 ms and starves writers."""
 
-    def handler(attempts: int) -> bool:
+    def __init__(self, patience: Callable[[], float], waiting: Callable[[], None]) -> None:
+        self._patience = patience
+        self._waiting = waiting
+        self._began = 0.0
+        self._seconds = 0.0
+        self._told = False
+
+    def __call__(self, attempts: int) -> bool:
         if attempts == 0:
-            handler.since = time.monotonic()  # type: ignore[attr-defined]
-        if time.monotonic() - handler.since > seconds:  # type: ignore[attr-defined]
+            self._began, self._seconds, self._told = time.monotonic(), min(self._patience(), _BUSY_SECONDS), False
+        waited = time.monotonic() - self._began
+        if waited > self._seconds:
             return False
+        if waited > _NOTICEABLE_SECONDS and not self._told:
+            self._told = True
+            self._waiting()
         time.sleep(random.uniform(0.0001, 0.002))  # noqa: S311
         return True
-
-    return handler
 
 
 def _explain(path: Path, error: apsw.Error) -> str:
@@ -207,7 +227,7 @@ def _explain(path: Path, error: apsw.Error) -> str:
     if isinstance(error, apsw.ReadOnlyError):
         return f"{path} is read-only"
     if isinstance(error, apsw.BusyError):
-        return f"another process has held {path} for more than {_BUSY_SECONDS:.0f} s"
+        return f"another process is writing to {path} and did not finish in time"
     if isinstance(error, apsw.NotADBError | apsw.CorruptError):
         return f"{path} is damaged or not a CoilClaw database"
     return f"{path}: {error}"

@@ -2,6 +2,6 @@
 
 from coilclaw.trust.guard import GuardedCall, WriteGuard
 from coilclaw.trust.ledger import MIGRATIONS, TrustLedger
-from coilclaw.trust.processes import is_running, this_process
+from coilclaw.trust.processes import is_running, this_boot, this_process
 
-__all__ = ["MIGRATIONS", "GuardedCall", "TrustLedger", "WriteGuard", "is_running", "this_process"]
+__all__ = ["MIGRATIONS", "GuardedCall", "TrustLedger", "WriteGuard", "is_running", "this_boot", "this_process"]

@@ -174,7 +174,9 @@ class TrustLedger:
         states = self._states(tree.values())
         for name, content in tree.items():
             state, writer = states.get(content, ("", ""))
-            if state == "written":
+            if state == "written" and writer is None:
+                reasons[name] = "nobody knows who wrote it: the log that would say so was lost"
+            elif state == "written":
                 reasons[name] = f"it was written through the bridge by {writer}"
             elif state != "accepted":
                 for call_id, there in before:
@@ -196,7 +198,7 @@ class TrustLedger:
         text = self._log.contents(tree_hash) if tree_hash else None
         return json.loads(text) if text else {}
 
-    def _states(self, contents: Iterable[str]) -> dict[str, tuple[str, str]]:
+    def _states(self, contents: Iterable[str]) -> dict[str, tuple[str, str | None]]:
         """What is known about these contents: their states, and the calls that wrote them."""
         rows = self._database.read(
             "SELECT digest, state, call_id FROM json_each(?) JOIN tool_contents ON digest = value",
@@ -226,6 +228,16 @@ class TrustLedger:
         content = digest(data)
         draft = _event("tool.module.trusted", "allowed", name, content, None, None, decided_by=decided_by)
         return self._log.append(draft, rows=[Row(_TRUSTED, (content,))], contents={content: data})[0]
+
+    def hold_back(self, tree: Tree) -> None:
+        """Quarantine files whose origin nobody knows any more, because the log is lost.
+
+        Not beside a receipt: it comes before the new log, which must not begin without it.
+        """
+        with self._database.transaction() as connection:
+            connection.executemany(
+                "INSERT OR REPLACE INTO tool_contents VALUES (?, 'written', NULL)", [(each,) for each in tree.values()]
+            )
 
     def in_force(self, name: str) -> bytes | None:
         """The content that was loaded last under this name, to compare with."""

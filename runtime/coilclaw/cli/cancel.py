@@ -1,0 +1,28 @@
+"""`coilclaw cancel`: end a run that waits."""
+
+from __future__ import annotations
+
+import click
+
+from coilclaw.cli.composition import open_evidence, settings_for
+from coilclaw.cli.person import this_person
+from coilclaw.cli.terminal import say, say_json
+from coilclaw.runs import cancel_run
+from coilclaw.sdk.legible import as_name
+
+__all__ = ["cancel"]
+
+
+@click.command(epilog="Example: coilclaw cancel run-1a1e265a6b2e813fd94")
+@click.argument("run_id", metavar="RUN")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def cancel(run_id: str, as_json: bool) -> None:
+    """Cancel RUN, which waits for a person or whose process ended. What it asked is void; it cannot be resumed.
+
+    A run that is under way is cancelled with Ctrl-C where it runs.
+    """
+    with open_evidence(settings_for()) as evidence:
+        cancel_run(evidence.database, evidence.log, evidence.book, run_id, decided_by=this_person())
+    if as_json:
+        say_json({"run_id": run_id, "status": "cancelled"})
+    say(f"Cancelled {as_name(run_id)}.", err=True)

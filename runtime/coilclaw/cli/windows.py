@@ -1,0 +1,139 @@
+"""Windows of `coilclaw approval`: opened with an approval, listed, and closed before their time."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, Final
+
+import click
+
+from coilclaw.cli.composition import open_evidence, settings_for
+from coilclaw.cli.disclosure import short_arguments
+from coilclaw.cli.person import this_person
+from coilclaw.cli.terminal import counted, json_value, say, say_json
+from coilclaw.policy import Grant
+from coilclaw.receipts import contents_json
+from coilclaw.sdk import OperatorError
+from coilclaw.sdk.legible import as_name, one_line
+
+__all__ = [
+    "DEFAULT_USES",
+    "MOST_USES",
+    "revoke",
+    "tell_window",
+    "window_arguments",
+    "window_facts",
+    "window_seconds",
+    "windows",
+]
+
+DEFAULT_USES: Final = 10
+MOST_USES: Final = 10_000
+_LONGEST: Final = 15 * 60
+_UNITS: Final = {"s": 1, "m": 60}
+
+
+@click.command(epilog="Example: coilclaw approval windows --json")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+def windows(as_json: bool) -> None:
+    """List the windows that are open, those that close first at the top."""
+    with open_evidence(settings_for()) as evidence:
+        found = evidence.book.windows()
+    if as_json:
+        say_json([window_facts(each) for each in found])
+        return
+    for each in found:
+        left = max(0, each.expires_at - int(time.time()))
+        say(
+            f"{each.id}  {as_name(each.tool)}{_narrowed(each)}  {each.uses_left} of {each.uses} uses, {left} s left"
+            f"  {as_name(each.workspace)}  by {as_name(each.granted_by)}"
+        )
+    if not found:
+        say("No window is open.", err=True)
+
+
+@click.command(epilog="Example: coilclaw approval revoke grant-77d21f0c9a")
+@click.argument("window_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object: the window.")
+def revoke(window_id: str, as_json: bool) -> None:
+    """Close a window. Calls like those it let through need approval again."""
+    with open_evidence(settings_for()) as evidence:
+        closed = evidence.book.close_window(window_id, decided_by=this_person())
+    if as_json:
+        say_json(window_facts(closed))
+    say(f"Closed {closed.id}: {as_name(closed.tool)}", err=True)
+
+
+def window_facts(grant: Grant) -> dict[str, Any]:
+    """A window, for a program."""
+    return {
+        "id": grant.id,
+        "tool": grant.tool,
+        "tool_version": grant.tool_version,
+        "workspace": grant.workspace,
+        "arguments": dict(grant.arguments),
+        "uses": grant.uses,
+        "uses_left": grant.uses_left,
+        "expires": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(grant.expires_at)),
+        "granted_by": grant.granted_by,
+    }
+
+
+def tell_window(grant: Grant, seconds: int) -> None:
+    """Say on stderr what was opened."""
+    calls = counted(grant.uses_left, "call")
+    say(f"Window {grant.id}: up to {calls} of {as_name(grant.tool)}{_narrowed(grant)} for {seconds} s", err=True)
+
+
+def window_seconds(window: str | None, uses: int | None, where: tuple[str, ...]) -> int | None:
+    """How long the window of these options is open; None without one."""
+    if window is None:
+        if uses is not None or where:
+            raise click.UsageError("--uses and --where belong to --window; without it an approval is for one call")
+        return None
+    number, unit = window[:-1], window[-1:]
+    if unit not in _UNITS or not (number.isascii() and number.isdigit()) or len(number) > 4:
+        raise click.BadParameter(f"{window[:50]!r} is not a time, e.g. 90s or 10m", param_hint="--window")
+    seconds = int(number) * _UNITS[unit]
+    if not 0 < seconds <= _LONGEST:
+        raise click.BadParameter("a window is open for 15m at most, and at least 1s", param_hint="--window")
+    return seconds
+
+
+def window_arguments(where: tuple[str, ...], arguments: Any) -> dict[str, Any]:
+    """What the window asks of arguments. The call at hand must fit: a slip of the pen would let nothing through."""
+    if where and not isinstance(arguments, dict):
+        raise OperatorError("the arguments of this call are no longer kept, so --where cannot be checked")
+    narrowed: dict[str, Any] = {}
+    for each in where:
+        name, equals, text = each.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{as_name(each, 200)} is not NAME=VALUE", param_hint="--where")
+        if name in narrowed:
+            raise click.BadParameter(f"{as_name(name)} is given twice", param_hint="--where")
+        if name not in arguments:
+            has = ", ".join(sorted(arguments)) or "none"
+            raise click.BadParameter(
+                f"the call has no argument {as_name(name)}; it has: {one_line(has)}", param_hint="--where"
+            )
+        actual = arguments[name]
+        value = text if isinstance(actual, str) else _json(name, text)
+        if contents_json(value) != contents_json(actual):
+            shown = short_arguments(actual)
+            raise click.BadParameter(
+                f"the call itself does not fit: its {as_name(name)} is {shown}", param_hint="--where"
+            )
+        narrowed[name] = value
+    return narrowed
+
+
+def _narrowed(grant: Grant) -> str:
+    return f" with {one_line(json.dumps(dict(grant.arguments), ensure_ascii=False))}" if grant.arguments else ""
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return json_value(text)
+    except ValueError as error:
+        raise click.BadParameter(f"the value of {as_name(name)} is not JSON: {error}", param_hint="--where") from None

@@ -1,0 +1,171 @@
+"""Decisions of people, as receipts tell them.
+
+The tables beside the log say what is open; they can be edited by whoever can write the file. What lets a call
+through is therefore always a receipt: the yes to this very call, or the opening of a window that covers it.
+"""
+
+from __future__ import annotations
+
+import calendar
+import json
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from pydantic_core import from_json
+
+from coilclaw.receipts import DamagedReceipt, ReceiptLog, contents_json
+from coilclaw.trust import this_boot
+
+__all__ = ["CallOfTool", "Decisions", "Grant", "Standpoint", "boot_seconds"]
+
+_TIMESTAMP: Final = b'"timestamp":"'
+_WITH_APPROVAL: Final = b'"approval":"'
+_STARTED: Final = b',"type":"tool.call.started"}'
+_DECIDED: Final = tuple(
+    b',"type":"%b"}' % kind
+    for kind in (b"tool.call.approved", b"tool.call.denied", b"approval.window.opened", b"approval.window.closed")
+)
+
+Standpoint = tuple[str | int | None, ...]
+"""What a decision about one question is bound to."""
+
+
+class CallOfTool(Protocol):
+    """A call, as far as a window looks at it: a question, or an approval."""
+
+    @property
+    def tool(self) -> str: ...
+    @property
+    def tool_version(self) -> str: ...
+    @property
+    def policy_hash(self) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grant:
+    """A window: leave for calls of one tool, for a short time and a number of uses.
+
+    It holds in one workspace, for one version of the tool and under one policy: those of the call it was opened from.
+    """
+
+    id: str
+    tool: str
+    tool_version: str
+    workspace: str
+    policy_hash: str
+    arguments: Mapping[str, Any]
+    uses: int
+    uses_left: int
+    expires_at: int
+    boot: str
+    boot_ends: int
+    """When it closes on the clock that runs since the machine was started, and that nobody sets."""
+    granted_by: str
+
+    def covers(self, call: CallOfTool, workspace: str, arguments: Mapping[str, Any]) -> bool:
+        """Whether it lets this call through. Values are compared as canonical JSON: 1, 1.0 and true are three."""
+        return (call.tool, call.tool_version, call.policy_hash, workspace) == (
+            self.tool,
+            self.tool_version,
+            self.policy_hash,
+            self.workspace,
+        ) and all(
+            name in arguments and contents_json(arguments[name]) == contents_json(value)
+            for name, value in self.arguments.items()
+        )
+
+    def is_over(self, newest: int) -> bool:
+        """Whether its time is up. A clock that was set back opens nothing; `newest` is the latest time in the log."""
+        if self.boot != this_boot() or boot_seconds() >= self.boot_ends:
+            return True
+        return max(int(time.time()), newest) >= self.expires_at
+
+
+class Decisions:
+    """What the receipts behind one place in the log say about questions and windows."""
+
+    def __init__(self, log: ReceiptLog, after: int) -> None:
+        self._tail = log.tail(after)
+        self.after = after
+        self.windows: dict[str, Grant] = {}
+        """Windows that were opened, and not closed since."""
+        self.uses: Counter[str] = Counter()
+        """How often each window was used."""
+        self._granted: dict[str, Standpoint] = {}
+        self._denied: dict[str, Standpoint] = {}
+        self._used: set[str] = set()
+        self._newest = b""
+
+    def read_on(self) -> None:
+        """Hear what was written since. Raises DamagedReceipt if the log does not hold: forget this object then."""
+        try:
+            for body in self._tail.read():
+                self._hear(body)
+        except (ValueError, TypeError, LookupError, AttributeError):
+            raise DamagedReceipt("a receipt is damaged", hint="`coilclaw receipt verify` names it") from None
+
+    def has_granted(self, approval_id: str, standpoint: Standpoint) -> bool:
+        """Whether a person said yes to this very call, nobody said no, and no call was started with it yet."""
+        aside = approval_id in self._denied or approval_id in self._used
+        return self._granted.get(approval_id) == standpoint and not aside
+
+    def has_denied(self, approval_id: str, standpoint: Standpoint) -> bool:
+        return self._denied.get(approval_id) == standpoint
+
+    @property
+    def newest(self) -> int:
+        """The latest time that any of these receipts has, in seconds."""
+        if not self._newest:
+            return 0
+        return calendar.timegm(time.strptime(self._newest.decode(), "%Y-%m-%dT%H:%M:%S"))
+
+    def _hear(self, body: bytes) -> None:
+        at = body.rfind(_TIMESTAMP) + len(_TIMESTAMP)
+        self._newest = max(self._newest, body[at : at + 19])  # They sort as they follow one another.
+        if body.endswith(_DECIDED):
+            self._hear_decision(from_json(body))
+        elif body.endswith(_STARTED) and _WITH_APPROVAL in body:
+            self._used.add(from_json(body)["payload"].get("approval"))
+
+    def _hear_decision(self, fields: dict[str, Any]) -> None:
+        kind, payload = fields["type"], fields["payload"]
+        grant = payload.get("grant")
+        if kind == "approval.window.opened":
+            self.windows[grant] = _window(fields)
+        elif kind == "approval.window.closed":
+            self.windows.pop(grant, None)
+        elif grant is not None:
+            self.uses[grant] += 1
+        elif (approval_id := payload.get("approval")) is not None:
+            said = self._granted if kind == "tool.call.approved" else self._denied
+            said[approval_id] = (
+                *(fields[name] for name in ("run_id", "tool_call_id", "tool", "tool_version", "args_hash")),
+                *(payload.get(name) for name in ("policy_hash", "expires_at", "decided_by")),
+            )
+
+
+def boot_seconds() -> int:
+    """Seconds since the machine was started, sleep included where the system counts it."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return int(time.monotonic() if clock is None else time.clock_gettime(clock))
+
+
+def _window(fields: dict[str, Any]) -> Grant:
+    payload = fields["payload"]
+    return Grant(
+        id=payload["grant"],
+        tool=fields["tool"],
+        tool_version=fields["tool_version"],
+        workspace=payload["workspace"],
+        policy_hash=payload["policy_hash"],
+        arguments=json.loads(payload["arguments"]),
+        uses=payload["uses"],
+        uses_left=payload["uses"],
+        expires_at=payload["expires_at"],
+        boot=payload["boot"],
+        boot_ends=payload["boot_ends"],
+        granted_by=payload["decided_by"],
+    )

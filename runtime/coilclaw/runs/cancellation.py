@@ -1,0 +1,39 @@
+"""Cancelling a run that waits."""
+
+from __future__ import annotations
+
+from coilclaw.policy import ApprovalBook
+from coilclaw.receipts import Conflict, Draft, ReceiptLog, now
+from coilclaw.runs.errors import NotCancellable
+from coilclaw.runs.header import call_off, standing
+from coilclaw.store import Database
+
+__all__ = ["cancel_run"]
+
+
+def cancel_run(database: Database, log: ReceiptLog, book: ApprovalBook, run_id: str, *, decided_by: str) -> None:
+    """End a run that nobody is to go on with. What it still asked is void, and its calls are denied.
+
+    Raises NotCancellable for a run that is over, or under way in a process: only that process can end it.
+    """
+    known = standing(database, run_id)
+    if not known.is_waiting:
+        under_way = known.status == "running"
+        state = "is under way in another process" if under_way else f"is over ({known.status})"
+        hint = "interrupt that process, or stop all tools with `coilclaw estop`" if under_way else None
+        raise NotCancellable(f"{run_id} {state}", hint=hint)
+    message = f"{decided_by} cancelled the run"
+    unasked = {"code": "cancelled", "message": message, "decided_by": decided_by}
+    ends = [each.draft("tool.call.denied", "denied", unasked) for each in book.list("pending", run_id=run_id)]
+    finished = Draft(
+        type="run.finished",
+        status="cancelled",
+        timestamp=now(),
+        run_id=run_id,
+        conversation_id=known.header.conversation_id,
+        payload={"decided_by": decided_by},
+    )
+    try:
+        log.append(*ends, finished, rows=[call_off(known), book.void(run_id)])
+    except Conflict:
+        raise NotCancellable(f"{run_id} was resumed by another process just now") from None

@@ -1,0 +1,500 @@
+"""What a person decided holds, and counts only as the log tells it: whatever else changes, and whoever edits a table."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from tests.cli.conftest import Command
+from tests.cli.test_approvals import LEDGER, lines, on_terminal, trail, waits
+
+SOURCE = "r = tools.ledger.add(line='a')\nr.value if r.ok else r.error.code + ': ' + r.error.message"
+
+
+@pytest.fixture
+def ready(coilclaw: Command) -> Command:
+    coilclaw.tool("ledger/tools.py", LEDGER)
+    return coilclaw
+
+
+def sql(command: Command, statement: str, *values: Any) -> list[Any]:
+    connection = apsw.Connection(str(command.home / "coilclaw.db"))
+    try:
+        return connection.execute(statement, values).fetchall()
+    finally:
+        connection.close()
+
+
+def denied(command: Command, *options: str) -> str:
+    """The id of a run whose only call a person has denied."""
+    facts = waits(command, SOURCE)
+    assert command("approval", "deny", facts["approvals"][0]["id"], *options).code == 0
+    return str(facts["run_id"])
+
+
+def opened(command: Command, source: str, *options: str) -> str:
+    """The id of a window that was opened from the call of a run."""
+    facts = waits(command, source)
+    done = command("approval", "approve", facts["approvals"][0]["id"], "--window", "10m", *options)
+    assert done.code == 0, done.err
+    (found,) = command("approval", "windows", "--json").json
+    return str(found["id"])
+
+
+def me() -> str:
+    return pwd.getpwuid(os.getuid()).pw_name
+
+
+# A no holds ------------------------------------------------------------------------------------------------------------
+
+
+def _full(command: Command) -> tuple[str, ...]:
+    command.environment["COILCLAW_AUTONOMY"] = "full"
+    return ("--yes",)
+
+
+def _window(command: Command) -> tuple[str, ...]:
+    opened(command, "tools.ledger.add(line='other')")
+    return ()
+
+
+def _edited(command: Command) -> tuple[str, ...]:
+    command.tool("ledger/tools.py", LEDGER + "\n# edited\n")
+    return ("--yes",)
+
+
+def _policy(command: Command) -> tuple[str, ...]:
+    (command.home / "config.toml").write_text('[[policy.rules]]\ntool = "ledger.*"\ndecision = "allow"\n')
+    return ("--yes",)
+
+
+def _forged_row(command: Command) -> tuple[str, ...]:
+    sql(command, "UPDATE approvals SET status = 'granted'")
+    return ("--yes",)
+
+
+def _lost_row(command: Command) -> tuple[str, ...]:
+    sql(command, "DELETE FROM approvals")
+    return (*_full(command),)
+
+
+def _asked_again(command: Command) -> tuple[str, ...]:
+    ((approval_id,),) = sql(command, "SELECT id FROM approvals")
+    sql(command, "UPDATE approvals SET status = 'pending'")
+    assert command("approval", "approve", approval_id).code == 0
+    return ()
+
+
+@pytest.mark.parametrize("change", [_full, _window, _edited, _policy, _forged_row, _lost_row, _asked_again])
+def test_a_denied_call_is_never_made_whatever_changes_afterwards(ready: Command, change: Any) -> None:
+    run_id = denied(ready)
+    options = change(ready)
+    done = ready("resume", run_id, "--json", *options)
+    assert (done.code, done.json["status"]) == (0, "completed"), done.err
+    assert done.json["value"] == f"approval_denied: {me()} said no"
+    assert lines(ready) == []
+    assert trail(ready, run_id).count("started") == 0
+    assert ready("receipt", "verify").code == 0
+
+
+def test_a_no_at_the_prompt_holds_when_the_process_dies_before_the_run_hears_of_it(ready: Command) -> None:
+    """The journal never got the answer: as if the process had been killed right behind the decision."""
+    facts = waits(ready, SOURCE)
+    code, _ = on_terminal(ready, "resume", facts["run_id"], answers={b"Approve? [y/N]": b"n\n"})
+    assert code == 0
+    sql(ready, "DELETE FROM journal")
+    sql(ready, "UPDATE runs SET status = 'running', process = '1:1:gone'")
+    (last,) = sql(ready, "SELECT max(seq) FROM receipts")
+    assert trail(ready, facts["run_id"])[-2:] == ["denied", "run.finished"]
+    done = ready("resume", facts["run_id"], "--json", "--yes", COILCLAW_AUTONOMY="full")
+    assert lines(ready) == [], (done, last)
+    assert done.json["value"] in (f"approval_denied: {me()} said no", None)
+
+
+def test_the_reason_of_a_no_reaches_the_snippet_and_the_log(ready: Command) -> None:
+    run_id = denied(ready, "--reason", "not on a Friday")
+    done = ready("resume", run_id, "--json")
+    assert done.json["value"] == f"approval_denied: {me()} said no: not on a Friday"
+    (told,) = [
+        each for each in ready("receipt", "list", "--run", run_id, "--json").json if each["type"] == "tool.call.denied"
+    ]
+    assert told["payload"]["message"].endswith("said no: not on a Friday")
+
+
+def test_a_question_that_lapsed_is_no_yes(ready: Command) -> None:
+    facts = waits(ready, SOURCE)
+    sql(ready, "UPDATE approvals SET status = 'expired'")
+    done = ready("resume", facts["run_id"], "--json")
+    assert (done.code, done.json["status"], lines(ready)) == (3, "suspended", [])
+
+
+# Tables and the log -----------------------------------------------------------------------------------------------------
+
+
+def test_a_pending_row_that_was_made_granted_executes_nothing(ready: Command) -> None:
+    facts = waits(ready, SOURCE)
+    sql(ready, "UPDATE approvals SET status = 'granted', decided_by = 'cfo', decided_after = 0")
+    done = ready("resume", facts["run_id"], "--json")
+    assert done.json["value"].startswith("approval_unproven: the table says that approval-")
+    assert "the log has no receipt of that decision" in done.json["value"]
+    assert lines(ready) == []
+    assert "started" not in trail(ready, facts["run_id"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "args_hash = (SELECT args_hash FROM approvals WHERE status = 'pending')",
+        "expires_at = expires_at + 1000000",
+        "decided_by = 'cfo'",
+        "decided_after = (SELECT max(seq) FROM receipts)",
+    ],
+)
+def test_a_granted_row_that_was_changed_executes_nothing(ready: Command, change: str) -> None:
+    facts = waits(ready, SOURCE)
+    waits(ready, "tools.ledger.add(line='other')")
+    assert ready("approval", "approve", facts["approvals"][0]["id"]).code == 0
+    sql(ready, f"UPDATE approvals SET {change} WHERE status = 'granted'")
+    done = ready("resume", facts["run_id"], "--json")
+    assert lines(ready) == []
+    assert done.json["status"] == "suspended" or done.json["value"].startswith("approval_unproven")
+
+
+def test_an_honest_approval_still_counts_while_others_write(ready: Command) -> None:
+    facts = waits(ready, SOURCE)
+    assert ready("approval", "approve", facts["approvals"][0]["id"]).code == 0
+    assert ready("run", "-", stdin="[tools.time.now() for _ in range(300)]\n1").code == 0
+    done = ready("resume", facts["run_id"], "--json")
+    assert (done.json["value"], lines(ready)) == (1, ["a"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE grants SET uses_left = 5",
+        "UPDATE grants SET uses_left = 5, expires_at = expires_at + 100000",
+        "INSERT INTO grants VALUES ('grant-forged', 0, 5, 99999999999)",
+    ],
+)
+def test_the_table_of_windows_lets_nothing_through_that_receipts_do_not(ready: Command, change: str) -> None:
+    opened(ready, "tools.ledger.add(line='first')", "--uses", "1")
+    assert ready("run", "-", "--json", stdin="tools.ledger.add(line='b').unwrap()").code == 0
+    assert lines(ready) == ["b"]
+    sql(ready, change)
+    done = ready("run", "-", "--json", stdin="tools.ledger.add(line='c').unwrap()")
+    assert (done.code, lines(ready)) == (3, ["b"])
+    assert "the table of windows and the log disagree" in done.err
+    assert ready("approval", "windows", "--json").json == []
+
+
+# Windows ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_window_is_listed_named_by_explain_and_revoked(ready: Command) -> None:
+    assert ready("approval", "windows", "--json").json == []
+    window = opened(ready, "tools.ledger.add(line='a', book='x')", "--uses", "3", "--where", "book=x")
+    (listed,) = ready("approval", "windows", "--json").json
+    assert (listed["tool"], listed["arguments"], listed["uses_left"]) == ("ledger.add", {"book": "x"}, 3)
+    assert (listed["granted_by"], listed["workspace"]) == (me(), str(ready.workspace))
+    shown = ready("approval", "windows").out
+    assert window in shown
+    assert "3 of 3 uses" in shown
+    arguments = json.dumps({"line": "b", "book": "x"})
+    told = ready("policy", "explain", "ledger.add", "--json", arguments)
+    assert f"Window {window} is open" in told.out
+    as_json = ready("policy", "explain", "ledger.add", "--json", arguments, "--format", "json").json
+    assert (as_json["decision"], as_json["window"]["id"]) == ("ask", window)
+    other = json.dumps({"line": "b", "book": "y"})
+    assert "Window" not in ready("policy", "explain", "ledger.add", "--json", other).out
+    done = ready("approval", "revoke", window)
+    assert (done.code, f"Closed {window}" in done.err) == (0, True)
+    assert ready("approval", "windows", "--json").json == []
+    assert ready("run", "-", stdin="tools.ledger.add(line='b', book='x').unwrap()").code == 3
+    last = ready("receipt", "list", "--limit", "200", "--json").json
+    (closed,) = [each for each in last if each["type"] == "approval.window.closed"]
+    assert closed["payload"] == {"grant": window, "decided_by": me()}
+    again = ready("approval", "revoke", window)
+    assert (again.code, f"there is no open window '{window}'" in again.err) == (2, True)
+    sql(ready, "UPDATE grants SET uses_left = 3")
+    assert ready("run", "-", stdin="tools.ledger.add(line='b', book='x').unwrap()").code == 3, "it stays closed"
+    assert lines(ready) == []
+
+
+def test_a_window_is_for_one_workspace_one_version_and_one_policy(ready: Command) -> None:
+    opened(ready, "tools.ledger.add(line='a')")
+    other = ready.folder / "other"
+    (other / "tools/ledger").mkdir(parents=True)
+    (other / "tools/ledger/tools.py").write_text(LEDGER)
+    call = "tools.ledger.add(line='b').unwrap()"
+    assert ready("run", "-", "--workspace", str(other), stdin=call).code == 3
+    (ready.home / "config.toml").write_text('[[policy.rules]]\ntool = "ledger.*"\ndecision = "ask"\n')
+    assert ready("run", "-", stdin=call).code == 3, "another policy"
+    (ready.home / "config.toml").unlink()
+    ready.tool("ledger/tools.py", LEDGER + "\n# edited\n")
+    assert ready("run", "-", stdin=call).code == 3, "another version"
+    assert lines(ready) == []
+    ready.tool("ledger/tools.py", LEDGER)
+    assert ready("run", "-", stdin=call).code == 0
+    assert lines(ready) == ["b"]
+
+
+# Who, and what else -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["approve", "deny", "--yes", "trust", "estop"])
+def test_the_decider_is_who_the_system_says_it_is(ready: Command, way: str) -> None:
+    liar = {"LOGNAME": "cfo", "USER": "cfo", "LNAME": "cfo", "USERNAME": "cfo"}
+    if way in ("approve", "deny"):
+        facts = waits(ready, SOURCE)
+        assert ready("approval", way, facts["approvals"][0]["id"], **liar).code == 0
+    elif way == "--yes":
+        assert ready("run", "-", "--yes", stdin=SOURCE, **liar).code == 0
+    elif way == "estop":
+        assert ready("estop", "--reason", "x", **liar).code == 0
+    else:
+        source = f"tools.files.write(path='tools/new/tools.py', text={LEDGER.replace('ledger', 'new')!r}).unwrap()"
+        done = ready("run", "-", "--yes", stdin=source)
+        assert done.code == 0, done.err
+        assert ready("tool", "trust", "tools/new/tools.py", "--yes", **liar).code == 0
+    log = ready("receipt", "export").out
+    assert "cfo" not in log
+    assert me() in log
+
+
+def test_more_questions_than_fit_are_counted_and_denied_together(ready: Command) -> None:
+    source = "for n in range(1200):\n    tools.ledger.add.start(line=str(n))\nawait tools.ledger.add.start(line='last')"
+    (ready.home / "config.toml").write_text("[limits]\ncalls = 2000\n")
+    done = ready("run", "-", "--json", "--timeout", "300", stdin=source)
+    assert (done.code, len(done.json["approvals"])) == (3, 1201), done.out[:300]
+    run_id = done.json["run_id"]
+    listed = ready("approval", "list")
+    assert listed.out.count("approval-") == 100
+    assert "1101 more, 1201 in all" in listed.err
+    assert len(ready("approval", "list", "--json").json) == 1201
+    limited = ready("approval", "list", "--limit", "3", "--json")
+    assert (len(limited.json), "1198 more" in limited.err) == (3, True)
+    assert ready("approval", "deny", "--run", run_id).code == 0
+    assert ready("approval", "list", "--json").json == []
+    assert ready("resume", run_id, "--json").code == 0
+    assert lines(ready) == []
+
+
+def test_deny_wants_one_id_or_one_run(ready: Command) -> None:
+    assert ready("approval", "deny").code == 2
+    assert ready("approval", "deny", "approval-1", "--run", "run-1").code == 2
+    facts = waits(ready, SOURCE)
+    done = ready("approval", "deny", "--run", facts["run_id"], "--json")
+    assert [each["status"] for each in done.json] == ["denied"]
+    again = ready("approval", "deny", "--run", facts["run_id"])
+    assert (again.code, "waits for no decision" in again.err) == (2, True)
+
+
+def test_a_run_that_waits_is_cancelled_for_good(ready: Command) -> None:
+    facts = waits(ready, SOURCE)
+    done = ready("cancel", facts["run_id"], "--json")
+    assert (done.code, done.json["status"]) == (0, "cancelled")
+    assert trail(ready, facts["run_id"])[-2:] == ["denied", "run.finished"]
+    assert ready("approval", "list", "--json").json == []
+    approval_id = facts["approvals"][0]["id"]
+    assert ready("approval", "approve", approval_id).code == 2
+    for again in (("resume", facts["run_id"], "--yes"), ("cancel", facts["run_id"])):
+        refused = ready(*again)
+        assert (refused.code, "cancelled" in refused.err) == (2, True)
+    assert lines(ready) == []
+    assert ready("replay", facts["run_id"]).code == 0
+    assert ready("receipt", "verify").code == 0
+    assert ready("cancel", "run-nothing").code == 2
+
+
+@pytest.mark.parametrize("timeout", ["inf", "nan", "86401"])
+def test_a_resumed_run_is_bounded_as_a_new_one(ready: Command, timeout: str) -> None:
+    facts = waits(ready, SOURCE)
+    for line in (("run", "-", "--timeout", timeout), ("resume", facts["run_id"], "--timeout", timeout)):
+        assert ready(*line, stdin="1").code == 2
+    assert "run.resumed" not in trail(ready, facts["run_id"])
+
+
+def test_a_lock_that_another_process_holds_is_told_and_bounded_by_the_run(ready: Command) -> None:
+    assert ready("run", "-", stdin="1").code == 0
+    connection = apsw.Connection(str(ready.home / "coilclaw.db"))
+    connection.execute("BEGIN IMMEDIATE")
+    began = time.monotonic()
+    try:
+        done = ready("run", "-", "--timeout", "4", stdin="1")
+    finally:
+        connection.execute("ROLLBACK")
+        connection.close()
+    assert done.code == 1
+    assert "Waiting for another process that writes to" in done.err
+    assert "another process is writing to" in done.err
+    assert time.monotonic() - began < 25, "not the half minute that it would take without the run's bound"
+
+
+def test_a_lock_that_is_given_back_costs_only_time(ready: Command) -> None:
+    assert ready("run", "-", stdin="1").code == 0
+    holder = subprocess.Popen(
+        [ready.line[0].replace("coilclaw", "python"), "-c", HOLDER, str(ready.home / "coilclaw.db")],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        assert ready("run", "-", stdin="1").code == 0
+
+
+HOLDER = """
+import sys, time, apsw
+connection = apsw.Connection(sys.argv[1])
+connection.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+time.sleep(1.5)
+connection.execute("ROLLBACK")
+"""
+
+
+SLOW = '''
+import time
+from coilclaw.sdk import ToolContext, define_tool
+
+@define_tool(id="slow.write", risk="write")
+def write(ctx: ToolContext) -> None:
+    """Begins to write and does not come to an end."""
+    (ctx.workspace / "begun").touch()
+    time.sleep(600)
+'''
+
+
+def test_a_killed_process_that_nobody_waited_for_holds_neither_its_run_nor_the_tools(ready: Command) -> None:
+    ready.tool("slow/tools.py", SLOW)
+    with subprocess.Popen(
+        [*ready.line, "tool", "run", "slow.write", "--json", "{}", "--yes"],
+        env=ready.environment,
+        cwd=ready.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        ends = time.monotonic() + 60
+        while not (ready.workspace / "begun").exists() and time.monotonic() < ends and process.poll() is None:
+            time.sleep(0.02)
+        assert (ready.workspace / "begun").exists()
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # Ended, and still a zombie.
+        run_id = sql(ready, "SELECT run_id FROM runs WHERE status = 'running'")[0][0]
+        ready.tool("mine/tools.py", LEDGER.replace("ledger.", "mine."))
+        ready("tool", "list")
+        assert ready("resume", run_id, "--unknown", "failed", "--json").json["status"] == "failed"
+        ready.tool("mine/more.py", LEDGER.replace("ledger.", "more."))
+        assert ready("tool", "show", "more.add").code == 0, "what is written now is a person's"
+
+
+# What is missing --------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_with_too_many_calls_leaves_a_log_that_holds(ready: Command) -> None:
+    (ready.home / "config.toml").write_text("[limits]\ncalls = 2\n")
+    assert ready("run", "-", stdin="for n in range(9):\n    tools.time.now()").code == 1
+    assert ready("receipt", "verify").code == 0
+
+
+@pytest.mark.parametrize("statement", ["DELETE FROM contents", "DELETE FROM contents WHERE length(body) < 40"])
+def test_missing_contents_are_noticed(ready: Command, statement: str) -> None:
+    assert ready("run", "-", stdin="tools.time.now().unwrap()\n1").code == 0
+    assert ready("receipt", "verify").code == 0
+    sql(ready, statement)
+    done = ready("receipt", "verify")
+    assert (done.code, "missing that receipts stand for" in done.out) == (1, True)
+    checked = ready("doctor", "--json")
+    assert checked.code == 1
+    assert [each["state"] for each in checked.json if each["check"] == "receipts"] == ["error"]
+
+
+EVIL = """
+from pathlib import Path
+from coilclaw.sdk import ToolContext, define_tool
+(Path(__file__).resolve().parents[2] / "it-ran").touch()
+
+@define_tool(id="evil.tool", risk="read")
+def tool(ctx: ToolContext) -> int:
+    return 1
+"""
+
+
+@pytest.fixture
+def robbed(coilclaw: Command) -> Command:
+    """A home with code in quarantine, whose log was taken away."""
+    coilclaw.workspace.mkdir()
+    source = f"tools.files.write(path='tools/evil/tools.py', text={EVIL!r}).unwrap()"
+    assert coilclaw("run", "-", "--yes", stdin=source).code == 0
+    assert coilclaw("tool", "trust", "--json").json
+    for file in coilclaw.home.glob("coilclaw.db*"):
+        file.unlink()
+    return coilclaw
+
+
+def ran(command: Command) -> bool:
+    return Path(command.workspace / "it-ran").exists()
+
+
+def test_a_key_without_a_log_is_an_alarm_and_nothing_is_loaded(robbed: Command) -> None:
+    done = robbed("receipt", "verify", "--json")
+    assert (done.code, done.json["ok"]) == (1, False)
+    assert "the receipt log is missing" in done.json["problem"]
+    checked = robbed("doctor", "--json")
+    assert checked.code == 1
+    assert {each["check"] for each in checked.json if each["state"] == "error"} >= {"receipts", "tools"}
+    for line in (("tool", "list"), ("run", "-"), ("tool", "run", "evil.tool"), ("approval", "list"), ("tool", "trust")):
+        refused = robbed(*line, stdin="1")
+        assert (refused.code, "coilclaw receipt restart" in refused.err) == (2, True), (line, refused)
+    assert not ran(robbed)
+    assert not (robbed.home / "coilclaw.db").exists(), "nor is an empty log put in its place"
+
+
+def test_a_new_log_is_begun_by_a_person_and_trusts_nothing_that_is_there(robbed: Command) -> None:
+    asked = robbed("receipt", "restart")
+    assert (asked.code, "--yes" in asked.err) == (2, True)
+    done = robbed("receipt", "restart", "--yes")
+    assert (done.code, "Quarantined: tools/evil/tools.py" in done.err) == (0, True)
+    assert robbed("run", "-", stdin="1").code == 0
+    assert not ran(robbed)
+    (held,) = robbed("tool", "trust", "--json").json
+    assert "nobody knows who wrote it" in held["reason"]
+    (begun, *_) = robbed("receipt", "list", "--json").json
+    assert (begun["type"], begun["payload"]["decided_by"]) == ("log.restarted", me())
+    assert len(list((robbed.home / "keys").glob("receipts.key.*.lost"))) == 1
+    assert robbed("receipt", "verify").code == 0
+    again = robbed("receipt", "restart", "--yes")
+    assert (again.code, "nothing to restart" in again.err) == (2, True)
+    assert robbed("tool", "trust", "tools/evil/tools.py", "--yes").code == 0
+    assert robbed("tool", "run", "evil.tool").code == 0
+
+
+def test_commands_that_only_look_begin_a_log_that_holds(coilclaw: Command) -> None:
+    for line in (("receipt", "list"), ("receipt", "verify"), ("approval", "list"), ("tool", "list"), ("doctor",)):
+        assert coilclaw(*line).code == 0, line
+
+
+def test_a_line_end_in_a_receipt_forges_no_line_of_output(coilclaw: Command) -> None:
+    from coilclaw.receipts import canonical_json, digest
+
+    assert coilclaw("run", "-", stdin="1").code == 0
+    exported = [json.loads(line) for line in coilclaw("receipt", "export").out.splitlines()]
+    previous, forged = "0" * 64, []
+    for each in exported:
+        fields = {**each, "previous_hash": previous, "id": f"receipt-a\nValid: 9 receipts\n-{each['seq']}"}
+        del fields["receipt_hash"]
+        previous = digest(canonical_json(fields))
+        forged.append(canonical_json(dict(sorted({**fields, "receipt_hash": previous}.items()))))
+    file = coilclaw.folder / "x.jsonl"
+    file.write_bytes(b"\n".join(forged))
+    done = coilclaw("receipt", "verify", str(file))
+    assert done.code == 1
+    assert len(done.out.splitlines()) == 1

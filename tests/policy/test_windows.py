@@ -1,0 +1,270 @@
+"""Windows and approvals: what they cover, who may use them, and that only the log can give leave."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import CallOf
+
+from coilclaw.policy import APPROVALS, ApprovalBook, Grant, NoSuchWindow, Question
+from coilclaw.receipts import MIGRATIONS, Conflict, DamagedReceipt, Draft, ReceiptLog, digest, now
+from coilclaw.sdk import Risk
+from coilclaw.store import Database, Migration
+
+CALL = CallOf("shelf.send", "sha256:1", "policy-1")
+
+
+def opened(book: ApprovalBook, arguments: dict[str, Any] | None = None, *, uses: int = 2, seconds: int = 60) -> Grant:
+    return book.open_window(CALL, "/work", arguments or {}, uses=uses, seconds=seconds, granted_by="me")
+
+
+@pytest.fixture
+def book(database: Database, log: ReceiptLog) -> ApprovalBook:
+    return ApprovalBook(database, log)
+
+
+@pytest.mark.parametrize(
+    ("window", "call"),
+    [
+        ([1], [True]),
+        ({"force": 0}, {"force": False}),
+        (1, True),
+        (1, 1.0),
+        (0.0, -0.0),
+        ("1", 1),
+        (None, False),
+        ([[1]], [[1.0]]),
+        ("é", "e\u0301"),
+        ({}, []),
+    ],
+)
+def test_a_window_compares_values_as_canonical_json(book: ApprovalBook, window: Any, call: Any) -> None:
+    opened(book, {"x": window})
+    assert book.usable(CALL, "/work", json.dumps({"x": window, "y": 1})) is not None
+    assert book.usable(CALL, "/work", json.dumps({"x": call})) is None
+    assert book.usable(CALL, "/work", json.dumps({"y": window})) is None
+
+
+def test_the_order_of_keys_makes_no_difference_to_a_window(book: ApprovalBook) -> None:
+    opened(book, {"x": {"a": 1, "b": [2]}})
+    assert book.usable(CALL, "/work", '{"x": {"b": [2], "a": 1}}') is not None
+
+
+@pytest.mark.parametrize(
+    ("call", "workspace"),
+    [
+        (CALL._replace(tool="shelf.sent"), "/work"),
+        (CALL._replace(tool_version="sha256:2"), "/work"),
+        (CALL._replace(policy_hash="policy-2"), "/work"),
+        (CALL, "/elsewhere"),
+    ],
+)
+def test_a_window_is_bound_to_tool_version_policy_and_workspace(
+    book: ApprovalBook, call: CallOf, workspace: str
+) -> None:
+    opened(book)
+    assert book.usable(call, workspace, "{}") is None
+    assert book.usable(CALL, "/work", "{}") is not None
+
+
+def test_a_name_in_a_window_is_no_pattern(book: ApprovalBook) -> None:
+    book.open_window(CALL._replace(tool="shelf.*"), "/work", {}, uses=1, seconds=60, granted_by="me")
+    assert book.usable(CALL, "/work", "{}") is None
+
+
+def test_a_window_is_used_no_more_often_than_it_says(book: ApprovalBook, log: ReceiptLog) -> None:
+    grant = opened(book, uses=1)
+    used = Draft("tool.call.approved", "allowed", now(), payload={"decision": "window", "grant": grant.id})
+    log.append(used, rows=[book.use(grant)])
+    with pytest.raises(Conflict):
+        log.append(used, rows=[book.use(grant)])
+    assert book.windows() == []
+    assert [each.type for each in log.latest(10)] == ["approval.window.opened", "tool.call.approved"]
+
+
+def test_an_expired_window_stays_closed_when_the_clock_is_set_back(
+    book: ApprovalBook, database: Database, log: ReceiptLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First by a clock that nobody sets, then by what the log remembers of later times."""
+    real, boot = time.time, time.clock_gettime
+    opened(book, seconds=30)
+    assert book.windows()
+    monkeypatch.setattr(time, "time", lambda: real() - 3600)
+    monkeypatch.setattr(time, "clock_gettime", lambda clock: boot(clock) + 31)
+    assert book.windows() == [], "nothing was written since, and yet its time is up"
+    monkeypatch.setattr(time, "clock_gettime", boot)
+    monkeypatch.setattr(time, "time", real)
+    assert book.windows()
+    later = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(real() + 40))
+    log.append(Draft("run.started", "running", later))
+    assert book.windows() == [], "the log has seen a later time"
+    assert ApprovalBook(database, log).windows() == [], "also for another process"
+
+
+def test_a_restart_of_the_machine_closes_windows(book: ApprovalBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened(book)
+    monkeypatch.setattr("coilclaw.policy.decisions.this_boot", lambda: "another")
+    assert book.windows() == []
+
+
+def test_a_window_is_closed_once_with_a_receipt(book: ApprovalBook, log: ReceiptLog) -> None:
+    grant = opened(book)
+    assert book.close_window(grant.id, decided_by="lee") == grant
+    with pytest.raises(NoSuchWindow):
+        book.close_window(grant.id, decided_by="lee")
+    with pytest.raises(Conflict):
+        log.append(rows=[book.use(grant)])
+    assert book.usable(CALL, "/work", "{}") is None
+    assert log.latest(1)[0].type == "approval.window.closed"
+
+
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        "UPDATE grants SET uses_left = 3",
+        "UPDATE grants SET opened_after = 1",
+        "INSERT INTO grants SELECT 'grant-2', opened_after, uses_left, expires_at FROM grants; "
+        "DELETE FROM grants WHERE id <> 'grant-2'",
+    ],
+)
+def test_a_row_without_the_receipt_of_it_opens_nothing(book: ApprovalBook, database: Database, forgery: str) -> None:
+    opened(book, uses=2)
+    with database.transaction() as connection:
+        connection.execute(forgery)
+    assert ApprovalBook(database, book._log).windows() == []
+
+
+def test_a_receipt_that_was_put_into_the_log_by_hand_opens_nothing(book: ApprovalBook, database: Database) -> None:
+    opened(book, uses=2)
+    with database.transaction() as connection:
+        body: Any = connection.execute("SELECT body FROM receipts WHERE seq = 1").fetchall()[0][0]
+        forged = body.replace(b'"uses":2', b'"uses":9')
+        connection.execute("UPDATE receipts SET body = ?, receipt_hash = ? WHERE seq = 1", (forged, digest(forged)))
+        connection.execute("UPDATE grants SET uses_left = 9")
+    with pytest.raises(DamagedReceipt):
+        ApprovalBook(database, book._log).windows()
+
+
+USER = """
+import sys
+from pathlib import Path
+from coilclaw.policy import APPROVALS, ApprovalBook
+from coilclaw.receipts import MIGRATIONS, Conflict, Draft, ReceiptLog, now
+from coilclaw.store import Database
+from typing import NamedTuple
+
+class CallOf(NamedTuple):
+    tool: str
+    tool_version: str
+    policy_hash: str
+
+with Database(Path(sys.argv[1]), (*MIGRATIONS, APPROVALS)) as database, ReceiptLog(database, b"k" * 32) as log:
+    book, used = ApprovalBook(database, log), 0
+    print("ready", flush=True)
+    sys.stdin.readline()
+    while grant := book.usable(CallOf("shelf.send", "sha256:1", "policy-1"), "/work", "{}"):
+        draft = Draft("tool.call.approved", "allowed", now(), payload={"decision": "window", "grant": grant.id})
+        try:
+            log.append(draft, rows=[book.use(grant)])
+            used += 1
+        except Conflict:
+            pass
+    print(used)
+"""
+
+
+def test_processes_share_the_uses_of_a_window_to_the_last(book: ApprovalBook, database: Database) -> None:
+    opened(book, uses=25)
+    users = [
+        subprocess.Popen(
+            [sys.executable, "-c", USER, str(database.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
+    for user in users:
+        assert user.stdout is not None
+        assert user.stdout.readline() == "ready\n"
+    for user in users:
+        assert user.stdin is not None
+        user.stdin.write("go\n")
+        user.stdin.flush()
+    used = [int(user.communicate(timeout=120)[0]) for user in users]
+    assert sum(used) == 25
+    assert book.windows() == []
+
+
+# Approvals ----------------------------------------------------------------------------------------------------------------
+
+
+def question(**changes: Any) -> Question:
+    facts: dict[str, Any] = {
+        "run_id": "run-1",
+        "call_id": "call-1-3",
+        "number": 3,
+        "tool": "shelf.send",
+        "tool_version": "sha256:1",
+        "risk": Risk.WRITE,
+        "reason": "because",
+        "arguments": "{}",
+        "line": 1,
+        "policy_hash": "policy-1",
+    }
+    return Question(**{**facts, **changes})
+
+
+def test_a_decision_is_proven_by_its_receipt_alone(book: ApprovalBook, database: Database, log: ReceiptLog) -> None:
+    asked = question()
+    requested = Draft("tool.call.requested", "pending", now(), "run-1", tool_call_id=asked.call_id)
+    first = book.ask(asked, digest(b"{}"), requested)
+    with database.transaction() as connection:
+        connection.execute("UPDATE approvals SET status = 'granted', decided_by = 'me', decided_after = 0")
+    assert not book.is_proven(book.get(first.id))
+    with database.transaction() as connection:
+        connection.execute("UPDATE approvals SET status = 'pending', decided_by = NULL")
+    granted = book.decide(first.id, granted=True, decided_by="me")
+    assert book.is_proven(granted)
+    started = Draft("tool.call.started", "allowed", now(), "run-1", payload={"approval": first.id})
+    log.append(started, rows=[book.consume(granted)])
+    with database.transaction() as connection:
+        connection.execute("UPDATE approvals SET status = 'granted'")
+    assert not book.is_proven(book.get(first.id)), "it was used"
+
+
+def test_questions_of_an_earlier_form_stay_open(tmp_path: Path) -> None:
+    old = Migration(
+        name="approvals",
+        sql=APPROVALS.sql.split("ALTER TABLE")[0].replace("IF NOT EXISTS ", "")
+        + "CREATE TABLE grants (id TEXT PRIMARY KEY, tool TEXT) WITHOUT ROWID;",
+    )
+    with Database(tmp_path / "x.db", (*MIGRATIONS, old)) as database, database.transaction() as connection:
+        marks = ", ".join("?" for _ in range(17))
+        values = (
+            "a-1",
+            "run-1",
+            1,
+            "call-1-1",
+            None,
+            "t.t",
+            "v",
+            "h",
+            "p",
+            "write",
+            "r",
+            1,
+            "pending",
+            1,
+            2**40,
+            None,
+            None,
+        )
+        connection.execute(f"INSERT INTO approvals VALUES ({marks})", values)
+    with Database(tmp_path / "x.db", (*MIGRATIONS, APPROVALS)) as database, ReceiptLog(database, b"k" * 32) as log:
+        book = ApprovalBook(database, log)
+        assert [each.id for each in book.list("pending")] == ["a-1"]
+        assert book.is_proven(book.decide("a-1", granted=True, decided_by="me"))
