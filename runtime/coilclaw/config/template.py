@@ -15,7 +15,7 @@ def config_text(workspace: Path) -> str:
     allowed = ", ".join(f'"{name}"' for name in Security().shell_allow)
     # JSON's escapes are TOML's, but for one character; and a dollar sign would begin a variable.
     quoted = json.dumps(str(workspace), ensure_ascii=False).replace("\x7f", "\\u007f").replace("$", "$$")
-    return f'''\
+    return f"""\
 # CoilClaw's configuration. `coilclaw config show` lists every value and where it comes from;
 # `coilclaw config validate` checks this file. Texts may use ${{VARIABLES}} ($$ is a dollar sign), and paths ~ as well.
 # A relative path belongs to the folder of this file, wherever a command is started.
@@ -94,4 +94,4 @@ autonomy = "supervised"
 # Every tool of an MCP server becomes tools.<name>.<tool>.
 # [integrations.mcp.clock]
 # command = ["uvx", "mcp-server-time"]   # or: url = "https://example.org/mcp"
-'''
+"""
