@@ -415,7 +415,7 @@ def test_the_live_view_shows_tools_errors_and_runs_and_gives_the_terminal_back(
     save(file, f"print('{HOSTILE}')\ndef broken(:\n")
     screen.until(b"1 error", b"tools/notes/tools.py:2", b"2 | def broken(:", b"| " + b" " * 11 + b"^", b"Fix: ")
     save(file, f"print('{HOSTILE}')\nraise ValueError('{HOSTILE}')\n")
-    screen.until(b"ValueError: \\x1b[2J\\x1b]0;owned\\x07\\n00:00:00 ready", b"[bold red]x[/]", b"Notes")
+    screen.until(b"ValueError: \\u001b[2J\\u001b]0;owned\\u0007\\n00:00:00 ready", b"[bold red]x[/]", b"Notes")
     save(file, tool("notes.say", answer="second"))
     screen.until(b"0 errors", b"reloaded", b"run 2, a tool changed")
     screen.resize(16, 60)
