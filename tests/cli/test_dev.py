@@ -180,7 +180,9 @@ def test_lines_cannot_be_forged_by_what_a_file_says(coilclaw: Command) -> None:
         running.line("ready: ", " 0 errors")
         save(file, f'raise ValueError("{HOSTILE}")\n')
         line = running.line("error tools/notes/tools.py:1 ValueError")
-        assert line.endswith("\\x1b[2J\\x1b]0;owned\\x07\\n00:00:00 ready: 0 tools, 0 errors [bold red]x[/]\\u202e")
+        assert line.endswith(
+            "\\u001b[2J\\u001b]0;owned\\u0007\\n00:00:00 ready: 0 tools, 0 errors [bold red]x[/]\\u202e"
+        )
         save(file, f'print("{HOSTILE}")\n' + tool("notes.say"))
         assert running.line("reloaded tools/notes/tools.py in ").endswith(" ms (1 tool)")
         file.unlink()
@@ -415,7 +417,7 @@ def test_the_live_view_shows_tools_errors_and_runs_and_gives_the_terminal_back(
     save(file, f"print('{HOSTILE}')\ndef broken(:\n")
     screen.until(b"1 error", b"tools/notes/tools.py:2", b"2 | def broken(:", b"| " + b" " * 11 + b"^", b"Fix: ")
     save(file, f"print('{HOSTILE}')\nraise ValueError('{HOSTILE}')\n")
-    screen.until(b"ValueError: \\x1b[2J\\x1b]0;owned\\x07\\n00:00:00 ready", b"[bold red]x[/]", b"Notes")
+    screen.until(b"ValueError: \\u001b[2J\\u001b]0;owned\\u0007\\n00:00:00 ready", b"[bold red]x[/]", b"Notes")
     save(file, tool("notes.say", answer="second"))
     screen.until(b"0 errors", b"reloaded", b"run 2, a tool changed")
     screen.resize(16, 60)
