@@ -17,7 +17,7 @@ def test_results_and_errors_come_back() -> None:
     with pytest.raises(ZeroDivisionError):
         handlers.threads.run(lambda: 1 // 0, Deadline(10))
     with pytest.raises(TimeoutError):
-        handlers.run_async(_times_out(), 10, Deadline(10))
+        handlers.run_async(_times_out, 10, Deadline(10))
     handlers.close()
 
 
@@ -47,7 +47,7 @@ def test_an_async_handler_is_cancelled() -> None:
             raise
 
     with pytest.raises(Abandoned):
-        handlers.run_async(hang(), 0.02, Deadline(10))
+        handlers.run_async(hang, 0.02, Deadline(10))
     assert cancelled.wait(10)
     handlers.close()
 
@@ -58,7 +58,7 @@ def test_async_handlers_share_one_loop() -> None:
     async def loop() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
 
-    assert handlers.run_async(loop(), 10, Deadline(10)) is handlers.run_async(loop(), 10, Deadline(10))
+    assert handlers.run_async(loop, 10, Deadline(10)) is handlers.run_async(loop, 10, Deadline(10))
     handlers.close()
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from coilclaw.sdk import ToolContext, ToolFailure
+from coilclaw.sdk.errors import RESERVED_CODES
 
 __all__ = ["Program", "stop_programs"]
 
@@ -24,11 +25,6 @@ _MOST_OUTPUT_BYTES: Final = 4 * 1024 * 1024
 _KEPT_ERROR_BYTES: Final = 2_000
 _POLL_SECONDS: Final = 0.02
 _EXIT_POLL_SECONDS: Final = 0.001
-_OURS: Final = frozenset(
-    ("abandoned", "approval_denied", "approval_required", "denied", "evidence_unavailable", "invalid_input",
-     "invalid_output", "missing_secret", "too_many_calls", "unknown_tool")
-)  # fmt: skip
-"""Codes that say what the runtime decided. A program that uses one says something else."""
 
 _lock = threading.Lock()
 _running: set[int] = set()
@@ -117,14 +113,16 @@ class Program:
         while not exchange.over:
             exchange.step(_POLL_SECONDS)
             if exchange.too_much:
-                raise ToolFailure(f"{self.tool_id} wrote more than {_MOST_OUTPUT_BYTES} bytes", code="output_too_large")
+                raise ToolFailure(
+                    f"{self.tool_id} wrote more than {_MOST_OUTPUT_BYTES} bytes", code="plugin_too_much"
+                )
             if ctx.cancelled:
                 raise ToolFailure(f"{self.tool_id} was stopped because its run ended", code="cancelled")
             if time.monotonic() >= ends:
                 raise ToolFailure(
                     f"{self.tool_id} did not finish within {seconds:g} s and was stopped; what it did is unknown"
                     + exchange.complaint,
-                    code="timeout",
+                    code="plugin_timeout",
                     hint="its manifest may allow more with timeout = …" if seconds == self.seconds else None,
                 )
 
@@ -152,7 +150,7 @@ class Program:
         message = str(answer.get("message") or f"{self.tool_id} failed without saying why")[:2_000]
         hint = answer.get("hint")
         return ToolFailure(
-            message, code=f"plugin_{code}" if code in _OURS else code, hint=str(hint)[:500] if hint else None
+            message, code=f"plugin_{code}" if code in RESERVED_CODES else code, hint=str(hint)[:500] if hint else None
         )
 
 
