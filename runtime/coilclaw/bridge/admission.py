@@ -207,6 +207,8 @@ class Admission:
         else:
             # From here on the attempt is in the log, whatever the tool's own code does when it is asked about it.
             small = {identity.args_hash: identity.kept} if is_small(identity.kept) else None
+            if small is not None:
+                self.kept.count(identity.args_hash, len(identity.kept))
             self._around.log.append_relaxed(requested, contents=small)
         if problem is None and tool is not None:
             problem = identity.missing
@@ -250,8 +252,7 @@ class Admission:
         return _denied(redaction.text(verdict.reason))
 
     def _has_room(self, identity: Identity) -> bool:
-        number, result_size = identity.call.number, self._around.response_bytes
-        return self.kept.reserve(number, identity.args_hash, len(identity.kept), result_size)
+        return self.kept.has_room(identity.args_hash, len(identity.kept), self._around.response_bytes)
 
     def decide(
         self, asked: Admitted, identity: Identity, classified: Risk | Forbid, again: _Again | None = None
@@ -268,11 +269,12 @@ class Admission:
             return self._started_again(asked, identity, requested, verdict.decision, again, reason, risk)
         if verdict.decision is Decision.DENY:
             raise self.refuse(asked.call, requested, _denied(reason), unkept=identity.kept)
+        if asked.contents is not None:
+            self.kept.count(identity.args_hash, len(identity.kept))
         stand_in = self._around.stand_in
         if stand_in is not None and (risk is not Risk.READ or verdict.decision is Decision.ASK):
             facts = {"verdict": verdict.decision.value, "reason": bounded(reason)}
             self._around.log.append_relaxed(refused(requested, _DRY_RUN, facts), contents=asked.contents)
-            self.kept.settle(asked.call.number)
             raise Rehearsed(stand_in(tool))
         before = self._prior.get(asked.call.number)
         said_no = before is not None and before.state == "ended"  # By a person: a policy that allows it now is no yes.
@@ -302,7 +304,6 @@ class Admission:
         unkept: bytes = b"",
     ) -> Refusal:
         """The refusal, written down. `unkept` are arguments that are not in the store, and stay out of it."""
-        self.kept.settle(call.number)
         rows = self._ended(call, refusal)
         facts = {**prefix_facts(unkept), **(decided or {})}
         self._around.log.append_relaxed(refused(requested, refusal, facts), rows=rows)
@@ -345,7 +346,6 @@ class Admission:
             if denied.decided is not None:
                 raise self.refuse(call, requested, denied.refusal, denied.decided) from None
             # Its receipt was written when the person decided.
-            self.kept.settle(call.number)
             self._around.log.append_relaxed(rows=self._ended(call, denied.refusal))
             raise denied.refusal from None
 

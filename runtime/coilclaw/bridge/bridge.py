@@ -391,11 +391,15 @@ class Bridge:
             return failure(_ABANDONED)  # Its turn came after the run had ended.
         contents: dict[str, bytes] | None = None
         number = admitted.call.number
-        result_hash: str | None = None
-        value = b""
+        kept, most = self.admission.kept, self._around.response_bytes
+        held = False
         try:
+            held = kept.hold(most, self._deadline)
+            if not held:
+                raise kept.refusal()
             value = self._handle(admitted)
             result_hash = digest(value)
+            kept.count(result_hash, len(value))
             contents = {result_hash: value}
             ended = following(admitted.draft, "tool.call.succeeded", "allowed", now(), {}, result_hash)
             answer = success(value)
@@ -405,7 +409,9 @@ class Bridge:
             ended = refused(admitted.draft, refusal)
             answer = failure(refusal)
             known = Known(number, None, answer.decode())
-        self.admission.kept.settle(number, result_hash, len(value))
+        finally:
+            if held:
+                kept.release(most)
         written, rows = admitted.guarded.settle() if admitted.guarded else ((), ())
         with self._answered:
             late = self._under_way.pop(number, None) is None

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from coilclaw.bridge.answers import Refusal
+from coilclaw.sandbox import POLL_SECONDS, Deadline
 
 __all__ = ["KeptBytes", "is_small", "prefix_facts", "size_facts"]
 
@@ -26,41 +27,43 @@ _SET_ASIDE: Final = 8
 
 
 class KeptBytes:
-    """Counts what one run leaves behind. Calls begun in parallel share it."""
+    """Counts what one run leaves behind, and sets room aside for the results of calls that execute side by side."""
 
     def __init__(self, most: int, already: Iterable[tuple[str, int]] = ()) -> None:
         self._most = most - most // _SET_ASIDE
-        self._lock = threading.Lock()
+        self._changed = threading.Condition(threading.Lock())
         self._used = 0
+        self._held = 0
         self._counted: set[str] = set()
-        self._reserved: dict[int, int] = {}
         for content_hash, size in already:
             self.count(content_hash, size)
 
     def count(self, content_hash: str, size: int) -> None:
         """Enter something that is kept; the same contents take no more room when they come again."""
-        with self._lock:
+        with self._changed:
             self._count(content_hash, size)
 
-    def reserve(self, number: int, args_hash: str, args_size: int, result_size: int) -> bool:
-        """Set room aside for a call, or return False if there is none. A call that is decided again has it already."""
-        with self._lock:
-            if number in self._reserved:
-                return True
+    def has_room(self, args_hash: str, args_size: int, result_size: int) -> bool:
+        """Whether a call fits, once those that execute now have given back what they do not use."""
+        with self._changed:
             arguments = 0 if args_hash in self._counted else args_size
-            if self._used + arguments + result_size > self._most:
-                return False
-            self._count(args_hash, args_size)
-            self._reserved[number] = result_size
-            self._used += result_size
+            return self._used + arguments + result_size <= self._most
+
+    def hold(self, size: int, deadline: Deadline) -> bool:
+        """Set room for a result aside, waiting for others that execute now; False if there will be none."""
+        with self._changed:
+            while self._used + self._held + size > self._most:
+                if not self._held or deadline.over:
+                    return False
+                self._changed.wait(POLL_SECONDS)
+            self._held += size
             return True
 
-    def settle(self, number: int, result_hash: str | None = None, size: int = 0) -> None:
-        """Give back what a call that has ended did not use."""
-        with self._lock:
-            self._used -= self._reserved.pop(number, 0)
-            if result_hash is not None:
-                self._count(result_hash, size)
+    def release(self, size: int) -> None:
+        """Give back what was set aside, once the result is counted or there is none."""
+        with self._changed:
+            self._held -= size
+            self._changed.notify_all()
 
     def _count(self, content_hash: str, size: int) -> None:
         if size >= _WORTH_REMEMBERING:

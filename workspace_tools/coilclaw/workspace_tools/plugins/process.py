@@ -113,9 +113,7 @@ class Program:
         while not exchange.over:
             exchange.step(_POLL_SECONDS)
             if exchange.too_much:
-                raise ToolFailure(
-                    f"{self.tool_id} wrote more than {_MOST_OUTPUT_BYTES} bytes", code="plugin_too_much"
-                )
+                raise ToolFailure(f"{self.tool_id} wrote more than {_MOST_OUTPUT_BYTES} bytes", code="plugin_too_much")
             if ctx.cancelled:
                 raise ToolFailure(f"{self.tool_id} was stopped because its run ended", code="cancelled")
             if time.monotonic() >= ends:
