@@ -55,8 +55,8 @@ def serialised(tool: Tool, returned: Any) -> bytes:
         value = tool.output.dump_json(valid, warnings="error")
         if valid is not None and b"null" in value:
             # Perhaps a number that JSON cannot write, which pydantic turns into nothing.
-            plain = tool.output.dump_python(valid, mode="json", warnings="error")
-            _check_readable(tool, to_json(plain, inf_nan_mode="constants"))
+            plain = tool.output.dump_python(valid, warnings="error")
+            _check_readable(tool, to_json(plain, inf_nan_mode="constants", fallback=lambda other: None))
         elif len(value) > _MOST_DIGITS or b"NaN" in value or b"Infinity" in value:
             _check_readable(tool, value)
         return value
