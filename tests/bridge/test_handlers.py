@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
+from collections.abc import Callable
 
 import pytest
 
 from coilclaw.bridge import Handlers
 from coilclaw.sandbox import Abandoned, Deadline
+from coilclaw.sandbox.threads import _Worker
 
 
 def test_results_and_errors_come_back() -> None:
@@ -33,6 +36,18 @@ def test_a_hanging_handler_is_abandoned_and_its_thread_ends_later() -> None:
     assert handlers.threads.run(lambda: "next", Deadline(10)) == "next"
     release.set()
     handlers.close()
+
+
+def test_a_job_that_is_given_up_before_its_thread_takes_it_is_never_done() -> None:
+    """As on a machine so busy that the thread does not get its turn in time."""
+    done: list[int] = []
+    worker = _Worker()
+    worker._wanted.release()  # Let its thread end: from here on this test plays a thread that is late.
+    _wait_until(worker._wanted.locked)
+    worker.start(lambda: done.append(1))
+    worker.abandon()
+    assert worker._job is None
+    assert done == []
 
 
 def test_an_async_handler_is_cancelled() -> None:
@@ -96,3 +111,10 @@ def test_an_interrupt_cancels_and_waits_for_the_end() -> None:
     assert _acquired(Interrupted(), 1, deadline) is False  # type: ignore[arg-type]
     assert deadline.cancelled
     handlers.close()
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < ends
+        time.sleep(0.001)

@@ -491,13 +491,18 @@ class Bridge:
             raise _redacted(admitted, "invalid_output", str(error), "the tool's author has to fix it") from None
         except BaseException as error:
             raise _crashed(admitted, error) from None
+        self._check_size(tool, value)
+        redacted = admitted.redaction.json(value)
+        self._check_size(tool, redacted)  # The name of a secret may be longer than its value.
+        return redacted
+
+    def _check_size(self, tool: Tool, value: bytes) -> None:
         if len(value) > self._around.response_bytes:
             raise Refusal(
                 code="output_too_large",
                 message=f"{tool.id} returned {len(value)} bytes; at most {self._around.response_bytes} are passed on",
                 hint="ask for less at a time",
             )
-        return admitted.redaction.json(value)
 
     @staticmethod
     def _coroutine(admitted: Admitted) -> Coroutine[Any, Any, Any]:
