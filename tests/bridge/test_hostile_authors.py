@@ -40,7 +40,7 @@ class Liar(ToolFailure):
     """A failure whose attributes are not what they were."""
 
     @property
-    def message(self) -> str:  # type: ignore[override]
+    def message(self) -> str:
         raise SystemExit
 
     @message.setter
@@ -132,7 +132,7 @@ class Hostile(dict[str, int]):
     def __eq__(self, other: object) -> bool:
         raise Mute
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __getattr__(self, name: str) -> Any:
         raise Mute
@@ -298,7 +298,9 @@ def test_a_tool_cannot_speak_with_the_codes_of_the_runtime(world: World, code: s
 
     assert json.loads(world.bridge(tool).call("a.b", b"{}", 1))["code"] == f"tool_{code}"
     assert world.log.latest(1)[0].payload["code"] == f"tool_{code}"
-    assert call_tool(tool).error.code == f"tool_{code}"
+    error = call_tool(tool).error
+    assert error is not None
+    assert error.code == f"tool_{code}"
 
 
 def test_every_code_that_the_runtime_uses_is_reserved() -> None:

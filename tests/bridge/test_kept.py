@@ -138,8 +138,7 @@ t = tools
 refused = t.test.nothing(text="z" * 250_000).error.code
 (first, saved, sum(each.ok for each in then), {each.error.code for each in then if not each.ok}.pop(), refused)
 """
-    limits = {"kept_bytes": 6 * MIB}
-    report = world.run(source, echo, save, **limits)
+    report = world.run(source, echo, save, kept_bytes=6 * MIB)
     assert report.status == "suspended", report.error
     (approval,) = book.list("pending")
     book.decide(approval.id, granted=True, decided_by="me")
@@ -150,7 +149,7 @@ refused = t.test.nothing(text="z" * 250_000).error.code
     assert (first, saved, code, refused) == ([True] * 4, True, "evidence_budget", "unknown_tool")
     # The same as in one go: what the first stretch kept is counted in the second.
     world.autonomy = Autonomy.FULL
-    at_once = world.run(source, echo, save, **limits)
+    at_once = world.run(source, echo, save, kept_bytes=6 * MIB)
     assert at_once.value[2] == ok
     # And a replay gives the same answers, of refused calls too, by their hashes.
     comparison = runtime.replay(report.run_id, lambda name: world.engine, registry)
