@@ -145,7 +145,7 @@ def test_a_run_is_told_about_its_own_snapshot(world: World) -> None:
 def test_an_unknown_id_is_answered_with_the_nearest(world: World) -> None:
     source = "e = tools.registry.describe(id='files.raed')\n[e.code, e.hint]"
     code, hint = run(world, source, searchable(*TOOLS)).value
-    assert code == "unknown_tool"
+    assert code == "no_such_tool"
     assert "files.read" in hint
 
 

@@ -274,7 +274,7 @@ def test_calls_that_wait_for_their_turn_are_not_begun(stopped: Stopped) -> None:
             time.sleep(0.005)
         ctx.raise_if_cancelled()
 
-    bridge = stopped.world.bridge(slow)
+    bridge = stopped.world.bridge(slow, limits=Limits(kept_bytes=256 * 2**20))  # Room for all their results.
     for _ in range(100):
         bridge.begin("test.slow", b"{}", 1)
     for _ in range(64):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
+from collections.abc import Callable
 
 import pytest
 
 from coilclaw.bridge import Handlers
 from coilclaw.sandbox import Abandoned, Deadline
+from coilclaw.sandbox.threads import _Worker
 
 
 def test_results_and_errors_come_back() -> None:
@@ -17,7 +20,7 @@ def test_results_and_errors_come_back() -> None:
     with pytest.raises(ZeroDivisionError):
         handlers.threads.run(lambda: 1 // 0, Deadline(10))
     with pytest.raises(TimeoutError):
-        handlers.run_async(_times_out(), 10, Deadline(10))
+        handlers.run_async(_times_out, 10, Deadline(10))
     handlers.close()
 
 
@@ -35,6 +38,18 @@ def test_a_hanging_handler_is_abandoned_and_its_thread_ends_later() -> None:
     handlers.close()
 
 
+def test_a_job_that_is_given_up_before_its_thread_takes_it_is_never_done() -> None:
+    """As on a machine so busy that the thread does not get its turn in time."""
+    done: list[int] = []
+    worker = _Worker()
+    worker._wanted.release()  # Let its thread end: from here on this test plays a thread that is late.
+    _wait_until(worker._wanted.locked)
+    worker.start(lambda: done.append(1))
+    worker.abandon()
+    assert worker._job is None
+    assert done == []
+
+
 def test_an_async_handler_is_cancelled() -> None:
     handlers = Handlers()
     cancelled = threading.Event()
@@ -47,7 +62,7 @@ def test_an_async_handler_is_cancelled() -> None:
             raise
 
     with pytest.raises(Abandoned):
-        handlers.run_async(hang(), 0.02, Deadline(10))
+        handlers.run_async(hang, 0.02, Deadline(10))
     assert cancelled.wait(60)
     handlers.close()
 
@@ -58,7 +73,7 @@ def test_async_handlers_share_one_loop() -> None:
     async def loop() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
 
-    assert handlers.run_async(loop(), 10, Deadline(10)) is handlers.run_async(loop(), 10, Deadline(10))
+    assert handlers.run_async(loop, 10, Deadline(10)) is handlers.run_async(loop, 10, Deadline(10))
     handlers.close()
 
 
@@ -96,3 +111,10 @@ def test_an_interrupt_cancels_and_waits_for_the_end() -> None:
     assert _acquired(Interrupted(), 1, deadline) is False  # type: ignore[arg-type]
     assert deadline.cancelled
     handlers.close()
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < ends
+        time.sleep(0.001)

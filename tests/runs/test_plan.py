@@ -191,7 +191,7 @@ def test_a_tool_cannot_pass_for_a_call_that_was_not_made(shop: Shop) -> None:
         raise ToolFailure("no", code="dry_run")
 
     (call,) = shop.rehearse("tools.shop.sly()", sly).plan.calls
-    assert (call.stubbed, call.verdict, call.outcome) == (False, "allow", "dry_run")
+    assert (call.stubbed, call.verdict, call.outcome) == (False, "allow", "tool_dry_run")
 
 
 def test_a_snippet_that_fails_on_a_made_up_value_still_has_a_plan(shop: Shop) -> None:

@@ -411,3 +411,25 @@ def test_calls_that_were_under_way_before_an_update_are_still_known(tmp_path: Pa
         assert database.read("SELECT call_id, process, root, tree FROM guarded_calls") == [
             ("call-1", "1:2", "/w/tools", "abc")
         ]
+
+
+def test_a_write_with_more_tool_files_than_can_be_watched_is_refused(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coilclaw.workspace_tools.sources._MOST_ENTRIES", 50)
+    for number in range(60):
+        place.write(f"tools/mine/m{number}.py", "X = 1\n")
+    bridge = place.world.bridge(acting(put("notes/x.txt")))
+    for begins in (False, True):
+        if begins:
+            bridge.begin("hand.act", b'{"text":"x"}', 1)
+            ((_, text),) = json.loads(bridge.wait(None))
+            answer = json.loads(text)
+        else:
+            answer = json.loads(bridge.call("hand.act", b'{"text":"x"}', 1))
+        assert answer["code"] == "too_many_files"
+        assert "more than 50 files" in answer["message"]
+        assert answer["hint"]
+    bridge.close()
+    assert not (place.root / "notes/x.txt").exists()
+    assert place.world.types() == ["tool.call.requested", "tool.call.failed"] * 2

@@ -71,7 +71,7 @@ def test_a_program_inherits_no_descriptors(tmp_path: Path) -> None:
 
 def test_endless_output_is_cut_off(tmp_path: Path) -> None:
     plugin(tmp_path, "#!/bin/sh\necho $$ > ../pid\nexec yes\n")
-    assert failure(only(tmp_path), tmp_path).code == "output_too_large"
+    assert failure(only(tmp_path), tmp_path).code == "plugin_too_much"
     assert gone(int((tmp_path / "pid").read_text()))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from pydantic_core import from_json
 
@@ -12,6 +13,7 @@ from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.arguments import bind, validate
 from coilclaw.bridge.asking import Asking, Denied, Leave, denied_by_person
 from coilclaw.bridge.calls import Admitted, Call, PriorCall, call_id
+from coilclaw.bridge.kept import KeptBytes, is_small, prefix_facts, size_facts
 from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
 from coilclaw.bridge.registry import Registry
 from coilclaw.bridge.surroundings import Surroundings
@@ -20,6 +22,7 @@ from coilclaw.policy import Question, classify
 from coilclaw.receipts import Draft, Row, digest, now
 from coilclaw.sandbox import Abandoned, Deadline, Diverged, Failed, Limits, RunEnded, SnippetError
 from coilclaw.sdk import Decision, Forbid, OperatorError, Risk, Tool, ToolContext
+from coilclaw.sdk.legible import text_of
 
 __all__ = [
     "Admission",
@@ -31,7 +34,12 @@ __all__ = [
     "call_difference",
 ]
 
+_logger = logging.getLogger(__name__)
+
 _LONGEST_NAME: Final = 200
+_CLASSIFY_SECONDS: Final = 1.0
+_LARGE_BYTES: Final = 4096
+"""Of arguments: so many could keep a classifier busy that was always quick before."""
 _DRY_RUN: Final = Refusal(code="dry_run", message="not called: this is a rehearsal", denied=True)
 _UNKNOWN_OUTCOME: Final = Refusal(
     code="unknown_outcome",
@@ -77,6 +85,8 @@ class RunFacts(NamedTuple):
     """What a person said about the first call that was under way when its process ended: `retry` or `failed`."""
     policy_hash: str | None = None
     """The policy under which the run began, if it is resumed."""
+    kept: Sequence[tuple[str, int]] = ()
+    """Hashes and sizes of what the run has left in the store so far."""
 
 
 class Identity(NamedTuple):
@@ -142,13 +152,15 @@ class Admission:
         self._pins = pins
         self._unknown = run.unknown
         self.asking = Asking(surroundings, run.deadline)
+        self.kept = KeptBytes(run.limits.kept_bytes, run.kept)
         self.unmet: set[str] = set()
 
     def identify(self, name: str, sent: bytes, line: int, number: int, *, stops: bool) -> Identity:
         """Resolve the name and make the arguments canonical. Nothing is written yet."""
-        shown = name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
         tool = self._registry.resolve(name)
-        call = Call(number, call_id(self._run.run_id, number), tool.id if tool else shown, line, tool, stops)
+        # A forged frame may name anything: it is the same text in receipts, answers and when the run is repeated.
+        known = tool.id if tool else text_of(name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…")
+        call = Call(number, call_id(self._run.run_id, number), known, line, tool, stops)
         secrets, missing = self._secrets(tool) if tool else ({}, None)
         redaction = Redaction(secrets) if secrets else NOTHING_SECRET
         arguments, problem = b"", None
@@ -159,7 +171,7 @@ class Admission:
         kept = redaction.json(arguments)
         if tool is None and problem is None:
             hint = self._registry.suggestion(name)
-            problem = Refusal(code="unknown_tool", message=f"tools.{shown} does not exist", hint=hint, denied=True)
+            problem = Refusal(code="unknown_tool", message=f"tools.{known} does not exist", hint=hint, denied=True)
         return Identity(call, arguments, kept, digest(kept), secrets, missing, redaction, problem)
 
     def named(self, name: str) -> tuple[str, str] | None:
@@ -173,37 +185,76 @@ class Admission:
         call, tool = identity.call, identity.call.tool
         if number > self._run.limits.calls:
             self._exceed(call)
+        prior = self._prior.get(number)
+        begun = prior is not None and prior.state == "started"
         # First of all: what an author wrote to validate or classify a call is not run either.
         stopped = self.stopped()
         input, problem = None, stopped or identity.problem
+        if tool is not None and problem is None and not begun:
+            problem = self._own_denial(tool)
         if tool is not None and problem is None:
             try:
                 input = validate(tool, identity.arguments)
             except Refusal as refusal:
                 problem = refusal
         requested = self._requested(identity)
-        prior = self._prior.get(number)
         if prior is not None:
             # If its tool has changed since, it is asked about anew.
             if other := call_difference(prior, identity, version=False):
                 raise Divergence(number, other.then, other.now)
             if prior.denial is not None:
                 raise self._denied_before(call, prior.denial)
-            if stopped is not None and prior.state == "started":
+            if stopped is not None and begun:
                 raise OutcomeUnknown(call)  # It may have run: "not called" would be a lie. The run waits on.
         else:
             # From here on the attempt is in the log, whatever the tool's own code does when it is asked about it.
-            self._around.log.append_relaxed(requested, contents={identity.args_hash: identity.kept})
+            small = {identity.args_hash: identity.kept} if is_small(identity.kept) else None
+            if small is not None:
+                self.kept.count(identity.args_hash, len(identity.kept))
+            self._around.log.append_relaxed(requested, contents=small)
+        if problem is None and tool is not None:
+            problem = identity.missing
+            if problem is not None:
+                self.unmet.add("missing_secret")
+            elif tool.classify is not None and not begun:
+                problem = self._own_denial(tool, identity, input)
+            if problem is None and not begun and not self._has_room(identity):
+                problem = self.kept.refusal()
         if tool is None or problem is not None:
-            raise self.refuse(call, requested, problem or _UNKNOWN_OUTCOME)
-        if identity.missing:
-            self.unmet.add("missing_secret")
-            raise self.refuse(call, requested, identity.missing)
+            raise self.refuse(call, requested, problem or _UNKNOWN_OUTCOME, unkept=identity.kept)
         context = self._context(call, tool, identity.secrets)
-        asked = Admitted(call, tool, input, context, identity.redaction, requested, True, itertools.count())
-        if prior is not None and prior.state == "started":
+        large = None if is_small(identity.kept) else {identity.args_hash: identity.kept}
+        asked = Admitted(
+            call, tool, input, context, identity.redaction, requested, True, itertools.count(), contents=large
+        )
+        if prior is not None and begun:
             return self._again(asked, identity, prior)
-        return self.decide(asked, identity, self._classify(asked))
+        return self.decide(asked, identity, self._classify(asked, identity))
+
+    def _own_denial(self, tool: Tool, identity: Identity | None = None, input: Any = None) -> Refusal | None:
+        """The refusal that policy gives by itself, whatever risk the tool's classifier would name.
+
+        Before the arguments are validated, it goes by the tool alone; with `identity`, by rules about arguments too.
+        """
+        policy, channel = self._around.policy, self._around.channel
+        given = None
+        if identity is not None:
+            if not policy.constrained(tool):
+                return None  # Nothing has changed since the tool alone was looked at.
+            given = from_json(identity.arguments)
+        verdict = policy.decide(tool, tool.risk, given, channel, input=input)
+        if verdict.decision is not Decision.DENY:
+            return None
+        if tool.classify is not None:
+            for risk in Risk:
+                higher = risk.rank > tool.risk.rank
+                if higher and policy.decide(tool, risk, given, channel, input=input).decision is not Decision.DENY:
+                    return None
+        redaction = identity.redaction if identity is not None else NOTHING_SECRET
+        return _denied(redaction.text(verdict.reason))
+
+    def _has_room(self, identity: Identity) -> bool:
+        return self.kept.has_room(identity.args_hash, len(identity.kept), self._around.response_bytes)
 
     def decide(
         self, asked: Admitted, identity: Identity, classified: Risk | Forbid, again: _Again | None = None
@@ -219,12 +270,13 @@ class Admission:
         if again is not None:
             return self._started_again(asked, identity, requested, verdict.decision, again, reason, risk)
         if verdict.decision is Decision.DENY:
-            hint = "ask the operator to change the policy, or do without this call"
-            raise self.refuse(asked.call, requested, Refusal(code="denied", message=reason, hint=hint, denied=True))
+            raise self.refuse(asked.call, requested, _denied(reason), unkept=identity.kept)
+        if asked.contents is not None:
+            self.kept.count(identity.args_hash, len(identity.kept))
         stand_in = self._around.stand_in
         if stand_in is not None and (risk is not Risk.READ or verdict.decision is Decision.ASK):
             facts = {"verdict": verdict.decision.value, "reason": bounded(reason)}
-            self._around.log.append_relaxed(refused(requested, _DRY_RUN, facts))
+            self._around.log.append_relaxed(refused(requested, _DRY_RUN, facts), contents=asked.contents)
             raise Rehearsed(stand_in(tool))
         before = self._prior.get(asked.call.number)
         # It ended without an answer, as the process that had the run did: nobody knows what it has done.
@@ -232,10 +284,10 @@ class Admission:
         if verdict.decision is Decision.ALLOW and not given_up:
             started = following(requested, "tool.call.started", "allowed", now(), {})
             return asked._replace(draft=started, durable=risk is not Risk.READ)
-        self._around.log.flush()  # The question is on disk before it is put.
+        self._write_question(asked)
         leave = self._leave(asked, risk, reason, identity.kept, requested)
         started = following(requested, "tool.call.started", "allowed", now(), leave.facts)
-        return asked._replace(draft=started, before=leave.drafts, rows=leave.rows)
+        return asked._replace(draft=started, before=leave.drafts, rows=leave.rows, contents=None)
 
     def stopped(self) -> Refusal | None:
         """The refusal every call gets while the operator has stopped everything."""
@@ -246,12 +298,25 @@ class Admission:
         return Refusal(code="stopped", message=reason, hint=hint, denied=True)
 
     def refuse(
-        self, call: Call, requested: Draft, refusal: Refusal, decided: Mapping[str, str] | None = None
+        self,
+        call: Call,
+        requested: Draft,
+        refusal: Refusal,
+        decided: Mapping[str, str] | None = None,
+        *,
+        unkept: bytes = b"",
     ) -> Refusal:
-        """The refusal, written down."""
+        """The refusal, written down. `unkept` are arguments that are not in the store, and stay out of it."""
         rows = self._ended(call, refusal)
-        self._around.log.append_relaxed(refused(requested, refusal, decided), rows=rows)
+        facts = {**prefix_facts(unkept), **(decided or {})}
+        self._around.log.append_relaxed(refused(requested, refusal, facts), rows=rows)
         return refusal
+
+    def _write_question(self, asked: Admitted) -> None:
+        """What a person decides about is on disk, in full, before the question is put."""
+        if asked.contents is not None:
+            self._around.log.append_relaxed(contents=asked.contents)
+        self._around.log.flush()
 
     def _leave(self, asked: Admitted, risk: Risk, reason: str, arguments: bytes, requested: Draft) -> Leave:
         call, tool = asked.call, asked.tool
@@ -296,7 +361,7 @@ class Admission:
 
     def _again(self, asked: Admitted, identity: Identity, prior: PriorCall) -> Admitted:
         """A call that was under way when its process ended: what it did is unknown."""
-        classified = self._classify(asked)
+        classified = self._classify(asked, identity)
         # What only reads may be called such by its author, and yet be classified as more; and another version of a
         # tool knows nothing of the keys of the one before.
         reads = asked.tool.risk is Risk.READ and classified is Risk.READ
@@ -337,22 +402,35 @@ class Admission:
         )
         leave = Leave()
         if decision is Decision.ASK and not same:
-            self._around.log.flush()
+            self._write_question(asked)
             leave = self._leave(asked, risk, reason, identity.kept, requested)
         started = following(requested, "tool.call.started", "allowed", now(), {**decided, **leave.facts})
         return asked._replace(draft=started, before=leave.drafts, rows=leave.rows)
 
-    def _classify(self, asked: Admitted) -> Risk | Forbid:
+    def _classify(self, asked: Admitted, identity: Identity) -> Risk | Forbid:
+        """Let the tool judge this call, for a moment: a tool's code must not hold up the decision about it."""
         tool, deadline = asked.tool, self._run.deadline
         if tool.classify is None:
             return tool.risk
-        timeout = min(self._around.tool_seconds, deadline.remaining)
         try:
             opinion: Risk | Forbid = self._around.handlers.run(
-                f"{tool.version} classify", lambda: classify(tool, asked.input, asked.context), timeout, deadline
+                f"{tool.version} classify",
+                lambda: classify(tool, asked.input, asked.context),
+                min(_CLASSIFY_SECONDS, deadline.remaining),
+                deadline,
+                in_place=len(identity.arguments) <= _LARGE_BYTES,
             )
         except Abandoned:
-            return Forbid(reason="the tool did not classify this call in time")
+            if asked.call.number in self._prior and self._prior[asked.call.number].state == "started":
+                raise OutcomeUnknown(asked.call) from None  # It may have run: "denied" would be a lie.
+            _logger.warning("classify of %s took too long and was left alone", tool.id)
+            late = Refusal(
+                code="classify_timeout",
+                message=f"{tool.id} did not judge this call in time, so it was not made",
+                hint="pass less at a time; the tool's author has to make `classify` quick",
+                denied=True,
+            )
+            raise self.refuse(asked.call, asked.draft, late, unkept=identity.kept) from None
         return opinion
 
     def _exceed(self, call: Call) -> None:
@@ -389,9 +467,14 @@ class Admission:
             run_id=self._run.run_id,
             conversation_id=self._run.conversation_id,
             tool_call_id=call.id,
-            tool=call.name.encode("utf-8", "replace").decode(),
+            tool=call.name,
             tool_version=call.tool.version if call.tool else None,
             risk=call.tool.risk.value if call.tool else None,
             args_hash=identity.args_hash,
-            payload={"line": call.line, "number": call.number, **self._pins()},
+            payload={"line": call.line, "number": call.number, **size_facts(identity.kept), **self._pins()},
         )
+
+
+def _denied(reason: str) -> Refusal:
+    hint = "ask the operator to change the policy, or do without this call"
+    return Refusal(code="denied", message=reason, hint=hint, denied=True)

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from pydantic_core import to_json
+
+from coilclaw.sdk.legible import text_of
 
 __all__ = ["Refusal", "failure", "success"]
 
 
+_LONGEST_TEXT: Final = 2000
+
+
 @dataclass(frozen=True, kw_only=True)
 class Refusal(Exception):
-    """A call that gives no value: what the snippet is told, and how the receipts name it."""
+    """A call that gives no value: what the snippet is told, and how the receipts name it.
+
+    Message and hint may quote what a snippet or an author sent; they are made valid, bounded text here.
+    """
 
     code: str
     message: str
     hint: str | None = None
     denied: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", text_of(self.message, _LONGEST_TEXT))
+        if self.hint is not None:
+            object.__setattr__(self, "hint", text_of(self.hint, _LONGEST_TEXT))
 
 
 def success(value: bytes) -> bytes:

@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from coilclaw.bridge.answers import Refusal
 from coilclaw.receipts import NotCanonical, contents_json
 from coilclaw.sdk import Tool
+from coilclaw.sdk.errors import kind_of
 
 __all__ = ["bind", "validate"]
 
@@ -69,11 +70,19 @@ def validate(tool: Tool, arguments: bytes) -> Any:
         ) from None
     except BaseException as error:  # A validator of the tool's author, which may do anything.
         raise Refusal(
-            code="tool_crashed", message=f"{tool.id} could not validate its input: {type(error).__name__}"
+            code="tool_crashed", message=f"{tool.id} could not validate its input: {kind_of(error)}"
         ) from None
 
 
 def _explain(error: ValidationError) -> str:
+    """The first problems in words; what a validator raised may have no text at all."""
+    try:
+        return _problems(error)
+    except BaseException as problem:
+        return f"the input is invalid, and why could not be said ({kind_of(problem)})"
+
+
+def _problems(error: ValidationError) -> str:
     parts = []
     for problem in error.errors(include_url=False, include_input=False, include_context=False)[:5]:
         name = ".".join(str(part) for part in problem["loc"])

@@ -1,6 +1,7 @@
 """The one path every call takes, from the moment it is issued to its receipts and its answer.
 
-issued → resolve → validate → classify → decide → [ask] → record → handler → bound, redact → record → answer
+issued → resolve → validate → policy's own denial → room → classify → decide → [ask] → record → handler → bound, redact
+→ record → answer
 
 A snippet, `coilclaw tool run`, and whatever else runs tools come through here; there is no second way. What comes
 before the handler is in `admission.py`.
@@ -11,10 +12,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from pydantic_core import to_json
 
@@ -22,8 +23,10 @@ from coilclaw.bridge.admission import Admission, OutcomeUnknown, Rehearsed, RunF
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.asking import Waiting
 from coilclaw.bridge.calls import Admitted, Call
+from coilclaw.bridge.handlers import LoopBlocked
 from coilclaw.bridge.invocation import BadOutput, invoke, invoke_async, serialised
 from coilclaw.bridge.journal import Journal, Known
+from coilclaw.bridge.kept import prefix_facts
 from coilclaw.bridge.preflight import check_calls
 from coilclaw.bridge.redaction import Redaction
 from coilclaw.bridge.registry import Registry
@@ -32,7 +35,10 @@ from coilclaw.bridge.surroundings import Surroundings
 from coilclaw.bridge.trail import bounded, following, refused
 from coilclaw.receipts import Conflict, Draft, Row, digest, now
 from coilclaw.sandbox import POLL_SECONDS, Abandoned, Cancelled, Crashed, OutputExceeded, RunEnded, Suspended
-from coilclaw.sdk import Tool, ToolContext, ToolFailure
+from coilclaw.sdk import OperatorError, Tool, ToolContext, ToolFailure
+from coilclaw.sdk.errors import crash_of, failing_of
+from coilclaw.sdk.legible import text_of
+from coilclaw.trust import GuardedCall
 
 __all__ = ["TOO_MANY_ANSWERS", "Bridge"]
 
@@ -277,7 +283,8 @@ class Bridge:
         if admitted.before or admitted.rows:  # It waited for a person, perhaps for long.
             stopped = self.admission.stopped()
             if stopped is not None:
-                raise self.admission.refuse(admitted.call, admitted.draft, stopped)
+                raise self.admission.refuse(admitted.call, admitted.draft, stopped, unkept=admitted.unkept)
+        guarded = self._guarded(admitted)
         self._stop.begin()
         with self._answered:
             late = self._over or self._deadline.over
@@ -285,17 +292,17 @@ class Bridge:
                 self._under_way[number] = admitted
                 self._writing += 1
         if late:
-            self._around.log.append_relaxed(refused(admitted.draft, _TOO_LATE), rows=self._hold())
+            late_end = refused(admitted.draft, _TOO_LATE, prefix_facts(admitted.unkept))
+            self._around.log.append_relaxed(late_end, rows=self._hold())
             raise RunEnded(self._deadline.outcome or Cancelled())
         try:
             drafts = (*admitted.before, admitted.draft)
-            rows, contents = list(admitted.rows), None
+            rows, contents = list(admitted.rows), admitted.contents
             if admitted.durable:
                 rows += self._hold()
-            if admitted.durable and self._around.guard is not None:
-                guarded = self._around.guard.begin(admitted.call.id, admitted.draft)
+            if guarded is not None:
                 admitted = self._under_way[number] = admitted._replace(guarded=guarded)
-                rows, contents = rows + guarded.rows, guarded.contents
+                rows, contents = rows + guarded.rows, {**(contents or {}), **guarded.contents}
             self._append(admitted, *drafts, contents=contents, rows=rows)
         except BaseException:
             with self._answered:
@@ -304,8 +311,22 @@ class Bridge:
             raise
         return admitted
 
+    def _guarded(self, admitted: Admitted) -> GuardedCall | None:
+        """Look at the tool files before a call that may change them; without that look it is not made."""
+        guard = self._around.guard
+        if guard is None or not admitted.durable:
+            return None
+        try:
+            guarded = guard.begin(admitted.call.id, admitted.draft)
+        except OperatorError as error:
+            refusal = Refusal(code=error.code, message=f"not called: {error.message}", hint=error.hint)
+            raise self.admission.refuse(admitted.call, admitted.draft, refusal, unkept=admitted.unkept) from None
+        for content_hash, body in guarded.contents.items():
+            self.admission.kept.count(content_hash, len(body))
+        return guarded
+
     def _append(
-        self, admitted: Admitted, *drafts: Draft, contents: dict[str, bytes] | None = None, rows: Sequence[Row] = ()
+        self, admitted: Admitted, *drafts: Draft, contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
     ) -> None:
         """Write receipts of a call that counts as being written; `close` waits for those."""
         try:
@@ -343,7 +364,7 @@ class Bridge:
 
     def _progress(self, call: Call, tool: Tool, message: str, redaction: Redaction) -> None:
         """Shown to the person at once; the first few of a call also go into the receipts."""
-        shown = bounded(redaction.text(str(message)))
+        shown = bounded(redaction.text(text_of(message)))
         self._around.progress(tool.id, shown)
         admitted = self._under_way.get(call.number)
         if admitted is not None and next(admitted.progress) < _MOST_PROGRESS:
@@ -356,9 +377,12 @@ class Bridge:
         try:
             with self._at_once:
                 answer = self._perform(admitted)
-        except Exception as error:
+        except BaseException as error:
             # The log refused; the next call of the run meets the same and ends it.
-            answer = failure(Refusal(code="evidence_unavailable", message=str(error)))
+            answer = failure(Refusal(code="evidence_unavailable", message=crash_of(error)))
+            with self._answered:
+                self._under_way.pop(admitted.call.number, None)  # A run that is being suspended waits for it.
+                self._answered.notify_all()
         self.answer(admitted.call.number, answer)
 
     def _perform(self, admitted: Admitted) -> bytes:
@@ -367,17 +391,27 @@ class Bridge:
             return failure(_ABANDONED)  # Its turn came after the run had ended.
         contents: dict[str, bytes] | None = None
         number = admitted.call.number
+        kept, most = self.admission.kept, self._around.response_bytes
+        held = False
         try:
+            held = kept.hold(most, self._deadline)
+            if not held:
+                raise kept.refusal()
             value = self._handle(admitted)
             result_hash = digest(value)
+            kept.count(result_hash, len(value))
             contents = {result_hash: value}
             ended = following(admitted.draft, "tool.call.succeeded", "allowed", now(), {}, result_hash)
             answer = success(value)
             known = Known(number, result_hash, None)
-        except Refusal as refusal:
+        except BaseException as error:
+            refusal = error if isinstance(error, Refusal) else _crashed(admitted, error)
             ended = refused(admitted.draft, refusal)
             answer = failure(refusal)
             known = Known(number, None, answer.decode())
+        finally:
+            if held:
+                kept.release(most)
         written, rows = admitted.guarded.settle() if admitted.guarded else ((), ())
         with self._answered:
             late = self._under_way.pop(number, None) is None
@@ -420,10 +454,14 @@ class Bridge:
         timeout = min(seconds, self._deadline.remaining)
         try:
             if tool.is_async:
-                coroutine = invoke_async(tool, admitted.input, context)
-                if admitted.guarded:
-                    coroutine = admitted.guarded.run_async(coroutine)
-                value = serialised(tool, self._around.handlers.run_async(coroutine, timeout, self._deadline))
+                returned = self._around.handlers.run_async(
+                    lambda: self._coroutine(admitted), timeout, self._deadline, tool=tool.id, version=tool.version
+                )
+                # Not on the loop: a serialiser is the author's code too, and may take its time.
+                left = min(seconds, self._deadline.remaining)
+                value = self._around.handlers.run(
+                    f"{tool.version} output", lambda: serialised(tool, returned), left, self._deadline
+                )
             else:
                 # Serialised on the handler's thread: that may run the author's code too.
                 def job() -> bytes:
@@ -441,26 +479,35 @@ class Bridge:
                 message=f"{tool.id} did not finish within {timeout:g} s; what it did is unknown",
                 hint="give it longer with define_tool(timeout=…)" if timeout == seconds else None,
             ) from None
+        except LoopBlocked as error:
+            raise Refusal(
+                code="loop_blocked",
+                message=f"{tool.id} was not called: too many async tools block without end ({error})",
+                hint="the authors of those tools have to await what takes long",
+            ) from None
         except ToolFailure as error:
-            raise self._redacted(admitted, str(error.code), error.message, error.hint) from None
+            raise _redacted(admitted, *failing_of(error)) from None
         except BadOutput as error:
-            raise self._redacted(admitted, "invalid_output", str(error), "the tool's author has to fix it") from None
+            raise _redacted(admitted, "invalid_output", str(error), "the tool's author has to fix it") from None
         except BaseException as error:
-            message = f"{tool.id} crashed: {type(error).__name__}: {error}"
-            raise self._redacted(admitted, "tool_crashed", message, None) from None
+            raise _crashed(admitted, error) from None
+        self._check_size(tool, value)
+        redacted = admitted.redaction.json(value)
+        self._check_size(tool, redacted)  # The name of a secret may be longer than its value.
+        return redacted
+
+    def _check_size(self, tool: Tool, value: bytes) -> None:
         if len(value) > self._around.response_bytes:
             raise Refusal(
                 code="output_too_large",
                 message=f"{tool.id} returned {len(value)} bytes; at most {self._around.response_bytes} are passed on",
                 hint="ask for less at a time",
             )
-        return admitted.redaction.json(value)
 
-    def _redacted(self, admitted: Admitted, code: str, message: str, hint: str | None) -> Refusal:
-        clean = admitted.redaction.text
-        return Refusal(
-            code=bounded(clean(code)), message=bounded(clean(message)), hint=bounded(clean(hint)) if hint else None
-        )
+    @staticmethod
+    def _coroutine(admitted: Admitted) -> Coroutine[Any, Any, Any]:
+        coroutine = invoke_async(admitted.tool, admitted.input, admitted.context)
+        return coroutine if admitted.guarded is None else admitted.guarded.run_async(coroutine)
 
     def answer(self, number: int, answer: bytes) -> None:
         """The answer of a begun call is there to be delivered."""
@@ -470,3 +517,14 @@ class Bridge:
             self._undelivered += len(answer)
             self._answers.append((number, answer))
             self._answered.notify_all()
+
+
+def _crashed(admitted: Admitted, error: BaseException) -> Refusal:
+    return _redacted(admitted, "tool_crashed", f"{admitted.tool.id} crashed: {crash_of(error)}", None)
+
+
+def _redacted(admitted: Admitted, code: str, message: str, hint: str | None) -> Refusal:
+    clean = admitted.redaction.text
+    return Refusal(
+        code=bounded(clean(code)), message=bounded(clean(message)), hint=bounded(clean(hint)) if hint else None
+    )

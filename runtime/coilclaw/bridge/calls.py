@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from coilclaw.bridge.redaction import Redaction
@@ -67,3 +67,10 @@ class Admitted(NamedTuple):
     rows: tuple[Row, ...] = ()
     """What the start uses up."""
     guarded: GuardedCall | None = None
+    contents: Mapping[str, bytes] | None = None
+    """Arguments that are kept with the start, because they were too large to be kept with the request."""
+
+    @property
+    def unkept(self) -> bytes:
+        """Arguments that are in the store only once the call has started."""
+        return b"".join((self.contents or {}).values())

@@ -188,7 +188,7 @@ def registry_tools(lookup: Callable[[], Registry], *, policy: Policy | None = No
         name = id.removeprefix("tools.")
         tool = registry.resolve(name)
         if tool is None:
-            raise ToolFailure(f"tools.{name} does not exist", code="unknown_tool", hint=registry.suggestion(name))
+            raise ToolFailure(f"tools.{name} does not exist", code="no_such_tool", hint=registry.suggestion(name))
         return ToolDescription(id=tool.id, stub=tool_stub(tool, policy=policy), examples=example_calls(tool))
 
     return (search, describe)

@@ -1,7 +1,8 @@
 """Running handlers so that nobody has to wait for one that does not come back.
 
 A plain function runs on a thread of its own and is left alone when its time is up: it may still
-finish what it was doing. An async handler runs on one event loop shared by all, where it is cancelled.
+finish what it was doing. An async handler runs on an event loop shared by all, where it is cancelled;
+see `loops.py` for one that blocks it.
 
 Changing threads costs more than most of the path of a call. A function that has proven quick is
 therefore called where it stands; should it ever hang after all, the run ends at its deadline,
@@ -15,32 +16,45 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.sandbox import POLL_SECONDS, Abandoned, Deadline, ExpendableThreads
+from coilclaw.sandbox import Abandoned, Deadline, ExpendableThreads
 
 if TYPE_CHECKING:
-    import asyncio  # Imported where it is used: it takes longer to load than a snippet takes to run.
+    from coilclaw.bridge.loops import Loops  # Imported where it is used: asyncio takes longer to load than a snippet.
 
-__all__ = ["Handlers"]
+__all__ = ["Handlers", "LoopBlocked"]
 
 _QUICK_SECONDS: Final = 0.0005
 _PROOFS: Final = 2
 _MOST_VERSIONS: Final = 4096
 
 
+Make = Callable[[], Coroutine[Any, Any, Any]]
+"""Makes the coroutine of a call, once it is known on which loop it runs."""
+
+
+class LoopBlocked(Exception):
+    """Too many tools block the event loops they were given for another to be made; says which."""
+
+
 class Handlers:
-    """The threads and the event loop of one process."""
+    """The threads and the event loops of one process."""
 
     def __init__(self) -> None:
         self.threads = ExpendableThreads()
         self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loops: Loops | None = None
         self._proofs: dict[str, int] = {}
 
-    def run(self, version: str, job: Callable[[], Any], timeout: float, deadline: Deadline) -> Any:
-        """Run the handler of this tool version: on another thread, until it has proven quick."""
+    def run(
+        self, version: str, job: Callable[[], Any], timeout: float, deadline: Deadline, *, in_place: bool = True
+    ) -> Any:
+        """Run the handler of this tool version: on another thread, until it has proven quick.
+
+        Without `in_place`, on another thread all the same: what it gets this time may take longer than ever.
+        """
         if timeout <= 0:
             raise Abandoned  # Not begun: there is no time left.
-        quick = self._proofs.get(version, 0) >= _PROOFS
+        quick = in_place and self._proofs.get(version, 0) >= _PROOFS
         began = time.monotonic()
         try:
             if quick:
@@ -60,41 +74,24 @@ class Handlers:
                 self._proofs.clear()  # Every edit is a new version; the present ones prove themselves again.
             self._proofs[version] = self._proofs.get(version, 0) + 1 if quick else 0
 
-    def run_async(self, coroutine: Coroutine[Any, Any, Any], timeout: float, deadline: Deadline) -> Any:
-        """Run a coroutine on the shared loop; it is cancelled when it takes too long."""
-        import asyncio
+    def run_async(
+        self, make: Make, timeout: float, deadline: Deadline, *, tool: str = "a tool", version: str = ""
+    ) -> Any:
+        """Run the coroutine that `make` makes on the shared loop; it is cancelled when it takes too long.
 
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._event_loop())
-        ends = time.monotonic() + timeout
-        while True:
-            try:
-                return future.result(timeout=max(0.0, min(POLL_SECONDS, ends - time.monotonic())))
-            except TimeoutError:
-                if future.done():
-                    return future.result()  # The handler's own TimeoutError.
-                if time.monotonic() >= ends or deadline.over:
-                    future.cancel()
-                    raise Abandoned from None
-
-    def _event_loop(self) -> asyncio.AbstractEventLoop:
-        import asyncio
+        Raises `LoopBlocked` when there is no loop for it.
+        """
+        from coilclaw.bridge.loops import Loops
 
         with self._lock:
-            if self._loop is None or self._loop.is_closed():
-                self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._run_loop, args=(self._loop,), name="coilclaw-loop", daemon=True).start()
-            return self._loop
-
-    @staticmethod
-    def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
-        try:
-            loop.run_forever()
-        finally:
-            loop.close()
+            if self._loops is None:
+                self._loops = Loops()
+            loops = self._loops
+        return loops.run(tool, version, make, timeout, deadline)
 
     def close(self) -> None:
         self.threads.close()
         with self._lock:
-            loop, self._loop = self._loop, None
-        if loop is not None:
-            loop.call_soon_threadsafe(loop.stop)
+            loops, self._loops = self._loops, None
+        if loops is not None:
+            loops.close()

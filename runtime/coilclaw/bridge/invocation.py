@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from coilclaw.sdk import Tool, ToolContext
+from coilclaw.sdk.errors import kind_of
 
 __all__ = ["BadOutput", "invoke", "invoke_async", "serialised"]
+
+_MOST_DIGITS: Final = 4300
+"""Of an integer: no Python reads a longer one from JSON unless it is told to."""
 
 
 class BadOutput(Exception):
@@ -41,14 +45,34 @@ def _call(tool: Tool, input: Any, context: ToolContext) -> Any:
 
 
 def serialised(tool: Tool, returned: Any) -> bytes:
-    """The JSON of what a handler returned, if its contract allows it."""
+    """The JSON of what a handler returned, if its contract allows it and a snippet can read it."""
     try:
         if hasattr(returned, "__next__") or hasattr(returned, "__await__") or hasattr(returned, "__anext__"):
-            raise BadOutput(f"{tool.id} returned a {type(returned).__name__}, which is not a value")
-        return tool.output.dump_json(tool.output.validate_python(returned, strict=True), warnings="error")
+            if hasattr(returned, "close"):
+                returned.close()  # A coroutine that nobody awaits would complain later, elsewhere.
+            raise BadOutput(f"{tool.id} returned a {kind_of(returned)}, which is not a value")
+        valid = tool.output.validate_python(returned, strict=True)
+        value = tool.output.dump_json(valid, warnings="error")
+        if valid is not None and b"null" in value:
+            # Perhaps a number that JSON cannot write, which pydantic turns into nothing.
+            plain = tool.output.dump_python(valid, warnings="error")
+            _check_readable(tool, to_json(plain, inf_nan_mode="constants", fallback=lambda other: None))
+        elif len(value) > _MOST_DIGITS or b"NaN" in value or b"Infinity" in value:
+            _check_readable(tool, value)
+        return value
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         raise BadOutput(f"{tool.id} returned {place + ': ' if place else ''}{first['msg']}") from None
     except (PydanticSerializationError, ValueError, TypeError) as error:
         raise BadOutput(f"{tool.id} returned something that is not JSON: {error}") from None
+
+
+def _check_readable(tool: Tool, value: bytes) -> None:
+    try:
+        from_json(value, allow_inf_nan=False)
+    except ValueError:
+        raise BadOutput(
+            f"{tool.id} returned a number that is not finite or has more than {_MOST_DIGITS} digits, "
+            "or values nested too deeply"
+        ) from None

@@ -33,9 +33,9 @@ def following(
     )
 
 
-def refused(draft: Draft, refusal: Refusal, decided: Mapping[str, str] | None = None) -> Draft:
-    """The end of a call that gives no value; `decided` says who refused, if it was a person."""
-    payload = {"code": refusal.code, "message": bounded(refusal.message), **(decided or {})}
+def refused(draft: Draft, refusal: Refusal, facts: Mapping[str, Any] | None = None) -> Draft:
+    """The end of a call that gives no value; `facts` say who refused if it was a person, and what is not kept."""
+    payload = {"code": refusal.code, "message": bounded(refusal.message), **(facts or {})}
     kind, status = ("tool.call.denied", "denied") if refusal.denied else ("tool.call.failed", "failed")
     return following(draft, kind, status, now(), payload)
 

@@ -272,6 +272,7 @@ def run_limits(config: Config) -> Limits:
         output_bytes=limits.output_bytes,
         source_bytes=limits.source_bytes,
         calls=limits.calls,
+        kept_bytes=limits.kept_bytes,
     )
 
 

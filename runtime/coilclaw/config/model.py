@@ -73,6 +73,7 @@ class RunLimits(_Section):
     output_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
     source_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
     calls: Annotated[int, Field(ge=1)] = 1000
+    kept_bytes: Annotated[int, Field(ge=4 * 1024 * 1024)] = 64 * 1024 * 1024
     tool_seconds: Annotated[float, Field(gt=0)] = 30.0
     response_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
     shell_seconds: Annotated[float, Field(gt=0)] = 15.0

@@ -40,6 +40,7 @@ autonomy = "supervised"
 # output_bytes = 1048576   # what a run may print or return
 # source_bytes = 1048576   # how long a snippet may be
 # calls = 1000             # tool calls in one run
+# kept_bytes = 67108864    # arguments and results of one run that are kept; a call without room is refused
 # tool_seconds = 30        # one tool call, unless its contract says otherwise
 # response_bytes = 1048576 # what one tool call may return
 # shell_seconds = 15       # one shell command

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, Final
 
 from coilclaw.sdk import Forbid, Risk, Tool, ToolContext
+from coilclaw.sdk.errors import kind_of
+from coilclaw.sdk.legible import text_of
 
 __all__ = ["classify"]
 
 _logger = logging.getLogger(__name__)
+
+_LONGEST_REASON: Final = 1000
 
 
 def classify(tool: Tool, input: Any, context: ToolContext) -> Risk | Forbid:
@@ -18,10 +22,12 @@ def classify(tool: Tool, input: Any, context: ToolContext) -> Risk | Forbid:
         return tool.risk
     try:
         opinion = tool.classify(input, context)
-        if opinion is None or isinstance(opinion, Forbid):
-            return tool.risk if opinion is None else opinion
+        if opinion is None:
+            return tool.risk
+        if isinstance(opinion, Forbid):
+            return Forbid(reason=text_of(opinion.reason, _LONGEST_REASON))
         return tool.risk.raised_to(Risk(opinion))
     except BaseException as error:
         # A classifier that fails has not said the call is safe.
-        _logger.warning("classify of %s failed: %s", tool.id, type(error).__name__)
-        return Forbid(reason=f"the tool could not classify this call ({type(error).__name__})")
+        _logger.warning("classify of %s failed: %s", tool.id, kind_of(error))
+        return Forbid(reason=f"the tool could not classify this call ({kind_of(error)})")

@@ -7,6 +7,7 @@ of a run. What was delivered after the last of them, by a process that died, is 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -19,7 +20,9 @@ from coilclaw.runs.header import Standing
 from coilclaw.runs.testimony import CallTold, Event, Testimony, read_testimony
 from coilclaw.store import Database
 
-__all__ = ["History", "read_history"]
+__all__ = ["History", "kept_so_far", "read_history"]
+
+_SIZES: Final = "SELECT hash, length(body) FROM json_each(?) AS wanted JOIN contents ON contents.hash = wanted.value"
 
 _UNANSWERED: Final = {"abandoned", "stopped"}
 """Codes of ends that are written when a run is over and no snippet is left to be told."""
@@ -55,6 +58,16 @@ def read_history(database: Database, known: Standing, head: Head, *, resumed: bo
         doubt=_first_doubt(testimony, recorded, known.header.text(), resumed=resumed),
         last_seq=head.seq,
     )
+
+
+def kept_so_far(database: Database, known: Standing, calls: Mapping[int, PriorCall]) -> list[tuple[str, int]]:
+    """Hashes and sizes of what a run has left in the store: once for each time that it left it."""
+    kept = [known.header.code_hash, known.header.inputs_hash]
+    for call in calls.values():
+        kept.append(call.args_hash)
+        kept += [each for each in getattr(call, "results", ()) if each is not None]
+    sizes = dict(database.read(_SIZES, (json.dumps(sorted(set(kept))),)))
+    return [(each, int(sizes[each])) for each in kept if each in sizes]
 
 
 def _first_doubt(testimony: Testimony, recorded: Recorded, header: str, *, resumed: bool) -> str | None:

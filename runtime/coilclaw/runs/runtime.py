@@ -18,7 +18,7 @@ from coilclaw.runs.beginning import Beginning
 from coilclaw.runs.comparison import Comparison, FormerRun, compared, doubted
 from coilclaw.runs.errors import NotResumable
 from coilclaw.runs.header import Header, Standing, enter, leave, standing, take_over
-from coilclaw.runs.history import History, read_history
+from coilclaw.runs.history import History, kept_so_far, read_history
 from coilclaw.runs.jobs import Execute, direct_job, judged, snippet_job
 from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedAnswers, Rehearsal, planned_calls
 from coilclaw.runs.report import RunReport, value_digest
@@ -308,7 +308,8 @@ class Runtime:
         )
         clock = RunClock(header.clock, behind=max(0, time.time_ns() - header.clock))
         journal = Journal(run_id, 1, clock) if rows else None
-        facts = RunFacts(run_id, header.conversation_id, limits, deadline)
+        kept = [(content_hash, len(body)) for content_hash, body in contents.items()]
+        facts = RunFacts(run_id, header.conversation_id, limits, deadline, kept=kept)
         bridge = Bridge(self._around, registry, facts, journal=journal, show=show)
         return _Session(
             run_id=run_id,
@@ -338,7 +339,11 @@ class Runtime:
         deadline = deadline or Deadline(limits.seconds)
         clock = RunClock(header.clock)
         recorded, calls = (past.recorded, past.calls) if isinstance(past, History) else (None, {})
-        facts = RunFacts(known.run_id, header.conversation_id, limits, deadline, calls, unknown, header.policy_hash)
+        assert self._around.database is not None
+        kept = kept_so_far(self._around.database, known, calls)
+        facts = RunFacts(
+            known.run_id, header.conversation_id, limits, deadline, calls, unknown, header.policy_hash, kept
+        )
         journal = Journal(known.run_id, fence, clock, recorded)
         bridge = Bridge(self._around, registry, facts, journal=journal, show=show)
         host: Host = bridge

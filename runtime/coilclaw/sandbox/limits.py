@@ -18,3 +18,5 @@ class Limits:
     output_bytes: int = 1 * MIB
     source_bytes: int = 1 * MIB
     calls: int = 1000
+    kept_bytes: int = 64 * MIB
+    """Of arguments and results in the store: a call that may exceed them is refused."""

@@ -60,6 +60,8 @@ class _Worker:
 
     def abandon(self) -> None:
         self.abandoned = True
+        if self._wanted.acquire(blocking=False):
+            self._job = None  # The thread has not even begun it, and now never will.
         self._wanted.release()  # In case the job has just ended, and the thread waits for another.
 
     def _work(self) -> None:

@@ -9,15 +9,38 @@ CoilClawError                 anything this project raises on purpose; has a sta
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Final, NamedTuple
+
+from coilclaw.sdk.legible import text_of
 
 __all__ = [
+    "RESERVED_CODES",
     "CoilClawError",
     "EvidenceUnavailable",
+    "Failing",
     "OperatorError",
     "ToolDefinitionError",
     "ToolFailure",
+    "crash_of",
+    "failing_of",
+    "kind_of",
 ]
+
+RESERVED_CODES: Final = frozenset(
+    (
+        "abandoned", "approval_denied", "approval_required", "classify_timeout", "denied", "dry_run",
+        "evidence_budget", "evidence_unavailable", "invalid_input", "invalid_output", "loop_blocked",
+        "missing_secret", "output_too_large", "stopped", "timeout", "too_many_calls", "too_many_files",
+        "tool_crashed", "unknown_outcome", "unknown_tool",
+    )
+)  # fmt: skip
+"""Codes with which the runtime itself answers a call. A tool that uses one gets `tool_` before it."""
+
+_CODE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_LONGEST_MESSAGE: Final = 2000
+_LONGEST_KIND: Final = 100
 
 
 class CoilClawError(Exception):
@@ -64,6 +87,59 @@ class ToolFailure(CoilClawError):
     def __init__(self, message: str, *, code: str = "tool_failed", hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.code = code
+
+
+class Failing(NamedTuple):
+    """What a caller is told about a call that failed."""
+
+    code: str
+    message: str
+    hint: str | None
+
+
+def failing_of(error: ToolFailure) -> Failing:
+    """Return what an author's `ToolFailure` says: text whatever it holds, and never a code of the runtime.
+
+    The one place where authors' codes, messages and hints enter. An author may have put anything into them.
+    """
+    code, message, hint = (_attribute(error, name) for name in ("code", "message", "hint"))
+    return Failing(
+        code=_author_code(code),
+        message=_safe_text(message),
+        hint=None if hint is None else _safe_text(hint),
+    )
+
+
+def crash_of(error: BaseException) -> str:
+    """Return the kind and the text of any exception of an author's code, on which nothing can be relied."""
+    text = _safe_text(error)
+    return f"{kind_of(error)}: {text}" if text else kind_of(error)
+
+
+def kind_of(value: object) -> str:
+    """Return the name of a foreign object's class, which may have a metaclass with ideas of its own."""
+    return text_of(type.__getattribute__(type(value), "__name__"), _LONGEST_KIND)
+
+
+def _author_code(code: object) -> str:
+    text = code if type(code) is str else ""
+    if not _CODE.fullmatch(text):
+        return "tool_failed"
+    return f"tool_{text}" if text in RESERVED_CODES else text
+
+
+def _attribute(error: BaseException, name: str) -> object:
+    try:
+        return getattr(error, name, None)
+    except BaseException:
+        return f"<no {name}>"
+
+
+def _safe_text(value: object) -> str:
+    try:
+        return text_of(value, _LONGEST_MESSAGE)
+    except KeyboardInterrupt:  # Raised by the object's own `__str__`: interrupts reach the main thread only.
+        return f"<{kind_of(value)} without a text>"
 
 
 class OperatorError(CoilClawError):

@@ -38,8 +38,9 @@ from pydantic_core import PydanticSerializationError, to_json
 from coilclaw.sdk.bounds import Bounds
 from coilclaw.sdk.context import ToolContext
 from coilclaw.sdk.contract import Tool
-from coilclaw.sdk.errors import ToolFailure
+from coilclaw.sdk.errors import ToolFailure, crash_of, failing_of
 from coilclaw.sdk.fake_server import FakeServer, ReceivedRequest, routed_async_client, routed_client
+from coilclaw.sdk.legible import text_of
 from coilclaw.sdk.result import Err, Ok, Result
 from coilclaw.sdk.risk import Forbid
 
@@ -79,15 +80,15 @@ def _call(tool: Tool, context: ToolContext, arguments: Mapping[str, Any]) -> Res
     try:
         opinion = tool.classify(input, context) if tool.classify is not None else None
         if isinstance(opinion, Forbid):
-            return Err("denied", f"forbidden: {opinion.reason}")
+            return Err("denied", f"forbidden: {text_of(opinion.reason)}")
         return Ok(json.loads(_run(tool, input, context)))
     except ToolFailure as error:
-        return Err(error.code, error.message, error.hint)
+        return Err(*failing_of(error))
     except _BadOutput as error:
         return Err("invalid_output", str(error), "the tool's author has to fix it")
     except (Exception, SystemExit) as error:
         _logger.exception("%s crashed", tool.id)
-        return Err("tool_crashed", f"{tool.id} crashed: {type(error).__name__}: {error}")
+        return Err("tool_crashed", f"{tool.id} crashed: {crash_of(error)}")
 
 
 class _BadOutput(Exception):

@@ -73,7 +73,7 @@ class World:
     def call(self, tool: Tool, given: Mapping[str, Any] | None = None, seconds: float = 30) -> Any:
         context = ToolContext(workspace=self.folder, tool_id=tool.id)
         input = tool.input.model_validate(dict(given or {}))
-        return self.handlers.run_async(invoke_async(tool, input, context), seconds, Deadline(seconds))
+        return self.handlers.run_async(lambda: invoke_async(tool, input, context), seconds, Deadline(seconds))
 
     def failure(self, tool: Tool, given: Mapping[str, Any] | None = None) -> ToolFailure:
         with pytest.raises(ToolFailure) as caught:

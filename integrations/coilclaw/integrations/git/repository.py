@@ -88,7 +88,7 @@ class Repository:
         """What git printed, and whether it was cut."""
         ended = supervised(self.ctx, self.order(*arguments), self.folder, most)
         if ended.exit_code is None:
-            raise ToolFailure("git took too long and was ended", code="timeout", hint="ask for less")
+            raise ToolFailure("git took too long and was ended", code="git_timeout", hint="ask for less")
         if ended.exit_code != 0:
             raise ToolFailure(self._explained(ended.stderr), code="git_failed")
         return ended.stdout.decode("utf-8", "replace"), ended.truncated

@@ -127,7 +127,7 @@ class Tools:
         self.__dict__[name] = child  # Found without this method the next time.
         return child
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         try:
             input = arguments_json([args, kwargs] if args else kwargs)
         except (TypeError, ValueError, RecursionError) as error:

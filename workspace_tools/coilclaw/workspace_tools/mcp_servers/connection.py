@@ -102,7 +102,7 @@ class Connection:
                 self._break("it does not answer")
             raise self._failure(
                 f"did not answer within {self.spec.seconds:g} s; what it did is unknown",
-                "timeout",
+                "mcp_timeout",
                 f"the operator may allow more with `seconds` in {self.spec.place}",
             ) from None
 

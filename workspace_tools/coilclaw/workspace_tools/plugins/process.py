@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from coilclaw.sdk import ToolContext, ToolFailure
+from coilclaw.sdk.errors import RESERVED_CODES
 from coilclaw.sdk.legible import text_of
 
 __all__ = ["Program", "stop_programs"]
@@ -27,13 +28,6 @@ _POLL_SECONDS: Final = 0.02
 _EXIT_POLL_SECONDS: Final = 0.001
 _ENDING_SECONDS: Final = 10.0
 _SUPERVISOR: Final = str(Path(__file__).with_name("supervisor.py"))
-_OURS: Final = frozenset(
-    ("abandoned", "approval_denied", "approval_required", "cancelled", "classify_timeout", "denied", "dry_run",
-     "evidence_budget", "evidence_unavailable", "invalid_input", "invalid_output", "loop_blocked", "missing_secret",
-     "output_too_large", "stopped", "timeout", "too_many_calls", "too_many_files", "tool_changed", "tool_crashed",
-     "unknown_outcome", "unknown_tool")
-)  # fmt: skip
-"""Codes that say what the runtime decided or saw. A program that uses one says something else."""
 
 _lock = threading.Lock()
 _running: set[_Supervised] = set()
@@ -109,14 +103,14 @@ class Program:
         while not exchange.over:
             exchange.step(_POLL_SECONDS)
             if exchange.too_much:
-                raise ToolFailure(f"{self.tool_id} wrote more than {_MOST_OUTPUT_BYTES} bytes", code="output_too_large")
+                raise ToolFailure(f"{self.tool_id} wrote more than {_MOST_OUTPUT_BYTES} bytes", code="plugin_too_much")
             if ctx.cancelled:
                 raise ToolFailure(f"{self.tool_id} was stopped because its run ended", code="cancelled")
             if time.monotonic() >= ends:
                 raise ToolFailure(
                     f"{self.tool_id} did not finish within {seconds:g} s and was stopped; what it did is unknown"
                     + exchange.complaint,
-                    code="timeout",
+                    code="plugin_timeout",
                     hint="its manifest may allow more with timeout = …" if seconds == self.seconds else None,
                 )
 
@@ -144,7 +138,7 @@ class Program:
         message = text_of(answer.get("message") or f"{self.tool_id} failed without saying why", 2_000)
         hint = answer.get("hint")
         # Otherwise the runtime's own words would be in the mouth of a program.
-        own = code in _OURS or code.startswith("plugin_")
+        own = code in RESERVED_CODES or code.startswith("plugin_")
         return ToolFailure(message, code=f"plugin_{code}" if own else code, hint=text_of(hint, 500) if hint else None)
 
 

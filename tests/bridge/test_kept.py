@@ -1,0 +1,189 @@
+"""What a run leaves behind is bounded, refused calls included."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import KEY, World
+
+from coilclaw.bridge import JOURNAL, Handlers, Surroundings, build_registry
+from coilclaw.bridge.kept import KeptBytes
+from coilclaw.policy import APPROVALS, ApprovalBook, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.receipts import MIGRATIONS, ReceiptLog, digest
+from coilclaw.runs import Runtime
+from coilclaw.sandbox import Deadline, Limits, Snippet
+from coilclaw.sandbox.wasm import WasmEngine
+from coilclaw.sdk import Decision, ToolContext, define_tool
+from coilclaw.store import Database
+
+MIB = 1024 * 1024
+FULL = bool(os.environ.get("COILCLAW_TEST_ALL"))
+CALLS, SIZE, BUDGET = (1000, MIB - 64, 64 * MIB) if FULL else (100, MIB // 8, 8 * MIB)
+
+
+@define_tool(id="test.echo", risk="read")
+def echo(ctx: ToolContext, text: str) -> str:
+    return text
+
+
+@define_tool(id="test.hidden", risk="read")
+def hidden(ctx: ToolContext, text: str) -> int:
+    return len(text)
+
+
+@define_tool(id="test.save", risk="write")
+def save(ctx: ToolContext, text: str) -> int:
+    return len(text)
+
+
+WAL_BYTES = 0 if FULL else 6 * MIB
+"""The write-ahead log of an open database has a size of its own, which a small budget has no room for."""
+
+
+def _on_disk(database: Database) -> int:
+    return sum(file.stat().st_size for file in database.path.parent.glob(database.path.name + "*"))
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("tool", ["test.nothing", "test.save", "test.hidden", "test.echo", "test.echo.start"])
+def test_large_calls_leave_less_than_the_budget_on_disk(tmp_path: Path, engine: WasmEngine, tool: str) -> None:
+    source = f"""
+t, codes = tools, {{}}
+for part in "{tool}".split("."):
+    t = getattr(t, part)
+for n in range({CALLS}):
+    result = t(text=f"{{n:06}}" + "x" * {SIZE})
+    result = result.result() if hasattr(result, "result") else result
+    code = "ok" if result.ok else result.error.code
+    codes[code] = codes.get(code, 0) + 1
+codes
+"""
+    with Database(tmp_path / "home" / "runs.db", (*MIGRATIONS, APPROVALS, JOURNAL)) as database:  # noqa: SIM117
+        with ReceiptLog(database, KEY) as log:
+            handlers = Handlers()
+            rule = Rule(tool="test.hidden", decision=Decision.DENY, arguments={"text": {"matches": "*"}})
+            around = Surroundings(
+                log=log,
+                policy=Policy(Autonomy.READONLY, (rule,)),
+                approver=NobodyToAsk(),
+                handlers=handlers,
+                workspace=tmp_path,
+                secret=lambda name: None,
+                database=database,
+                response_bytes=SIZE + 64,
+            )
+            limits = Limits(seconds=800, calls=CALLS, kept_bytes=BUDGET)
+            registry = build_registry([([echo, hidden, save], [])])
+            report = Runtime(around).run(Snippet(source=source), engine, registry, limits, deadline=Deadline(800))
+            handlers.close()
+            assert report.status == "completed", report.error
+            assert sum(report.value.values()) == CALLS
+            assert _on_disk(database) < BUDGET + WAL_BYTES
+            assert log.verify().ok
+            if tool.startswith("test.echo"):
+                # Nearly all of the budget is used before anything is refused.
+                assert set(report.value) == {"ok", "evidence_budget"}
+                assert report.value["ok"] * 2 * SIZE > BUDGET * 3 // 4
+            else:
+                assert set(report.value) <= {"unknown_tool", "denied"}
+                assert _on_disk(database) < (BUDGET + WAL_BYTES) // 2
+    assert sum(file.stat().st_size for file in (tmp_path / "home").iterdir()) < BUDGET
+
+
+def test_a_refused_call_keeps_its_hash_its_size_and_its_beginning(world: World) -> None:
+    text = "a" * 5000
+    bridge = world.bridge(echo)
+    assert json.loads(bridge.call("test.nothing", json.dumps({"text": text}).encode(), 1))["code"] == "unknown_tool"
+    requested, denied = world.log.of_run("run-test")
+    arguments = json.dumps({"text": text}, separators=(",", ":")).encode()
+    assert requested.args_hash == denied.args_hash == digest(arguments)
+    assert world.log.contents(str(requested.args_hash)) is None
+    assert requested.payload["arguments_bytes"] == denied.payload["arguments_bytes"] == len(arguments)
+    assert denied.payload["arguments_prefix"] == arguments[:1024].decode()
+
+
+@pytest.mark.parametrize("rehearse", [False, True])
+def test_what_a_person_decides_about_is_kept_in_full(world: World, rehearse: bool) -> None:
+    world.autonomy = Autonomy.SUPERVISED
+    book = ApprovalBook(world.log._database, world.log)
+    world.options |= {"database": world.log._database, "book": book}
+    source = "tools.test.save(text='a' * 100_000)"
+    if rehearse:
+        registry = world.registry(save)
+        rehearsal = Runtime(world.surroundings()).rehearse(Snippet(source=source), world.engine, registry, Limits())
+        (call,) = rehearsal.plan.calls
+        assert len(call.arguments) > 100_000
+        return
+    assert world.run(source, save).status == "suspended"
+    (approval,) = book.list("pending")
+    kept = world.log.contents(approval.args_hash)
+    assert kept is not None
+    assert len(kept) > 100_000
+
+
+def test_a_run_that_is_resumed_goes_on_with_the_budget_it_had(world: World) -> None:
+    world.autonomy = Autonomy.SUPERVISED
+    database = world.log._database
+    book = ApprovalBook(database, world.log)
+    world.options |= {"database": database, "book": book, "response_bytes": 300_000}
+    source = """
+first = [tools.test.echo(text=f"{n}" + "x" * 250_000).ok for n in range(4)]
+saved = tools.test.save(text="s" * 250_000).ok
+then = [tools.test.echo(text=f"{n}" + "y" * 250_000) for n in range(20)]
+t = tools
+refused = t.test.nothing(text="z" * 250_000).error.code
+(first, saved, sum(each.ok for each in then), {each.error.code for each in then if not each.ok}.pop(), refused)
+"""
+    report = world.run(source, echo, save, kept_bytes=6 * MIB)
+    assert report.status == "suspended", report.error
+    (approval,) = book.list("pending")
+    book.decide(approval.id, granted=True, decided_by="me")
+    runtime, registry = Runtime(world.surroundings()), world.registry(echo, save)
+    resumed = runtime.resume(report.run_id, lambda name: world.engine, registry)
+    assert resumed.status == "completed", resumed.error
+    first, saved, ok, code, refused = resumed.value
+    assert (first, saved, code, refused) == ([True] * 4, True, "evidence_budget", "unknown_tool")
+    # The same as in one go: what the first stretch kept is counted in the second.
+    world.autonomy = Autonomy.FULL
+    at_once = world.run(source, echo, save, kept_bytes=6 * MIB)
+    assert at_once.value[2] == ok
+    # And a replay gives the same answers, of refused calls too, by their hashes.
+    comparison = runtime.replay(report.run_id, lambda name: world.engine, registry)
+    assert comparison.identical, comparison.difference
+
+
+def test_a_refused_call_is_repeated_by_its_hash_which_is_all_that_is_left_of_it(world: World) -> None:
+    world.autonomy = Autonomy.SUPERVISED
+    database = world.log._database
+    book = ApprovalBook(database, world.log)
+    world.options |= {"database": database, "book": book}
+    report = world.run("t = tools\nt.test.nothing(text='a' * 5000)\ntools.test.save(text='b')", save)
+    assert report.status == "suspended"
+    (approval,) = book.list("pending")
+    book.decide(approval.id, granted=True, decided_by="me")
+    resumed = Runtime(world.surroundings()).resume(report.run_id, lambda name: world.engine, world.registry(save))
+    assert resumed.status == "completed", resumed.error
+
+
+def test_the_same_contents_take_room_once() -> None:
+    kept = KeptBytes(8000 * 8 // 7 + 8)
+    kept.count("a", 5000)
+    kept.count("a", 5000)
+    assert kept.has_room("a", 5000, 3000)
+    assert not kept.has_room("b", 5000, 3000)
+
+
+def test_calls_side_by_side_wait_for_each_other_s_room(world: World) -> None:
+    """Twenty results of up to a megabyte do not fit at once; they are small, so all of them are given."""
+    bridge = world.bridge(echo, limits=Limits(kept_bytes=4 * MIB))
+    for n in range(20):
+        bridge.begin("test.echo", json.dumps({"text": str(n)}).encode(), 1)
+    answers: list[Any] = []
+    while len(answers) < 20:
+        answers += json.loads(bridge.wait(None))
+    bridge.close()
+    assert all(json.loads(answer)["ok"] for _, answer in answers)
