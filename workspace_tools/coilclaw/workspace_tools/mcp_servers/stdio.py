@@ -99,19 +99,7 @@ async def stdio_transport(
     from mcp.shared.message import SessionMessage
 
     complaints.begin()
-    launcher = (sys.executable, "-I", "-S", "-c", _LAUNCHER, str(os.getpid())) if sys.platform == "linux" else ()
-    with anyio.CancelScope(shield=True):  # Quick; and half a start would leave a process that nobody knows.
-        process = await asyncio.create_subprocess_exec(
-            *launcher,
-            *command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=dict(environment),
-            cwd=folder,
-            start_new_session=True,
-            limit=MOST_LINE_BYTES,
-        )
+    process = await _started(command, environment, folder)
     assert process.stdin is not None
     to_session, from_server = anyio.create_memory_object_stream[Any](0)
     to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
@@ -161,6 +149,29 @@ async def stdio_transport(
         for stream in (to_session, from_server, to_server, from_session):
             stream.close()
         _close_pipes(process)
+
+
+async def _started(
+    command: tuple[str, ...], environment: Mapping[str, str], folder: Path
+) -> asyncio.subprocess.Process:
+    import anyio
+
+    launcher = (sys.executable, "-I", "-S", "-c", _LAUNCHER, str(os.getpid())) if sys.platform == "linux" else ()
+    process: asyncio.subprocess.Process | None = None
+    with anyio.CancelScope(shield=True):  # Quick; and half a start would leave a process that nobody knows.
+        process = await asyncio.create_subprocess_exec(
+            *launcher,
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=dict(environment),
+            cwd=folder,
+            start_new_session=True,
+            limit=MOST_LINE_BYTES,
+        )
+    assert process is not None
+    return process
 
 
 async def _read_messages(process: asyncio.subprocess.Process, deliver: Callable[[Any], Any]) -> str:

@@ -190,6 +190,7 @@ class _Supervised:
             self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             _close(pipe)
+        told: list[dict[str, Any]] = []
         os.set_blocking(self._status, False)
         with contextlib.suppress(BlockingIOError), os.fdopen(self._status, "rb") as status:
             told = [json.loads(line) for line in (status.read() or b"").splitlines()]
