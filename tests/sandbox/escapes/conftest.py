@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.sandbox.conftest import ENGINES
+from tests.sandbox.conftest import ENGINES, sampled
 
 from coilclaw.sandbox import Engine, escapes
 from coilclaw.scorecard import ProvingGround, Verdict, proving_ground
@@ -52,6 +52,11 @@ def arena(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def payloads_of(title: str) -> pytest.MarkDecorator:
-    """The payloads of one class, as the parameters of a test."""
+    """The payloads of one class, as the parameters of a test: all that were published, and a sample of the others.
+
+    `coilclaw sandbox scorecard` tries them all, and so does this suite with COILCLAW_TEST_ALL=1.
+    """
     (escape_class,) = escapes.read_corpus([title])
-    return pytest.mark.parametrize("payload", [pytest.param(each, id=each.name) for each in escape_class.payloads])
+    own = sampled((each for each in escape_class.payloads if each.origin == "own"), 3)
+    tried = [each for each in escape_class.payloads if each.origin == "published" or each in own]
+    return pytest.mark.parametrize("payload", [pytest.param(each, id=each.name) for each in tried])

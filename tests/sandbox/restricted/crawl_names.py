@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import crawl
+import crawl  # type: ignore[import-not-found]
 
 NAME: str = crawl.SETTINGS["name"]
 WANTED = frozenset({NAME, unicodedata.normalize("NFKC", NAME)})
@@ -31,7 +31,7 @@ SECONDS_FOR_ONE = 0.5
 NOT_CALLED = frozenset({"sys.setrecursionlimit", "sys.set_int_max_str_digits", "decimal.setcontext", "builtins.print"})
 """They would change the conditions for all that come after them."""
 PLAIN = (str, bytes, int, float, bool, complex, list, tuple, dict, set, frozenset, type(None), type(NotImplemented))
-INSTANCES = ((), (NAME,), (1,), ([],), ({},), (2000, 1, 1), (b"",), (len,))
+INSTANCES: tuple[tuple[Any, ...], ...] = ((), (NAME,), (1,), ([],), ({},), (2000, 1, 1), (b"",), (len,))
 
 
 class TookTooLong(BaseException):
@@ -45,10 +45,14 @@ def functions_that_take_names(world: Any) -> None:
     def property_of(name: str) -> Any:
         return eval(f"lambda value: value.{name}")
 
+    def assign(value: Any, pairs: Any) -> None:
+        for name, new in pairs:
+            setattr(value, name, new)
+
     world.facades["json"].__dict__["property_of"] = property_of
     world.facades["json"].__dict__["pick"] = lambda name, value: getattr(value, name)
     world.facades["types"].__dict__["Bunch"] = types.SimpleNamespace
-    world.facades["operator"].__dict__["assign"] = lambda value, pairs: [setattr(value, *pair) for pair in pairs]
+    world.facades["operator"].__dict__["assign"] = assign
 
 
 # The crawl ---------------------------------------------------------------------------------------------------

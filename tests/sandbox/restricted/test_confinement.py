@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.sandbox.conftest import sampled
 
 from coilclaw.confinement import landlock
 from coilclaw.sandbox.restricted import LAYERS, survey
@@ -299,9 +301,14 @@ def refused(answer: dict[str, Any], name: str = "") -> None:
     assert answer["after"] == WORKS, answer
 
 
+ATTEMPTS_OF_USERS = [
+    pytest.param(name, *user.values, id=f"{name}-{user.id}")
+    for name, user in sampled(itertools.product(ATTEMPTS, USERS), 3)
+]
+
+
 @pytest.mark.req("R3", "R4")
-@pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("name", ATTEMPTS)
+@pytest.mark.parametrize(("name", "user"), ATTEMPTS_OF_USERS)
 def test_an_attempt_fails_and_the_child_goes_on(children: Children, name: str, user: int | None) -> None:
     answer = children.run(f"value = {ATTEMPTS[name]}", user=user, before=BEFORE)
     assert answer["layers"] == list(LAYERS)
@@ -309,7 +316,7 @@ def test_an_attempt_fails_and_the_child_goes_on(children: Children, name: str, u
     assert (children.folder / "secret").read_text() == CANARY
 
 
-@pytest.mark.parametrize("name", sorted(set(ATTEMPTS) - UNSAFE_WITHOUT_CONFINEMENT))
+@pytest.mark.parametrize("name", sampled(sorted(set(ATTEMPTS) - UNSAFE_WITHOUT_CONFINEMENT), 3))
 def test_the_same_attempt_succeeds_without_confinement(children: Children, name: str) -> None:
     """Otherwise the test above would show nothing."""
     for leftover in children.folder.glob("*"):
@@ -325,7 +332,7 @@ def test_the_same_attempt_succeeds_without_confinement(children: Children, name:
 
 @pytest.mark.req("R3")
 @pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("name", seccomp.FATAL)
+@pytest.mark.parametrize("name", sampled(seccomp.FATAL, 2))
 def test_a_call_that_only_an_attack_makes_ends_the_child(children: Children, name: str, user: int | None) -> None:
     number = seccomp.FATAL[name][0 if X86 else 1]
     answer = children.run(f"value = syscall({number}, 0, 0, 0, 0, 0, 0)", user=user)
@@ -477,8 +484,7 @@ def test_landlock_alone_holds_files_tcp_and_signals(children: Children, name: st
     assert answer["error"][1] in (errno.EACCES, errno.EPERM), answer
 
 
-@pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("name", ATTEMPTS)
+@pytest.mark.parametrize(("name", "user"), ATTEMPTS_OF_USERS)
 def test_seccomp_alone_holds_everything(children: Children, name: str, user: int | None) -> None:
     refused(alone(children, "seccomp", f"value = {ATTEMPTS[name]}", user=user), name)
 

@@ -63,7 +63,9 @@ Origin: TypeAlias = Literal["published", "own"]
 _ENGINES: Final = ("wasm", "restricted")
 _MIB: Final = 1024 * 1024
 _LIMITS: Final = {"seconds": 5.0, "memory_mib": 128, "output_bytes": 256 * 1024, "source_bytes": _MIB, "calls": 250}
-"""Enough for every payload that is to come to its end, and little, so that the others are soon over."""
+"""Little, so that what never ends is soon over."""
+_PATIENCE: Final = 60.0
+"""Seconds for a payload that is to come to its end by itself, however busy the machine is."""
 
 _NAME: Final = re.compile(r"^=== \[(published|own)\] (.+)\n", re.MULTILINE)
 _SECTION: Final = re.compile(r"^--- (\w+)\n", re.MULTILINE)
@@ -125,13 +127,15 @@ def _payload(name: str, kind: str, origin: str, body: str, usual: Mapping[str, f
     if unknown := {key for key, _ in sections} - known:
         raise ValueError(f"{kind}: {name}: unknown sections {sorted(unknown)}")
     single = dict(sections)
+    outcomes = {**usual, **_outcomes(single, f"{kind}: {name}")}
+    may_time_out = any("timed_out" in statuses for statuses in outcomes.values())
     return Payload(
         name=name,
         kind=kind,
         origin="published" if origin == "published" else "own",
         snippets=tuple(_expanded(text) for text in (source, *(text for key, text in sections if key == "then"))),
-        limits=_limits(single.get("limits", "")),
-        outcomes=MappingProxyType({**usual, **_outcomes(single, f"{kind}: {name}")}),
+        limits=_limits(single.get("limits", ""), _LIMITS["seconds"] if may_time_out else _PATIENCE),
+        outcomes=MappingProxyType(outcomes),
         harmless_unprotected=single["unprotected"].strip() if "unprotected" in single else None,
     )
 
@@ -152,8 +156,8 @@ def _outcomes(sections: Mapping[str, str], where: str) -> dict[str, frozenset[Ru
         raise ValueError(f"{where}: there is no status {error}") from None
 
 
-def _limits(text: str) -> Limits:
-    given = dict(_LIMITS)
+def _limits(text: str, seconds: float = _LIMITS["seconds"]) -> Limits:
+    given = {**_LIMITS, "seconds": seconds}
     for word in text.split():
         name, _, value = word.partition("=")
         if name not in given:
