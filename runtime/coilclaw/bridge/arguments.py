@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from coilclaw.bridge.answers import Refusal
 from coilclaw.receipts import NotCanonical, contents_json
 from coilclaw.sdk import Tool
-from coilclaw.sdk.errors import kind_of
+from coilclaw.sdk.legible import kind_of
 
 __all__ = ["bind", "validate"]
 

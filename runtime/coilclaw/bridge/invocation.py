@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from coilclaw.sdk import Tool, ToolContext
-from coilclaw.sdk.errors import kind_of
+from coilclaw.sdk.legible import kind_of
 
 __all__ = ["BadOutput", "invoke", "invoke_async", "serialised"]
 

@@ -6,8 +6,7 @@ import logging
 from typing import Any, Final
 
 from coilclaw.sdk import Forbid, Risk, Tool, ToolContext
-from coilclaw.sdk.errors import kind_of
-from coilclaw.sdk.legible import text_of
+from coilclaw.sdk.legible import kind_of, text_of
 
 __all__ = ["classify"]
 

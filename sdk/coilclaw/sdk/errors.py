@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from coilclaw.sdk.legible import text_of
+from coilclaw.sdk.legible import kind_of, text_of
 
 __all__ = [
     "RESERVED_CODES",
@@ -25,7 +25,6 @@ __all__ = [
     "ToolFailure",
     "crash_of",
     "failing_of",
-    "kind_of",
 ]
 
 RESERVED_CODES: Final = frozenset(
@@ -40,7 +39,6 @@ RESERVED_CODES: Final = frozenset(
 
 _CODE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _LONGEST_MESSAGE: Final = 2000
-_LONGEST_KIND: Final = 100
 
 
 class CoilClawError(Exception):
@@ -114,11 +112,6 @@ def crash_of(error: BaseException) -> str:
     """Return the kind and the text of any exception of an author's code, on which nothing can be relied."""
     text = _safe_text(error)
     return f"{kind_of(error)}: {text}" if text else kind_of(error)
-
-
-def kind_of(value: object) -> str:
-    """Return the name of a foreign object's class, which may have a metaclass with ideas of its own."""
-    return text_of(type.__getattribute__(type(value), "__name__"), _LONGEST_KIND)
 
 
 def _author_code(code: object) -> str:

@@ -228,7 +228,7 @@ def test_whoever_calls_is_told_that_a_server_takes_long_to_start(world: World) -
     told: list[str] = []
     context = ToolContext(workspace=world.folder, tool_id=tool.id, report_progress=told.append)
     with pytest.raises(ToolFailure):
-        world.handlers.run_async(invoke_async(tool, tool.input.model_validate({}), context), 30, Deadline(30))
+        world.handlers.run_async(lambda: invoke_async(tool, tool.input.model_validate({}), context), 30, Deadline(30))
     assert told == ["starting the MCP server odd"]
 
 
