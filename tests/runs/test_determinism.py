@@ -177,7 +177,7 @@ def shelf(engine: WasmEngine, tmp_path: Path) -> Iterator[Shelf]:
 @pytest.mark.parametrize("part", range(4))
 def test_generated_snippets_are_the_same_again(shelf: Shelf, part: int) -> None:
     waits = sum(shelf.check(seed) for seed in sample(range(part * 250, part * 250 + 250), 20))
-    assert waits > 2
+    assert waits > 0
 
 
 def test_the_generator_is_deterministic_and_covers_what_it_should() -> None:
