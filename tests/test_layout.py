@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-DEEP_IMPORTS = ("coilclaw.sandbox.wasm", "coilclaw.sandbox.restricted", "coilclaw.sdk.result")
+DEEP_IMPORTS = ("coilclaw.sandbox.wasm", "coilclaw.sandbox.restricted", "coilclaw.sdk.legible", "coilclaw.sdk.result")
 SOURCES = [ROOT / name for name in ("runtime", "sdk", "workspace_tools", "integrations")]
 
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from tests.workspace_tools.mcp.conftest import World, offered
 
 from coilclaw.cli.mcp import mcp
+from coilclaw.sdk import OperatorError
 
 
 @pytest.fixture
@@ -45,3 +46,34 @@ def test_no_servers_is_told(world: World) -> None:
     done = run(world, "", "list")
     assert done.stdout == ""
     assert "[integrations.mcp.NAME]" in done.stderr
+
+
+def test_a_server_that_failed_is_left_alone_until_it_is_refreshed(world: World) -> None:
+    configuration = table(world, mode="silent").replace("seconds = 10", "seconds = 1")
+    assert json.loads(run(world, configuration, "list", "--json").stdout)[0]["state"] == "failed"
+    tries = len(world.starts())
+    done = run(world, configuration, "list")
+    assert "odd  failed  0 tools" in done.stdout
+    assert "coilclaw mcp refresh odd" in done.stderr
+    assert len(world.starts()) == tries
+    done = run(world, configuration, "refresh", "odd")
+    assert done.exit_code == 1
+    assert "odd  failed  0 tools" in done.stdout
+    assert "did not answer within 1 s" in done.stderr
+    assert len(world.starts()) > tries
+
+
+def test_refreshing_learns_the_tools_anew(world: World) -> None:
+    configuration = table(world) + table(world, "other")
+    assert run(world, configuration, "list").exit_code == 0
+    world.strange(offered("echo"), offered("more"))
+    done = run(world, configuration, "refresh", "odd")
+    assert (done.exit_code, done.stdout) == (0, "odd  running  2 tools\n")
+    assert json.loads(run(world, configuration, "list", "--json").stdout)[0]["tools"] == ["odd.echo", "odd.more"]
+    assert (len(world.starts("odd")), len(world.starts("other"))) == (2, 1)
+
+
+def test_refreshing_a_server_that_is_not_there_names_those_that_are(world: World) -> None:
+    done = run(world, table(world), "refresh", "od")
+    assert isinstance(done.exception, OperatorError)
+    assert done.exception.hint == "configured: odd"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -386,3 +388,21 @@ def test_a_source_with_warnings_is_read_quietly(desk: Desk) -> None:
         warnings.simplefilter("error")
         (finding,) = check_tools(desk.workspace, [], [], secret_present=lambda name: True)
     assert "requests does not go through" in finding.message
+
+
+def test_a_file_with_hundreds_of_tools_is_parsed_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = '@define_tool(id="a.t{0}", risk="write")\ndef t{0}(ctx: ToolContext, n: int) -> int:\n    return n\n\n'
+    file = desk.write("a/many.py", HEAD + "".join(one.format(number) for number in range(400)))
+    loaded = load_workspace(desk.workspace)
+    parsed: list[object] = []
+    parse = ast.parse
+
+    def counted(source: Any, *args: Any, **kwargs: Any) -> Any:
+        parsed.append(source)
+        return parse(source, *args, **kwargs)
+
+    monkeypatch.setattr(ast, "parse", counted)
+    found = check_tools(desk.workspace, loaded.tools, [], secret_present=lambda name: True)
+    assert len(found) == 3 * 400
+    assert all(each.line and each.excerpt for each in found)
+    assert parsed == [file.read_text()]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.processes import gone
 
 from coilclaw.bridge import build_registry
 from coilclaw.sdk import Risk, Tool, ToolContext, ToolFailure
@@ -134,9 +135,31 @@ def test_a_failure_is_told_in_the_plugins_own_words(tmp_path: Path) -> None:
         ('echo \'{"ok": true} {"ok": true}\'', "plugin_answer", "did not answer"),
         ("echo '{\"ok\": false}'", "tool_failed", "without saying why"),
         ('echo \'{"ok": false, "code": "denied"}\'', "plugin_denied", ""),
+        ('echo \'{"ok": false, "code": "stopped"}\'', "plugin_stopped", ""),
+        ('echo \'{"ok": false, "code": "unknown_outcome"}\'', "plugin_unknown_outcome", ""),
+        ('echo \'{"ok": false, "code": "timeout"}\'', "plugin_timeout", ""),
+        ('echo \'{"ok": false, "code": "plugin_changed"}\'', "plugin_plugin_changed", ""),
         ('echo \'{"ok": false, "code": "a\\u001b[2J"}\'', "tool_failed", ""),
     ],
-    ids=["exit", "lie", "signal", "text", "silence", "list", "bare", "truthy", "nan", "two", "mute", "ours", "control"],
+    ids=[
+        "exit",
+        "lie",
+        "signal",
+        "text",
+        "silence",
+        "list",
+        "bare",
+        "truthy",
+        "nan",
+        "two",
+        "mute",
+        "ours",
+        "stopped",
+        "unknown",
+        "late",
+        "changed",
+        "control",
+    ],
 )
 def test_anything_else_is_a_failure_that_says_what_happened(tmp_path: Path, program: str, code: str, said: str) -> None:
     plugin(tmp_path, f"#!/bin/sh\n{program}\n")
@@ -165,12 +188,15 @@ def test_a_program_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
 
 
 def test_a_program_ends_with_its_run(tmp_path: Path) -> None:
-    plugin(tmp_path, "#!/bin/sh\necho $$ > ../pid\nsleep 60\n")
+    plugin(tmp_path, "#!/bin/sh\nsleep 300 &\necho $$ $! > ../new\nmv ../new ../pids\nsleep 300\n")
     tool = only(tmp_path)
-    context = ToolContext(workspace=tmp_path, is_cancelled=lambda: (tmp_path / "pid").exists())
+    context = ToolContext(workspace=tmp_path, is_cancelled=lambda: (tmp_path / "pids").exists())
     with pytest.raises(ToolFailure) as caught:
         tool.handler(tool.input.model_validate({}), context)
     assert caught.value.code == "cancelled"
+    pids = [int(each) for each in (tmp_path / "pids").read_text().split()]
+    assert len(pids) == 2
+    assert all(gone(pid) for pid in pids)
 
 
 def test_any_change_of_the_folder_is_another_version(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -90,22 +91,78 @@ def test_a_child_that_stays_behind_is_ended_and_not_waited_for(tmp_path: Path) -
     assert gone(int((tmp_path / "pid").read_text()))
 
 
-def test_a_child_that_holds_the_pipes_and_left_the_group_is_not_waited_for(tmp_path: Path) -> None:
-    plugin(
-        tmp_path,
-        "#!/usr/bin/env python3\nimport os, time\n"
-        "if os.fork() == 0:\n    os.setsid(); open('../pid', 'w').write(str(os.getpid())); time.sleep(300)\n"
-        "while not os.path.exists('../pid') or not open('../pid').read(): time.sleep(0.01)\n"
-        'print(\'{"ok": true, "value": 1}\')\n',
+LEAVES = """\
+#!/usr/bin/env python3
+import os, signal, sys, time
+for signals in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT): signal.signal(signals, signal.SIG_IGN)
+def leave(depth):
+    if os.fork(): return
+    os.setsid()
+    if depth: leave(depth - 1)
+    if depth: os._exit(0)
+    with open('../new', 'w') as file: file.write(str(os.getpid()))
+    os.rename('../new', '../pid')
+    os.execve('/bin/sleep', ['sleep', '300'], {})
+leave(%d)
+while not os.path.exists('../pid'): time.sleep(0.01)
+%s
+"""
+"""Starts a process in a session of its own, without our environment and without a parent, then does something else."""
+
+ANSWERS = 'print(\'{"ok": true, "value": 1}\')'
+
+
+def escaped(folder: Path) -> int:
+    return int((folder / "pid").read_text())
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_a_process_that_left_the_group_is_not_waited_for_and_ends_with_the_call(tmp_path: Path, depth: int) -> None:
+    plugin(tmp_path, LEAVES % (depth, ANSWERS))
+    assert call(only(tmp_path), tmp_path) == 1
+    assert gone(escaped(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "then", ["time.sleep(300)", "sys.exit(3)", "os.kill(os.getpid(), 9)", "print('x' * 9_000_000)"]
+)
+def test_a_process_that_left_the_group_ends_however_the_call_ends(tmp_path: Path, then: str) -> None:
+    plugin(tmp_path, LEAVES % (1, then), extra="timeout = 5")
+    assert failure(only(tmp_path), tmp_path).code in ("timeout", "plugin_failed", "output_too_large")
+    assert gone(escaped(tmp_path))
+
+
+def test_processes_that_start_others_all_the_time_are_ended(tmp_path: Path) -> None:
+    forks = "import os, time\nwhile True:\n    if os.fork(): os._exit(0)\n    os.setsid(); time.sleep(0.002)\n"
+    mark = f"marked-{os.getpid()}-{time.time_ns()}"
+    program = f"#!/bin/sh\npython3 -c '{forks}' {mark} &\nsleep 0.3\necho '{{\"ok\": true, \"value\": 1}}'\n"
+    plugin(tmp_path, program)
+    assert call(only(tmp_path), tmp_path) == 1
+    left = []
+    for each in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            left += [each] if mark.encode() in each.read_bytes() else []
+    assert left == []
+
+
+def test_everything_ends_when_we_are_killed(tmp_path: Path) -> None:
+    plugin(tmp_path / "plugins", LEAVES % (1, "time.sleep(300)"))
+    code = (
+        "import os, sys, threading, time; from pathlib import Path\n"
+        "from tests.workspace_tools.test_plugins import call, only\n"
+        "place = Path(sys.argv[1])\n"
+        "threading.Thread(target=call, args=(only(place), place), daemon=True).start()\n"
+        "while not (place / 'pid').exists(): time.sleep(0.01)\n"
+        "os.kill(os.getpid(), 9)\n"
     )
-    try:
-        assert call(only(tmp_path), tmp_path) == 1
-    finally:
-        os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "plugins"], cwd=root)
+    assert done.returncode == -signal.SIGKILL
+    assert gone(escaped(tmp_path / "plugins"))
 
 
 def test_programs_under_way_can_all_be_stopped(tmp_path: Path) -> None:
-    plugin(tmp_path, "#!/bin/sh\necho $$ > ../pid.new\nmv ../pid.new ../pid\nsleep 300\n")
+    plugin(tmp_path, LEAVES % (1, "time.sleep(300)"))
     codes: list[str] = []
     thread = threading.Thread(target=lambda: codes.append(failure(only(tmp_path), tmp_path).code))
     thread.start()

@@ -92,6 +92,48 @@ def test_only_what_changed_and_what_imports_it_runs_again(workspace: Workspace, 
     assert new["a.uses"].version != old["a.uses"].version, "its behaviour comes from client.py too"
 
 
+LOADING = {
+    "import_module": ("import importlib", "importlib.import_module('.helper', __package__).ANSWER"),
+    "from importlib": ("from importlib import import_module as get", "get('.helper', __package__).ANSWER"),
+    "__import__": ("", "__import__(__package__ + '.helper', fromlist=['x']).ANSWER"),
+    "at the top": ("import importlib\nhelper = importlib.import_module('.helper', __package__)", "helper.ANSWER"),
+    "through another file": ("from ._finding import find", "find('.helper', __package__).ANSWER"),
+    "exec": ("from pathlib import Path", "exec(Path(__file__).with_name('helper.py').read_text()) or 1"),
+    "runpy": ("import runpy, os", "runpy.run_path(os.path.dirname(__file__) + '/helper.py')['ANSWER']"),
+    "sys.path": ("import sys, os\nfolder = os.path.dirname(__file__)", "sys.path.count(folder)"),
+    "sys.modules": ("import sys", "sys.modules.get(__package__ + '.helper') and 1 or 0"),
+}
+
+
+@pytest.mark.parametrize("how", LOADING)
+def test_a_tool_that_finds_modules_by_itself_is_made_of_every_file(
+    workspace: Workspace, write: Write, tmp_path: Path, how: str
+) -> None:
+    extra, value = LOADING[how]
+    write("a/_finding.py", "from importlib import import_module as find\n")
+    write("a/helper.py", "ANSWER = 1\n")
+    write("a/tools.py", tool_source("a.b", value, extra=extra))
+    write("b/apart.py", tool_source("b.apart", "7"))
+    workspace.refresh()
+    before = {tool.id: tool for tool in workspace.tools}
+    old = before["a.b"](None)
+    write("a/helper.py", "ANSWER = 2\n")
+    workspace.refresh()
+    after = {tool.id: tool for tool in workspace.tools}
+    assert after["a.b"].version != before["a.b"].version
+    assert after["b.apart"] is before["b.apart"], "nothing that it does depends on the other file"
+    if "ANSWER" in value:
+        assert (old, before["a.b"](None) if "runpy" not in how else 1, after["a.b"](None)) == (1, 1, 2)
+    assert after["a.b"].version == {tool.id: tool for tool in cold(tmp_path).tools}["a.b"].version
+    write("c/new.py", tool_source("c.new", "8"))
+    workspace.refresh()
+    assert facts_of(workspace, "a.b") == facts_of(cold(tmp_path), "a.b") != after["a.b"].version
+
+
+def facts_of(workspace: Workspace, id: str) -> str:
+    return next(tool.version for tool in workspace.tools if tool.id == id)
+
+
 def test_an_import_inside_a_function_finds_the_generation_of_its_run(workspace: Workspace, write: Write) -> None:
     write("a/client.py", "ANSWER = 1\n")
     write("a/tools.py", tool_source("a.b", body="from .client import ANSWER; return ANSWER"))

@@ -11,6 +11,8 @@ import click
 from coilclaw.cli.composition import settings_for
 from coilclaw.cli.terminal import printable
 from coilclaw.config import Config, Settings
+from coilclaw.sdk import OperatorError
+from coilclaw.sdk.legible import one_line
 from coilclaw.workspace_tools import mcp_servers
 
 __all__ = ["mcp", "open_servers", "server_specs"]
@@ -23,6 +25,7 @@ def mcp() -> None:
     \b
     Example:
       coilclaw mcp list
+      coilclaw mcp refresh
     """
 
 
@@ -55,6 +58,35 @@ def list_servers(as_json: bool) -> None:
         click.secho(printable(f"Warning: {diagnostic}"), err=True, fg="yellow")
 
 
+@mcp.command("refresh", epilog="Example: coilclaw mcp refresh clock")
+@click.argument("name", required=False)
+def refresh_servers(name: str | None) -> None:
+    """Start every server, or the one called NAME, and learn its tools anew.
+
+    A server that failed is tried at once, and has as long as its `seconds` say.
+    """
+    settings = settings_for()
+    if name is not None and name not in settings.config.integrations.mcp:
+        known = ", ".join(settings.config.integrations.mcp) or "none"
+        raise OperatorError(f"there is no server {one_line(name, 80)!r}", hint=f"configured: {one_line(known, 500)}")
+    servers = open_servers(settings)
+    try:
+        servers.refresh(name)
+        loaded = servers.load()
+        states = [state for state in servers.states() if name is None or state.name == name]
+    finally:
+        servers.close()
+    places = {place for _, place in _places(states)}
+    for state, place in _places(states):
+        count = len([tool for tool in loaded.tools if tool.file == place])
+        click.echo(one_line(f"{state.name}  {state.state}  {count} tools"))
+    for diagnostic in loaded.diagnostics:
+        if diagnostic.file in places:
+            click.secho(one_line(f"Warning: {diagnostic}"), err=True, fg="yellow")
+    if any(state.state == "failed" for state in states):
+        raise SystemExit(1)
+
+
 def _places(states: list[mcp_servers.ServerState]) -> list[tuple[mcp_servers.ServerState, str]]:
     return [(each, mcp_servers.ServerSpec(name=each.name).place) for each in states]
 
@@ -69,8 +101,21 @@ def server_specs(config: Config) -> list[mcp_servers.ServerSpec]:
     ]
 
 
-def open_servers(settings: Settings, on_change: Callable[[], object] = lambda: None) -> mcp_servers.McpServers:
+def _say(message: str) -> None:
+    click.echo(one_line(message), err=True)
+
+
+def open_servers(
+    settings: Settings,
+    on_change: Callable[[], object] = lambda: None,
+    *,
+    progress: Callable[[str], None] = _say,
+) -> mcp_servers.McpServers:
     """The servers, with what is remembered about them in the home folder."""
     return mcp_servers.McpServers(
-        server_specs(settings.config), settings.home / "cache/mcp", on_change, environment=os.environ
+        server_specs(settings.config),
+        settings.home / "cache/mcp",
+        on_change,
+        environment=os.environ,
+        progress=progress,
     )

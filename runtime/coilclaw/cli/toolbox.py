@@ -47,7 +47,7 @@ class Toolbox:
         self._plugins = settings.home / "plugins"
         self._stop_programs: Callable[[], None] | None = None
         added = self._added()
-        self._servers = _servers(settings, lambda: self.live.rebuild())
+        self._servers = _servers(settings, lambda: self.live.rebuild(), self._tell)
         self.live = LiveRegistry(
             [lambda: _offer(installed), lambda: _offer(added), self._served, self._own],
             own=lambda lookup: registry_tools(lookup, policy=policy),
@@ -127,12 +127,14 @@ class Toolbox:
         return Provision(tools=workspace.tools, diagnostics=workspace.diagnostics, quarantined=workspace.quarantined)
 
 
-def _servers(settings: Settings, changed: Callable[[], object]) -> mcp_servers.McpServers | None:
+def _servers(
+    settings: Settings, changed: Callable[[], object], progress: Callable[[str], None]
+) -> mcp_servers.McpServers | None:
     if not settings.config.integrations.mcp:
         return None
     from coilclaw.cli.mcp import open_servers
 
-    return open_servers(settings, changed)
+    return open_servers(settings, changed, progress=progress)
 
 
 def _offer(loaded: Loaded) -> Provision:

@@ -36,10 +36,12 @@ class World:
         self.changed = threading.Event()
         self.handlers = Handlers()
         self.opened: list[McpServers] = []
+        self.learn_seconds = 60.0
+        self.told: list[str] = []
         self.environment: Mapping[str, str] = {**os.environ, "OTHER_TOKEN": "do-not-leak"}
 
     def strange(
-        self, *tools: dict[str, Any] | str, mode: str = "", seconds: float = 10, name: str = "odd"
+        self, *tools: dict[str, Any] | str, mode: str = "", seconds: float = 60, name: str = "odd"
     ) -> ServerSpec:
         place = self.folder / name
         place.mkdir(exist_ok=True)
@@ -49,7 +51,14 @@ class World:
         return ServerSpec(name=name, command=command, seconds=seconds, env={"API_TOKEN": "hunter2hunter2"})
 
     def open(self, *specs: ServerSpec, on_change: Callable[[], None] | None = None) -> McpServers:
-        servers = McpServers(specs, self.cache, on_change or self.changed.set, environment=self.environment)
+        servers = McpServers(
+            specs,
+            self.cache,
+            on_change or self.changed.set,
+            environment=self.environment,
+            learn_seconds=self.learn_seconds,
+            progress=self.told.append,
+        )
         self.opened.append(servers)
         return servers
 

@@ -78,6 +78,12 @@ def call(request: dict[str, Any]) -> None:
         sys.stdout.write(f'{{"jsonrpc": "2.0", "id": {json.dumps(request["id"])}, "result": {"[" * 100_000}\n')
         sys.stdout.flush()
         answer(request, "after it")
+    elif name == "raw":
+        sys.stdout.write(f'{{"jsonrpc": "2.0", "id": {json.dumps(request["id"])}, "result": {given["result"]}}}\n')
+        sys.stdout.flush()
+    elif name == "raw_before":
+        sys.stdout.write(f'{{"jsonrpc": "2.0", "result": {given["result"]}, "id": {json.dumps(request["id"])}}}\n')
+        sys.stdout.flush()
     elif name == "change":
         tools = json.loads((FOLDER / "tools.json").read_text())
         (FOLDER / "tools.json").write_text(json.dumps([*tools, {"name": "added", "inputSchema": {"type": "object"}}]))
@@ -133,7 +139,19 @@ def main() -> None:
                 tool = {"name": f"page{page}", "inputSchema": {"type": "object"}}
                 send({"id": request["id"], "result": {"tools": [tool], "nextCursor": str(page + 1)}})
                 continue
-            send({"id": request["id"], "result": {"tools": json.loads((FOLDER / "tools.json").read_text())}})
+            if MODE == "no list":
+                send({"id": request["id"], "error": {"code": -32000, "message": "the list is closed\x1b[2J"}})
+                continue
+            if MODE == "odd list":
+                send({"id": request["id"], "result": {"tools": "many"}})
+                continue
+            listed = json.loads((FOLDER / "tools.json").read_text())
+            if MODE == "restless":
+                for tool in listed:
+                    tool["description"] = f"As of {time.time_ns()}."
+                    for each in tool["inputSchema"].get("properties", {}).values():
+                        each["description"] = f"As of {time.time_ns()}."
+            send({"id": request["id"], "result": {"tools": listed}})
         elif method == "tools/call":
             call(request)
         elif method == "notifications/cancelled":

@@ -35,6 +35,10 @@ _LOADING_NAMES: Final = frozenset(
 _LOADING_ATTRIBUTES: Final = frozenset(("__builtins__", "__import__", "__loader__", "__path__", "__spec__"))
 _LOADING_PARTS_OF_SYS: Final = frozenset(("meta_path", "modules", "path", "path_hooks", "path_importer_cache"))
 
+_LOADING_WORDS: Final = re.compile(
+    "|".join({*_LOADING_MODULES, *_LOADING_NAMES, *_LOADING_ATTRIBUTES, r"\bsys\b"}).encode()
+)
+
 _Signature: TypeAlias = tuple[int, int, int, int, int]
 """Device, inode, size, and two times. The change time cannot be set back by whoever wrote the file."""
 
@@ -266,6 +270,8 @@ def imports_of(source: Source) -> Imports:
         return Imports()
     folder = source.name.split("/")[:-1]
     found = {"/".join([*folder[:depth], "__init__.py"]) for depth in range(1, len(folder) + 1)}
+    # Most files mention nothing of the kind, and looking at each node takes its time.
+    suspect = not source.data.isascii() or _LOADING_WORDS.search(source.data) is not None
     others = False
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and 0 < node.level <= len(folder) + 1:
@@ -273,8 +279,8 @@ def imports_of(source: Source) -> Imports:
             found |= _files(base)
             for alias in node.names:
                 found |= _files([*base, alias.name])
-        else:
-            others = others or _loads_by_itself(node)
+        elif suspect and not others:
+            others = _loads_by_itself(node)
     return Imports(frozenset(found - {source.name}), others)
 
 

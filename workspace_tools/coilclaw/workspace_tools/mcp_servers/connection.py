@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.sdk import ToolFailure
+from coilclaw.sdk.legible import one_line, text_of
 from coilclaw.workspace_tools.mcp_servers.http import http_transport
 from coilclaw.workspace_tools.mcp_servers.listing import MOST_TOOLS, Listing, OfferedTool
+from coilclaw.workspace_tools.mcp_servers.sieve import Sieve
 from coilclaw.workspace_tools.mcp_servers.spec import ServerSpec, Unreachable
 from coilclaw.workspace_tools.mcp_servers.stdio import Complaints, program_problem, stdio_transport
 
 if TYPE_CHECKING:
-    from mcp import Client
+    from mcp import Client, MCPError
     from mcp.types import CallToolResult
     from pydantic import TypeAdapter
 
@@ -66,6 +68,7 @@ class Connection:
         self._not_before = 0.0
         self._closed = False
         self._mode: Literal["auto", "legacy"] = "auto"
+        self._start_seconds = spec.seconds
 
     @property
     def is_running(self) -> bool:
@@ -106,12 +109,7 @@ class Connection:
     async def _attempt(self, name: str, arguments: dict[str, Any], check: Callable[[], None]) -> CallToolResult:
         import anyio
         from mcp import MCPError
-        from mcp.types import (
-            CONNECTION_CLOSED,
-            CallToolRequest,
-            CallToolRequestParams,
-            CallToolResult,
-        )
+        from mcp.types import PARSE_ERROR, CallToolRequest, CallToolRequestParams, CallToolResult
         from pydantic import ValidationError
 
         client = await self.ready()
@@ -122,11 +120,11 @@ class Connection:
             # Not `call_tool`: it checks the answer with the server's own schema, which nothing bounds. Ours is bounded.
             result = await client.session.send_request(request, _answers())
         except MCPError as error:
-            # Servers use this code for errors of their own too; the library's message tells them apart.
-            lost = error.code == CONNECTION_CLOSED and error.message == "Connection closed"
-            if lost or over.is_set():
+            if _is_lost(error) or over.is_set():
                 raise self._broken(over, self._reason) from None
             self._succeeded()
+            if error.code == PARSE_ERROR:
+                raise self._failure("answered with something that is not MCP", "mcp_answer") from None
             raise ToolFailure(self.spec.without_secrets(error.message)[:2_000], code="mcp_error") from None
         except ValidationError:
             raise self._failure("answered with something that is not MCP", "mcp_answer") from None
@@ -153,8 +151,8 @@ class Connection:
 
     # Living --------------------------------------------------------------------------------------------
 
-    async def ready(self) -> Client:
-        """The running server; started now if there is none."""
+    async def ready(self, seconds: float | None = None) -> Client:
+        """The running server; started now if there is none, which may take as long as a call, or `seconds`."""
         if self._client is not None and not self._over.is_set():
             return self._client
         if self._started is None or self._started.done():
@@ -162,6 +160,7 @@ class Connection:
         if self._started is None or self._started.done():  # Nobody else began meanwhile.
             if self._client is not None and not self._over.is_set():
                 return self._client
+            self._start_seconds = self.spec.seconds if seconds is None else seconds
             await self._begin()
         started = self._started
         assert started is not None
@@ -198,31 +197,37 @@ class Connection:
 
     async def _hold(self, started: asyncio.Future[None], before: asyncio.Task[None] | None) -> None:
         """From the start of a server to its end, in one task, as the protocol's library needs it."""
+        import mcp.client.streamable_http  # noqa: F401  Takes a second or two, which are not the server's.
+
         if before is not None:
             await asyncio.wait([before])
-        while not await self._held(started):
+        ends = time.monotonic() + self._start_seconds
+        while not await self._held(started, ends):
             # Some servers of the older protocol end when they hear the newer one.
             self._mode = "legacy"
 
-    async def _held(self, started: asyncio.Future[None]) -> bool:
+    async def _held(self, started: asyncio.Future[None], ends: float) -> bool:
         """False if another start, in the older way, is worth trying."""
         import anyio
 
         self._over, self._changed = over, _ = asyncio.Event(), asyncio.Event()
         self._reason = _ENDED
         try:
-            with anyio.fail_after(self.spec.seconds) as limit:
-                async with self._connected(over) as client, self._subscribed(client):
-                    listing = await self._listed(client)
+            sieve = Sieve()
+            with anyio.fail_after(max(0.0, ends - time.monotonic())) as limit:
+                async with self._connected(over, sieve) as client, self._subscribed(client):
+                    listing = await self._listed(client, sieve)
                     limit.deadline = math.inf
                     self._client = client
                     self._timeouts = 0
                     self._learned(listing)
                     started.set_result(None)
-                    await self._watch(client, over)
+                    await self._watch(client, over, sieve)
         except Exception as error:
             if not started.done():
-                if self._mode == "auto" and over.is_set() and not self._closed:
+                # Its end is the one that we made, if its time was up or it answered something that cannot be used.
+                by_itself = over.is_set() and time.monotonic() < ends and _refusal(error) is None
+                if self._mode == "auto" and by_itself and not self._closed:
                     return False
                 self._mode = "auto"
                 reason = self._told(error)
@@ -238,7 +243,7 @@ class Connection:
             over.set()
         return True
 
-    def _connected(self, over: asyncio.Event) -> AbstractAsyncContextManager[Client]:
+    def _connected(self, over: asyncio.Event, sieve: Sieve) -> AbstractAsyncContextManager[Client]:
         from mcp import Client
         from mcp.types import Implementation, ToolListChangedNotification
 
@@ -262,7 +267,7 @@ class Connection:
             transport = stdio_transport(self.spec.command, self._environment, self._folder, self._complaints, ended)
         # No callbacks for sampling, elicitation and roots: the library declines them then.
         return Client(
-            transport,
+            sieve.around(transport),
             mode=self._mode,
             message_handler=notice,
             client_info=Implementation(name="coilclaw", version="1"),
@@ -270,12 +275,13 @@ class Connection:
         )
 
     def _told(self, error: BaseException) -> str:
-        while isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
+        error = _innermost(error)
         if isinstance(error, TimeoutError):
-            reason = f"it did not answer within {self.spec.seconds:g} s"
+            reason = f"it did not answer within {self._start_seconds:g} s"
         elif isinstance(error, Unreachable):
             reason = str(error)
+        elif (refusal := _refusal(error)) is not None:
+            reason = refusal
         elif self._over.is_set():
             reason = self._reason
         else:
@@ -283,7 +289,7 @@ class Connection:
         words = self._complaints.last_words
         return self.spec.without_secrets(f"{reason}; it said: {words}" if words else reason)
 
-    async def _watch(self, client: Client, over: asyncio.Event) -> None:
+    async def _watch(self, client: Client, over: asyncio.Event, sieve: Sieve) -> None:
         """Until the end, look again whenever the server says that its tools changed."""
         while not over.is_set():
             waiting = [asyncio.create_task(over.wait()), asyncio.create_task(self._changed.wait())]
@@ -297,7 +303,7 @@ class Connection:
             self._changed.clear()
             try:
                 async with asyncio.timeout(self.spec.seconds):
-                    self._learned(await self._listed(client))
+                    self._learned(await self._listed(client, sieve))
             except Exception as error:
                 self._break(self._told(error))
                 return
@@ -332,9 +338,10 @@ class Connection:
             listening.cancel()
             await asyncio.wait([listening])
 
-    async def _listed(self, client: Client) -> Listing:
+    async def _listed(self, client: Client, sieve: Sieve) -> Listing:
         from mcp.types import PaginatedRequestParams
 
+        sieve.version, sieve.rejected = client.protocol_version, {}
         found: list[OfferedTool] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
@@ -355,6 +362,7 @@ class Connection:
             cursor = page.next_cursor
             if cursor is None or len(found) >= MOST_TOOLS:
                 break
+        found = found[:MOST_TOOLS] + [_rejected(name, reason) for name, reason in sieve.rejected.items()]
         return tuple(sorted(found[:MOST_TOOLS], key=lambda tool: tool.name))
 
     async def close(self) -> None:
@@ -365,6 +373,50 @@ class Connection:
             if self._started is not None and not self._started.done():
                 self._holder.cancel()
             await asyncio.wait([self._holder])
+
+
+def _rejected(name: str, reason: str) -> OfferedTool:
+    return OfferedTool(
+        name=name,
+        description="",
+        input_schema={},
+        output_schema=None,
+        read_only=False,
+        destructive=False,
+        idempotent=False,
+        problem=reason,
+    )
+
+
+def _innermost(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _refusal(error: BaseException) -> str | None:
+    """What a server answered that makes it unusable; None if it did not answer at all."""
+    from mcp import MCPError
+    from mcp.types import PARSE_ERROR
+    from pydantic import ValidationError
+
+    error = _innermost(error)
+    if isinstance(error, MCPError) and not _is_lost(error):
+        if error.code == PARSE_ERROR:
+            return "it answered with something that is not MCP"
+        return f"it answered with an error: {one_line(text_of(error.message), 300)} ({error.code})"
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return one_line(f"it answered with something that is not MCP: {place}: {first['msg']}", 500)
+    return None
+
+
+def _is_lost(error: MCPError) -> bool:
+    """Servers use this code for errors of their own too; the library's message tells them apart."""
+    from mcp.types import CONNECTION_CLOSED
+
+    return error.code == CONNECTION_CLOSED and error.message == "Connection closed"
 
 
 @cache

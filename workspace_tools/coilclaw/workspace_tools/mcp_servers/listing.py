@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-__all__ = ["Listing", "OfferedTool", "read_listing", "write_listing"]
+__all__ = ["Listing", "OfferedTool", "read_listing", "write_listing", "write_whole"]
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _MOST_BYTES: Final = 8 * 1024 * 1024
 MOST_TOOLS: Final = 500
+_TEXTS: Final = frozenset(("$comment", "deprecated", "description", "examples", "title"))
+_VALUES: Final = frozenset(("const", "default", "enum", "required"))
+_BY_NAME: Final = frozenset(("$defs", "definitions", "dependentSchemas", "patternProperties", "properties"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +33,37 @@ class OfferedTool:
     read_only: bool
     destructive: bool
     idempotent: bool
+    problem: str | None = None
+    """Why the protocol does not allow this tool, if so; nothing but its name is known then."""
 
     @property
     def digest(self) -> str:
-        text = json.dumps(self.__dict__, sort_keys=True, separators=(",", ":"))
+        """Hash of what a call of the tool means. Texts for readers are left out: some servers write the date there."""
+        facts = {
+            **self.__dict__,
+            "description": None,
+            "input_schema": _meaning(self.input_schema),
+            "output_schema": _meaning(self.output_schema),
+        }
+        text = json.dumps(facts, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _meaning(schema: Any) -> Any:
+    """A schema without what does not change which values fit it."""
+    if isinstance(schema, list):
+        return [_meaning(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: value
+        if key in _VALUES
+        else {name: _meaning(each) for name, each in value.items()}
+        if key in _BY_NAME and isinstance(value, dict)
+        else _meaning(value)
+        for key, value in schema.items()
+        if key not in _TEXTS
+    }
 
 
 Listing: TypeAlias = tuple[OfferedTool, ...]
@@ -55,7 +84,7 @@ def read_listing(file: Path) -> Listing | None:
 
 def _tool(data: Any) -> OfferedTool:
     tool = OfferedTool(**data)
-    texts = (tool.name, tool.description)
+    texts = (tool.name, tool.description, tool.problem or "")
     facts = (tool.read_only, tool.destructive, tool.idempotent)
     if not all(isinstance(text, str) for text in texts) or not all(isinstance(fact, bool) for fact in facts):
         raise TypeError
@@ -64,7 +93,11 @@ def _tool(data: Any) -> OfferedTool:
 
 def write_listing(file: Path, listing: Iterable[OfferedTool]) -> None:
     """Keep a listing, whole or not at all. That it cannot be kept is no reason to do without the server."""
-    text = json.dumps({"format": _FORMAT, "tools": [tool.__dict__ for tool in listing]})
+    write_whole(file, json.dumps({"format": _FORMAT, "tools": [tool.__dict__ for tool in listing]}))
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a file in one step, or leave it as it was."""
     with contextlib.suppress(OSError):
         handle, name = tempfile.mkstemp(prefix=".new-", dir=file.parent)
         try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import math
 import threading
-import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, wait
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.sdk import Diagnostic, Handler, Tool, ToolContext, ToolFailure
 from coilclaw.workspace_tools.collection import Loaded
+from coilclaw.workspace_tools.mcp_servers.failure import Failure, forget_failure, read_failure, write_failure
 from coilclaw.workspace_tools.mcp_servers.listing import Listing, OfferedTool, read_listing, write_listing
 from coilclaw.workspace_tools.mcp_servers.results import value_of
 from coilclaw.workspace_tools.mcp_servers.spec import ServerSpec, Unreachable
@@ -32,7 +33,8 @@ __all__ = ["McpServers", "ServerState"]
 _logger = logging.getLogger(__name__)
 
 _INHERITED: Final = ("PATH", "HOME", "LANG")
-_REMEMBERED_SECONDS: Final = 30.0
+_LEARN_SECONDS: Final = 10.0
+_SLOW_SECONDS: Final = 1.0
 _CLOSE_SECONDS: Final = 5.0
 
 
@@ -53,19 +55,21 @@ class _Server:
     def __init__(self, spec: ServerSpec, folder: Path) -> None:
         self.spec = spec
         self.file = folder / f"{spec.key}.json"
+        self.failure_file = folder / f"{spec.key}.failed"
         self.log = folder / f"{spec.key}.log"
         self.listing: Listing | None = None
         self.made: tuple[Listing, list[Tool], list[Diagnostic]] | None = None
         self.connection: Connection | None = None
         self.problem: str | None = None
-        self.failed_at = 0.0
+        self.failure: Failure | None = None
 
 
 class McpServers:
     """The tools of the configured servers.
 
     `on_change` is called, on a thread of its own, when a server turns out to offer other tools than `load` said.
-    `environment` is what a server may inherit; of it only PATH, HOME and LANG are passed on.
+    `environment` is what a server may inherit; of it only PATH, HOME and LANG are passed on. A server whose tools
+    are not known yet is given `learn_seconds` to tell them, and `progress` is told if it takes long.
     """
 
     def __init__(
@@ -75,11 +79,15 @@ class McpServers:
         on_change: Callable[[], object],
         *,
         environment: Mapping[str, str] | None = None,
+        learn_seconds: float = _LEARN_SECONDS,
+        progress: Callable[[str], None] = lambda message: None,
     ) -> None:
         self._folder = cache_folder
         self._servers = [_Server(spec, cache_folder) for spec in specs]
         self._on_change = on_change
         self._environment = {name: value for name in _INHERITED if (value := (environment or {}).get(name))}
+        self._learn_seconds = learn_seconds
+        self._progress = progress
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -165,32 +173,75 @@ class McpServers:
             server.listing = read_listing(server.file)
         return server.listing is not None
 
+    def refresh(self, name: str | None = None) -> None:
+        """Start one server, or all, and learn its tools anew, however often it failed before.
+
+        Each has as long as its configuration gives it for a call.
+        """
+        chosen = [server for server in self._usable(Loaded()) if name is None or server.spec.name == name]
+        if chosen and importlib.util.find_spec("mcp") is not None:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for server in chosen:
+                self._is_known(server)
+                server.failure = None
+                forget_failure(server.failure_file)
+            self._start(chosen, None)
+
     def _learn(self, unknown: list[_Server]) -> None:
-        """Start all of them at once. One that failed a moment ago is not tried again yet."""
-        now = time.monotonic()
-        begun: list[tuple[_Server, Future[Any]]] = []
+        """Learn the tools of these servers, except for those that failed lately."""
+        if not unknown:
+            return
+        from coilclaw.workspace_tools.mcp_servers.stdio import program_problem
+
+        due: list[_Server] = []
         for server in unknown:
-            if server.problem is None or now - server.failed_at > _REMEMBERED_SECONDS:
-                try:
-                    begun.append((server, self._run(self._connection_ready(server))))
-                except Unreachable as error:
-                    server.problem = str(error)
-        for server, future in begun:
+            command = server.spec.command
+            if command is not None and (missing := program_problem(command, self._environment_of(server))):
+                server.problem = missing  # Quicker to find out than to remember.
+                continue
+            if server.failure is None:
+                server.failure = read_failure(server.failure_file)
+            if server.failure is None or server.failure.seconds_left <= 0:
+                due.append(server)
+            else:
+                server.problem = server.failure.problem
+        self._start(due, self._learn_seconds)
+
+    def _start(self, servers: list[_Server], most_seconds: float | None) -> None:
+        """Start all of them at once, and remember which failed."""
+        begun: list[tuple[_Server, float, Future[Any]]] = []
+        for server in servers:
+            seconds = server.spec.seconds if most_seconds is None else min(server.spec.seconds, most_seconds)
             try:
-                future.result(server.spec.seconds + _CLOSE_SECONDS)
-                server.problem = None
+                begun.append((server, seconds, self._run(self._connection_ready(server, seconds))))
+            except Unreachable as error:
+                server.problem = str(error)
+        slow = wait([future for _, _, future in begun], _SLOW_SECONDS).not_done if begun else set()
+        for server, seconds, future in begun:
+            if future in slow:
+                self._progress(f"Starting the MCP server {server.spec.name}, which has {seconds:g} s for it …")
+        for server, seconds, future in begun:
+            try:
+                future.result(seconds + _CLOSE_SECONDS)
+                server.problem = server.failure = None
+                forget_failure(server.failure_file)
             except (Exception, CancelledError) as error:
                 future.cancel()
-                server.problem = str(error) or type(error).__name__
-                server.failed_at = time.monotonic()
+                problem = str(error) or type(error).__name__
+                before, server.problem = server.failure, problem
+                server.failure = Failure.now(problem) if before is None else before.again(problem)
+                if not self._closed:
+                    write_failure(server.failure_file, server.failure)
 
     def _diagnostic(self, server: _Server) -> Diagnostic:
         looks = f"; its log is {server.log}" if server.log.exists() else ""
+        left = server.failure.seconds_left if server.failure is not None else 0.0
+        again = f"it is tried again in {math.ceil(left)} s, or now with" if left > 0 else "try it with"
         return Diagnostic(
             file=server.spec.place,
             line=None,
             message=f"the server cannot be used: {server.problem or 'it is being started'}",
-            hint=f"correct `command` or `url`, or raise `seconds`{looks}",
+            hint=f"{again}: coilclaw mcp refresh {server.spec.name}{looks}",
         )
 
     # The loop ------------------------------------------------------------------------------------------
@@ -232,15 +283,18 @@ class McpServers:
             folder.mkdir(exist_ok=True, mode=0o700)
             server.connection = Connection(
                 server.spec,
-                environment={**self._environment, **server.spec.env},
+                environment=self._environment_of(server),
                 folder=folder,
                 log=server.log,
                 learned=lambda listing: self._learned(server, listing),
             )
         return server.connection
 
-    async def _connection_ready(self, server: _Server) -> None:
-        await self._connection(server).ready()
+    def _environment_of(self, server: _Server) -> dict[str, str]:
+        return {**self._environment, **server.spec.env}
+
+    async def _connection_ready(self, server: _Server, seconds: float) -> None:
+        await self._connection(server).ready(seconds)
 
     def _learned(self, server: _Server, listing: Listing) -> None:
         before, server.problem = server.listing, None
@@ -270,7 +324,8 @@ class McpServers:
                 raise ToolFailure(
                     f"the server {server.spec.name} has changed this tool since it was loaded",
                     code="tool_changed",
-                    hint="look at it again and call it in a new run",
+                    hint="run it again; if this happens every time, the server describes its tools anew at each start "
+                    "and cannot be used like that",
                 )
 
         async def there(arguments: dict[str, Any]) -> Any:
@@ -279,11 +334,17 @@ class McpServers:
         async def call(input: SchemaInput, ctx: ToolContext) -> Any:
             import asyncio
 
+            is_running = server.connection is not None and server.connection.is_running
             try:
-                future = self._run(there(input.arguments))
+                answer = asyncio.wrap_future(self._run(there(input.arguments)))
             except Unreachable as error:
                 raise ToolFailure(str(error), code="mcp_unreachable") from None
-            return value_of(await asyncio.wrap_future(future), server.spec)
+            try:
+                if not is_running and not (await asyncio.wait([answer], timeout=_SLOW_SECONDS))[0]:
+                    ctx.progress(f"starting the MCP server {server.spec.name}")
+                return value_of(await answer, server.spec)
+            finally:
+                answer.cancel()
 
         return call
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -25,6 +27,8 @@ _MOST_LOG_BYTES: Final = 256 * 1024
 _KEPT_BYTES: Final = 600
 _GRACE_SECONDS: Final = 0.5
 _LAST_WORDS_SECONDS: Final = 0.2
+_LONGEST_ID: Final = 200
+_ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,15})\b')
 
 # Death of the thread that started it ends the server, even when we are killed ourselves. The signal is asked for
 # by a program of its own, because running Python between fork and exec is not safe beside other threads.
@@ -95,18 +99,7 @@ async def stdio_transport(
     from mcp.shared.message import SessionMessage
 
     complaints.begin()
-    launcher = (sys.executable, "-I", "-S", "-c", _LAUNCHER, str(os.getpid())) if sys.platform == "linux" else ()
-    process = await asyncio.create_subprocess_exec(
-        *launcher,
-        *command,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=dict(environment),
-        cwd=folder,
-        start_new_session=True,
-        limit=MOST_LINE_BYTES,
-    )
+    process = await _started(command, environment, folder)
     assert process.stdin is not None
     to_session, from_server = anyio.create_memory_object_stream[Any](0)
     to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
@@ -158,6 +151,29 @@ async def stdio_transport(
         _close_pipes(process)
 
 
+async def _started(
+    command: tuple[str, ...], environment: Mapping[str, str], folder: Path
+) -> asyncio.subprocess.Process:
+    import anyio
+
+    launcher = (sys.executable, "-I", "-S", "-c", _LAUNCHER, str(os.getpid())) if sys.platform == "linux" else ()
+    process: asyncio.subprocess.Process | None = None
+    with anyio.CancelScope(shield=True):  # Quick; and half a start would leave a process that nobody knows.
+        process = await asyncio.create_subprocess_exec(
+            *launcher,
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=dict(environment),
+            cwd=folder,
+            start_new_session=True,
+            limit=MOST_LINE_BYTES,
+        )
+    assert process is not None
+    return process
+
+
 async def _read_messages(process: asyncio.subprocess.Process, deliver: Callable[[Any], Any]) -> str:
     """Pass on every message; the reason why there are no more."""
     from mcp.shared.message import SessionMessage
@@ -176,6 +192,9 @@ async def _read_messages(process: asyncio.subprocess.Process, deliver: Callable[
         try:
             message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
         except ValueError:
+            if (failed := _unreadable_answer(line)) is not None:
+                await deliver(failed)
+                continue
             # Some programs greet people on standard output before they speak the protocol.
             stray += 1
             if stray > _MOST_STRAY_LINES:
@@ -185,6 +204,34 @@ async def _read_messages(process: asyncio.subprocess.Process, deliver: Callable[
         await deliver(message)
 
 
+def _unreadable_answer(line: bytes) -> Any | None:
+    """An error in place of an answer that cannot be read, so that whoever waits for it hears of it at once."""
+    from mcp.shared.message import SessionMessage
+    from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
+
+    number = _answered(line)
+    if number is None:
+        return None
+    error = ErrorData(code=PARSE_ERROR, message="the answer cannot be read")
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=error))
+
+
+def _answered(line: bytes) -> int | str | None:
+    """The request that a line seems to answer."""
+    try:
+        message = json.loads(line)
+    except RecursionError:
+        # Too deep to be looked into; who waits for it is written before the result or after it.
+        found = _ID.search(line[:_LONGEST_ID]) or _ID.search(line[-_LONGEST_ID:])
+        return int(found[1]) if found is not None and line.rstrip().endswith(b"}") else None
+    except ValueError:
+        return None
+    if not isinstance(message, dict) or "method" in message:
+        return None
+    number = message.get("id")
+    return number if isinstance(number, int | str) and not isinstance(number, bool) else None
+
+
 async def _listen_to_complaints(process: asyncio.subprocess.Process, complaints: Complaints) -> None:
     assert process.stderr is not None
     while data := await process.stderr.read(65536):
@@ -192,7 +239,7 @@ async def _listen_to_complaints(process: asyncio.subprocess.Process, complaints:
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    """Close its input, then ask, then insist."""
+    """Shut the server down: close its input, send SIGTERM, then SIGKILL."""
     assert process.stdin is not None
     with contextlib.suppress(OSError):
         process.stdin.close()

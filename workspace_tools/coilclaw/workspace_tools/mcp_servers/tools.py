@@ -31,7 +31,9 @@ def tools_of(
     # Of names that become the same, the one that needs no change wins, then the first in order.
     for offered in sorted(listing, key=lambda each: (action_name(each.name) != each.name, each.name)):
         action = action_name(offered.name)
-        if len(offered.name) > _LONGEST_NAME:
+        if offered.problem is not None:
+            wrong(offered, offered.problem)
+        elif len(offered.name) > _LONGEST_NAME:
             wrong(offered, "its name is too long")
         elif not action:
             wrong(offered, "nothing in its name can be written in Python")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
@@ -46,6 +47,9 @@ def _check_link(root: Path, path: Path, shown: str) -> None:
     target = path.readlink()
     try:
         inside = not target.is_absolute() and path.resolve().is_relative_to(root)
+        # Since Python 3.13 a link that leads to itself is resolved without complaint.
+        with contextlib.suppress(FileNotFoundError):
+            path.stat()
     except (OSError, RuntimeError):
         inside = False
     if not inside:

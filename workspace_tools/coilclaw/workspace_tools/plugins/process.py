@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from coilclaw.sdk import ToolContext, ToolFailure
+from coilclaw.sdk.legible import text_of
 
 __all__ = ["Program", "stop_programs"]
 
@@ -24,26 +25,25 @@ _MOST_OUTPUT_BYTES: Final = 4 * 1024 * 1024
 _KEPT_ERROR_BYTES: Final = 2_000
 _POLL_SECONDS: Final = 0.02
 _EXIT_POLL_SECONDS: Final = 0.001
+_ENDING_SECONDS: Final = 10.0
+_SUPERVISOR: Final = str(Path(__file__).with_name("supervisor.py"))
 _OURS: Final = frozenset(
-    ("abandoned", "approval_denied", "approval_required", "denied", "evidence_unavailable", "invalid_input",
-     "invalid_output", "missing_secret", "too_many_calls", "unknown_tool")
+    ("abandoned", "approval_denied", "approval_required", "cancelled", "classify_timeout", "denied", "dry_run",
+     "evidence_budget", "evidence_unavailable", "invalid_input", "invalid_output", "loop_blocked", "missing_secret",
+     "output_too_large", "stopped", "timeout", "too_many_calls", "too_many_files", "tool_changed", "tool_crashed",
+     "unknown_outcome", "unknown_tool")
 )  # fmt: skip
-"""Codes that say what the runtime decided. A program that uses one says something else."""
+"""Codes that say what the runtime decided or saw. A program that uses one says something else."""
 
 _lock = threading.Lock()
-_running: set[int] = set()
+_running: set[_Supervised] = set()
 
 
 def stop_programs() -> None:
     """End every program that still runs. For the end of a process that gives up calls which are under way."""
     with _lock:
-        for group in _running:
-            _kill(group)
-
-
-def _kill(group: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
+        for each in _running:
+            each.end()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,21 +68,27 @@ class Program:
                 "workspace": str(ctx.workspace),
             },
         }
-        process = self._started(ctx)
+        supervised = self._started(ctx)
         try:
-            exchange = _Exchange(process, json.dumps(request).encode())
+            exchange = _Exchange(supervised.process, json.dumps(request).encode())
             self._wait(exchange, ctx)
         finally:
-            # Also when it ended by itself: children it left behind are in its group.
             with _lock:
-                _running.discard(process.pid)
-                _kill(process.pid)
-            process.wait()
-            for pipe in (process.stdin, process.stdout, process.stderr):
-                _close(pipe)
-        return self._value(exchange, process.returncode)
+                _running.discard(supervised)
+                supervised.end()
+            ending = supervised.wait()
+        if isinstance(ending, str):
+            raise self._not_started(ending)
+        return self._value(exchange, ending)
 
-    def _started(self, ctx: ToolContext) -> subprocess.Popen[bytes]:
+    def _not_started(self, problem: str) -> ToolFailure:
+        return ToolFailure(
+            f"{self.tool_id} could not be started: {problem}",
+            code="plugin_not_started",
+            hint="the operator has to look at the plugin's command",
+        )
+
+    def _started(self, ctx: ToolContext) -> _Supervised:
         program = self.command[0]
         own = self.folder / program
         command = [str(own) if own.is_file() else program, *self.command[1:]]
@@ -90,25 +96,11 @@ class Program:
         environment = {"PATH": self.path, "PYTHONDONTWRITEBYTECODE": "1", **ctx.secrets}
         try:
             with _lock:
-                process = subprocess.Popen(  # noqa: S603
-                    command,
-                    cwd=self.folder,
-                    env=environment,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    bufsize=0,
-                    close_fds=True,
-                    start_new_session=True,
-                )
-                _running.add(process.pid)
+                supervised = _Supervised(command, self.folder, environment)
+                _running.add(supervised)
         except (OSError, ValueError) as error:
-            raise ToolFailure(
-                f"{self.tool_id} could not be started: {getattr(error, 'strerror', None) or error}",
-                code="plugin_not_started",
-                hint="the operator has to look at the plugin's command",
-            ) from None
-        return process
+            raise self._not_started(getattr(error, "strerror", None) or str(error)) from None
+        return supervised
 
     def _wait(self, exchange: _Exchange, ctx: ToolContext) -> None:
         remaining = ctx.remaining_seconds
@@ -146,14 +138,75 @@ class Program:
         return answer.get("value")
 
     def _failure(self, answer: Mapping[str, Any]) -> ToolFailure:
-        code = str(answer.get("code") or "tool_failed")[:60]
+        code = text_of(answer.get("code") or "tool_failed", 60)
         if not code.replace("_", "a").isalnum() or not code.isascii():
             code = "tool_failed"
-        message = str(answer.get("message") or f"{self.tool_id} failed without saying why")[:2_000]
+        message = text_of(answer.get("message") or f"{self.tool_id} failed without saying why", 2_000)
         hint = answer.get("hint")
-        return ToolFailure(
-            message, code=f"plugin_{code}" if code in _OURS else code, hint=str(hint)[:500] if hint else None
-        )
+        # Otherwise the runtime's own words would be in the mouth of a program.
+        own = code in _OURS or code.startswith("plugin_")
+        return ToolFailure(message, code=f"plugin_{code}" if own else code, hint=text_of(hint, 500) if hint else None)
+
+
+class _Supervised:
+    """A program that runs, and the means to end it together with everything it started."""
+
+    def __init__(self, command: list[str], folder: Path, environment: Mapping[str, str]) -> None:
+        given, self._control = os.pipe()
+        self._status, told = os.pipe()
+        # Elsewhere than on Linux there is nobody who finds processes that left the group.
+        launcher = [sys.executable, "-I", "-S", _SUPERVISOR, str(given), str(told)] if sys.platform == "linux" else []
+        try:
+            self.process = subprocess.Popen(  # noqa: S603
+                [*launcher, *command],
+                cwd=folder,
+                env=dict(environment),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                close_fds=True,
+                pass_fds=(given, told) if launcher else (),
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(self._control)
+            os.close(self._status)
+            raise
+        finally:
+            os.close(given)
+            os.close(told)
+        self._supervised = bool(launcher)
+        self._ended = False
+
+    def end(self) -> None:
+        """Have everything end; under the lock, since it may be asked for twice at once."""
+        if not self._ended:
+            self._ended = True
+            os.close(self._control)
+            if not self._supervised:
+                self._kill()
+
+    def wait(self) -> int | str:
+        """How the program ended, as an exit status, or why it could not be started."""
+        try:
+            self.process.wait(_ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            _close(pipe)
+        told: list[dict[str, Any]] = []
+        os.set_blocking(self._status, False)
+        with contextlib.suppress(BlockingIOError), os.fdopen(self._status, "rb") as status:
+            told = [json.loads(line) for line in (status.read() or b"").splitlines()]
+        problem = next((each["problem"] for each in told if "problem" in each), None)
+        code = next((each["code"] for each in told if "code" in each), self.process.returncode)
+        return str(problem) if problem is not None else int(code)
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
 
 
 class _Exchange:
