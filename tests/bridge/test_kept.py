@@ -40,8 +40,8 @@ def save(ctx: ToolContext, text: str) -> int:
     return len(text)
 
 
-WAL_BYTES = 0 if FULL else 6 * MIB
-"""The write-ahead log of an open database has a size of its own, which a small budget has no room for."""
+WAL_BYTES = 16 * MIB if FULL else 6 * MIB
+"""The write-ahead log of an open database has a size of its own; it is gone once the database is closed."""
 
 
 def _on_disk(database: Database) -> int:

@@ -182,7 +182,7 @@ def test_a_program_may_answer_before_it_reads(tmp_path: Path) -> None:
 def test_a_program_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     plugin(tmp_path, "#!/bin/sh\necho $$ > ../pid\necho slow >&2\nsleep 60\n", extra="timeout = 0.5")
     error = failure(only(tmp_path), tmp_path)
-    assert error.code == "timeout"
+    assert error.code == "plugin_timeout"
     assert "it said: slow" in error.message
     assert not Path(f"/proc/{int((tmp_path / 'pid').read_text())}").exists()
 

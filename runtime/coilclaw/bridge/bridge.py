@@ -12,10 +12,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from pydantic_core import to_json
 
@@ -23,8 +23,7 @@ from coilclaw.bridge.admission import Admission, OutcomeUnknown, Rehearsed, RunF
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.asking import Waiting
 from coilclaw.bridge.calls import Admitted, Call
-from coilclaw.bridge.handlers import LoopBlocked
-from coilclaw.bridge.invocation import BadOutput, invoke, invoke_async, serialised
+from coilclaw.bridge.execution import crashed, execute
 from coilclaw.bridge.journal import Journal, Known
 from coilclaw.bridge.kept import prefix_facts
 from coilclaw.bridge.preflight import check_calls
@@ -34,9 +33,9 @@ from coilclaw.bridge.stopping import StopWatch
 from coilclaw.bridge.surroundings import Surroundings
 from coilclaw.bridge.trail import bounded, following, refused
 from coilclaw.receipts import Conflict, Draft, Row, digest, now
-from coilclaw.sandbox import POLL_SECONDS, Abandoned, Cancelled, Crashed, OutputExceeded, RunEnded, Suspended
-from coilclaw.sdk import OperatorError, Tool, ToolContext, ToolFailure
-from coilclaw.sdk.errors import crash_of, failing_of
+from coilclaw.sandbox import POLL_SECONDS, Cancelled, Crashed, OutputExceeded, RunEnded, Suspended
+from coilclaw.sdk import OperatorError, Tool, ToolContext
+from coilclaw.sdk.errors import crash_of
 from coilclaw.sdk.legible import text_of
 from coilclaw.trust import GuardedCall
 
@@ -405,7 +404,7 @@ class Bridge:
             answer = success(value)
             known = Known(number, result_hash, None)
         except BaseException as error:
-            refusal = error if isinstance(error, Refusal) else _crashed(admitted, error)
+            refusal = error if isinstance(error, Refusal) else crashed(admitted, error)
             ended = refused(admitted.draft, refusal)
             answer = failure(refusal)
             known = Known(number, None, answer.decode())
@@ -443,71 +442,13 @@ class Bridge:
             self._around.log.append_relaxed(rows=rows)
 
     def _handle(self, admitted: Admitted) -> bytes:
-        tool, context = admitted.tool, admitted.context
         # Calls beside the snippet wait for their turn, and all others for the disk: much may have happened since.
         stopped = self.admission.stopped()
         if stopped is not None:
             raise stopped
         if self._deadline.cancelled:
             raise replace(_TOO_LATE)
-        seconds = tool.timeout_seconds or self._around.tool_seconds
-        timeout = min(seconds, self._deadline.remaining)
-        try:
-            if tool.is_async:
-                returned = self._around.handlers.run_async(
-                    lambda: self._coroutine(admitted), timeout, self._deadline, tool=tool.id, version=tool.version
-                )
-                # Not on the loop: a serialiser is the author's code too, and may take its time.
-                left = min(seconds, self._deadline.remaining)
-                value = self._around.handlers.run(
-                    f"{tool.version} output", lambda: serialised(tool, returned), left, self._deadline
-                )
-            else:
-                # Serialised on the handler's thread: that may run the author's code too.
-                def job() -> bytes:
-                    return serialised(tool, invoke(tool, admitted.input, context))
-
-                guarded = admitted.guarded
-                value = self._around.handlers.run(
-                    tool.version, job if guarded is None else lambda: guarded.run(job), timeout, self._deadline
-                )
-        except Abandoned:
-            if given_up := self._stop.given_up():
-                raise given_up from None
-            raise Refusal(
-                code="timeout",
-                message=f"{tool.id} did not finish within {timeout:g} s; what it did is unknown",
-                hint="give it longer with define_tool(timeout=…)" if timeout == seconds else None,
-            ) from None
-        except LoopBlocked as error:
-            raise Refusal(
-                code="loop_blocked",
-                message=f"{tool.id} was not called: too many async tools block without end ({error})",
-                hint="the authors of those tools have to await what takes long",
-            ) from None
-        except ToolFailure as error:
-            raise _redacted(admitted, *failing_of(error)) from None
-        except BadOutput as error:
-            raise _redacted(admitted, "invalid_output", str(error), "the tool's author has to fix it") from None
-        except BaseException as error:
-            raise _crashed(admitted, error) from None
-        self._check_size(tool, value)
-        redacted = admitted.redaction.json(value)
-        self._check_size(tool, redacted)  # The name of a secret may be longer than its value.
-        return redacted
-
-    def _check_size(self, tool: Tool, value: bytes) -> None:
-        if len(value) > self._around.response_bytes:
-            raise Refusal(
-                code="output_too_large",
-                message=f"{tool.id} returned {len(value)} bytes; at most {self._around.response_bytes} are passed on",
-                hint="ask for less at a time",
-            )
-
-    @staticmethod
-    def _coroutine(admitted: Admitted) -> Coroutine[Any, Any, Any]:
-        coroutine = invoke_async(admitted.tool, admitted.input, admitted.context)
-        return coroutine if admitted.guarded is None else admitted.guarded.run_async(coroutine)
+        return execute(admitted, self._around, self._deadline, self._stop.given_up)
 
     def answer(self, number: int, answer: bytes) -> None:
         """The answer of a begun call is there to be delivered."""
@@ -517,14 +458,3 @@ class Bridge:
             self._undelivered += len(answer)
             self._answers.append((number, answer))
             self._answered.notify_all()
-
-
-def _crashed(admitted: Admitted, error: BaseException) -> Refusal:
-    return _redacted(admitted, "tool_crashed", f"{admitted.tool.id} crashed: {crash_of(error)}", None)
-
-
-def _redacted(admitted: Admitted, code: str, message: str, hint: str | None) -> Refusal:
-    clean = admitted.redaction.text
-    return Refusal(
-        code=bounded(clean(code)), message=bounded(clean(message)), hint=bounded(clean(hint)) if hint else None
-    )
