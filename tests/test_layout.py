@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DEEP_IMPORTS = (
     "coilclaw.sandbox.wasm",
     "coilclaw.sandbox.restricted",
+    "coilclaw.sdk.errors",
     "coilclaw.sdk.legible",
     "coilclaw.sdk.result",
     "coilclaw.confinement.system_calls",
