@@ -1,7 +1,8 @@
 """Questions that wait for a person, and their answers, each of which is used at most once.
 
-An approval is for one call: this run, this number, this tool in this version, these arguments,
-and what they stand for where the tool says so (`runs`). It is consumed in the transaction that starts the call, so that of any number of processes one gets it.
+An approval is for one call: this run, this number, this tool in this version, these arguments, and what they stand
+for where the tool says so. It is consumed in the transaction that starts the call, so that of any number of processes
+one gets it.
 
 A no is for its call and for good: this run, this number, this tool, these arguments, whatever else changes. Neither
 a yes nor a window counts by what the tables say alone: the receipt of the decision must be in the log.

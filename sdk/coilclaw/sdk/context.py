@@ -69,7 +69,7 @@ class ToolContext:
         self.settings: Mapping[str, str] = MappingProxyType(dict(settings or {}))
         """The operator's `[integrations.<name>]` table for this tool's integration."""
         self.judged: str | None = None
-        """In a handler: the `runs` of what `classify` returned as `Judged`, if it did. That, and nothing else, may run."""
+        """In a handler: the `runs` of the `Judged` that `classify` returned, if it did. Nothing else may run."""
         self._time_left = time_left
         self._is_cancelled = is_cancelled
         self._report_progress = report_progress

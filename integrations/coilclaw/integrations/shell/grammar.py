@@ -103,10 +103,7 @@ class CommandLine:
     @property
     def has_patterns(self) -> bool:
         return any(
-            word.pattern is not None
-            for pipeline in self.pipelines
-            for stage in pipeline.stages
-            for word in stage.words
+            word.pattern is not None for pipeline in self.pipelines for stage in pipeline.stages for word in stage.words
         )
 
     @property
