@@ -18,7 +18,7 @@ __all__ = ["bind", "validate"]
 MAX_INPUT_BYTES: Final = 1024 * 1024
 
 MAX_VALUES: Final = 50_000
-"""In the arguments of one call. Validation holds the interpreter for all of them at once, and no deadline is met then."""
+"""In the arguments of one call. Validation holds the interpreter for all of them at once, whatever the deadline."""
 
 _MOST_PROBLEMS: Final = 1000
 """Putting each of more problems than these into words would take longer than finding them."""
