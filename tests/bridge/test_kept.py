@@ -40,10 +40,6 @@ def save(ctx: ToolContext, text: str) -> int:
     return len(text)
 
 
-WAL_BYTES = 16 * MIB if FULL else 6 * MIB
-"""The write-ahead log of an open database has a size of its own; it is gone once the database is closed."""
-
-
 def _on_disk(database: Database) -> int:
     return sum(file.stat().st_size for file in database.path.parent.glob(database.path.name + "*"))
 
@@ -82,7 +78,7 @@ codes
             handlers.close()
             assert report.status == "completed", report.error
             assert sum(report.value.values()) == CALLS
-            assert _on_disk(database) < BUDGET + WAL_BYTES
+            assert _on_disk(database) < BUDGET
             assert log.verify().ok
             if tool.startswith("test.echo"):
                 # Nearly all of the budget is used before anything is refused.
@@ -90,7 +86,7 @@ codes
                 assert report.value["ok"] * 2 * SIZE > BUDGET * 3 // 4
             else:
                 assert set(report.value) <= {"unknown_tool", "denied"}
-                assert _on_disk(database) < (BUDGET + WAL_BYTES) // 2
+                assert _on_disk(database) < BUDGET // 2
     assert sum(file.stat().st_size for file in (tmp_path / "home").iterdir()) < BUDGET
 
 
