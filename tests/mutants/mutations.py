@@ -312,7 +312,7 @@ MUTATIONS: Final = (
         "coilclaw.policy.approvals:ApprovalBook.of_call",
         "status = 'denied' DESC, ",
         "",
-        "tests/cli/test_decisions.py::test_a_denied_call_is_never_made_whatever_changes_afterwards",
+        _BINDINGS + " -k for_good",
         "a no comes before any later question",
     ),
     Mutation(
@@ -347,7 +347,7 @@ MUTATIONS: Final = (
         "coilclaw.bridge.asking:Asking.leave",
         "known.is_of_call(question, args_hash):",
         "known.is_for(question, args_hash):",
-        "tests/cli/test_decisions.py::test_a_denied_call_is_never_made_whatever_changes_afterwards",
+        _BINDINGS + " -k for_good",
         "a no holds for another version of the tool too",
     ),
     Mutation(
@@ -600,7 +600,7 @@ MUTATIONS: Final = (
         "coilclaw.receipts.promises:Promises._note",
         "_LATER not in body",
         "True",
-        "tests/bridge/test_kept.py",
+        "tests/receipts/test_verification.py -k promises",
         "large arguments of a refused call are not missed",
     ),
     Mutation(
@@ -1756,7 +1756,7 @@ MUTATIONS: Final = (
         "coilclaw.cli.composition:make_bounds",
         "*_histories(both, config.workspace_dir.resolve())",
         "",
-        "tests/cli/test_wiring.py -k forbidden_paths",
+        "tests/cli/test_wiring.py -k history",
         "the history of a forbidden path is forbidden",
     ),
     # What a person reads -----------------------------------------------------------------------------------
