@@ -15,7 +15,8 @@ _POLICY: Final = "tests/policy/test_policy.py tests/policy/test_decisions.py"
 _CONSTRAINTS: Final = "tests/policy/test_constraints.py"
 _WAITING: Final = "tests/runs/test_waiting.py"
 _BINDINGS: Final = "tests/runs/test_bindings.py"
-_WINDOWS: Final = "tests/policy/test_windows.py"
+_WINDOWS: Final = "tests/policy/test_windows.py -k 'not processes'"
+_PROMISES: Final = "tests/receipts/test_verification.py -k promises"
 _PROOF: Final = "tests/policy/test_windows.py -k proven"
 _LOG: Final = "tests/receipts/test_log.py tests/receipts/test_canonical.py"
 _VERIFICATION: Final = "tests/receipts/test_verification.py tests/receipts/test_seal.py"
@@ -593,36 +594,36 @@ MUTATIONS: Final = (
         "coilclaw.receipts.promises:Promises._note",
         "body.endswith(_DECIDED) or ",
         "",
-        "tests/receipts/test_verification.py",
+        _PROMISES,
         "the arguments of a call that was started must be there",
     ),
     Mutation(
         "coilclaw.receipts.promises:Promises._note",
         "_LATER not in body",
         "True",
-        "tests/receipts/test_verification.py -k promises",
+        _PROMISES,
         "large arguments of a refused call are not missed",
     ),
     Mutation(
         "coilclaw.receipts.promises:Promises._note",
         "elif body.endswith(_SUCCEEDED):",
         "elif False:",
-        "tests/receipts/test_verification.py",
+        _PROMISES,
         "the result of a call must be there",
     ),
     Mutation(
         "coilclaw.receipts.promises:Promises._note",
         "elif body.endswith(_OTHERS):",
         "elif False:",
-        "tests/receipts/test_verification.py",
+        _PROMISES,
         "the source of a run must be there",
     ),
     Mutation(
         "coilclaw.receipts.verification:verify_database",
         "if absent := promises.absent():",
         "if absent := None:",
-        "tests/receipts/test_verification.py",
-        "contents that were taken away are missed",
+        _PROMISES,
+        "contents that were taken away are named",
     ),
     # Admission ---------------------------------------------------------------------------------------------
     Mutation(
@@ -671,8 +672,8 @@ MUTATIONS: Final = (
         "coilclaw.bridge.admission:Admission.admit",
         "if prior.denial is not None:",
         "if False:",
-        _BINDINGS + " -k policy_would_allow",
-        "a no holds when the policy would allow the call by now",
+        "tests/cli/test_decisions.py -k 'never_made and lost_row'",
+        "a no holds when its question is lost",
     ),
     Mutation(
         "coilclaw.bridge.admission:Admission.decide",
@@ -825,7 +826,7 @@ MUTATIONS: Final = (
         "coilclaw.bridge.admission:Admission.decide",
         "verdict.decision is Decision.ALLOW and not given_up",
         "verdict.decision is Decision.ALLOW",
-        _BINDINGS,
+        _BINDINGS + " -k given_up",
         "a call that was given up is not made again unasked",
     ),
     Mutation(

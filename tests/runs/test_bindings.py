@@ -20,6 +20,7 @@ from tests.conftest import World
 
 from coilclaw.bridge import Bridge, RunFacts
 from coilclaw.bridge.asking import Asking, Denied
+from coilclaw.bridge.calls import PriorCall
 from coilclaw.policy import Answer, Approval, ApprovalBook, Autonomy, Policy, Question, Rule
 from coilclaw.receipts import Draft, digest, now
 from coilclaw.runs import NotResumable, RunReport, Runtime
@@ -334,6 +335,18 @@ def test_a_no_is_the_answer_for_good(
     with pytest.raises(Denied) as caught:
         Asking(world.surroundings(), Deadline(30)).leave(changed, _requested(changed))
     assert caught.value.refusal.code == "approval_denied"
+
+
+def test_a_call_that_was_given_up_is_not_made_again_unasked(world: World) -> None:
+    """It ended without an answer, and may have been made all the same; the policy would allow it."""
+    world.autonomy, world.approver = Autonomy.FULL, NobodyMayAsk()
+    prior = PriorCall(1, "shelf.send", send.version, digest(b'{"line":"x"}'), "ended")
+    facts = RunFacts("run-0001", None, Limits(), Deadline(30), {1: prior})
+    bridge = Bridge(world.surroundings(), world.registry(send), facts)
+    with pytest.raises(RunEnded):
+        bridge.call("shelf.send", b'{"line": "x"}', 1)
+    bridge.close()
+    assert not (world.workspace / "done").exists()
 
 
 def test_questions_of_a_run_that_is_over_are_void(waits: Waits) -> None:
