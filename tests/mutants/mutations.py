@@ -404,7 +404,7 @@ MUTATIONS: Final = (
         "coilclaw.bridge.asking:Asking.leave",
         'known.status == "denied"',
         "False",
-        _WAITING + " -k a_no_is_an_answer",
+        _BINDINGS + " -k for_good",
         "a no is an answer",
     ),
     Mutation(
@@ -418,7 +418,7 @@ MUTATIONS: Final = (
         "coilclaw.bridge.asking:Asking._put",
         'decision="unanswered"',
         'decision="allow-once"',
-        _BRIDGE_ATTACKS,
+        _BRIDGE_ATTACKS + " -k approver_that_fails",
         "an approver that fails is nobody",
     ),
     # Receipts ----------------------------------------------------------------------------------------------
@@ -928,9 +928,9 @@ MUTATIONS: Final = (
         "no secret leaves with a result",
     ),
     Mutation(
-        "coilclaw.bridge.execution:execute",
-        "_check_size(tool, around.response_bytes, value)",
-        "pass",
+        "coilclaw.bridge.execution:_check_size",
+        "if len(value) > most:",
+        "if False:",
         _BRIDGE,
         "a result is bounded",
     ),
@@ -1308,7 +1308,7 @@ MUTATIONS: Final = (
         "coilclaw.integrations.shell.patterns:_Search._word",
         "self._places.check(match)",
         "pass",
-        _VERDICT,
+        _VERDICT + " -k meet_a_forbidden",
         "every match of a pattern is checked",
     ),
     Mutation(
