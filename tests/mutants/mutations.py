@@ -37,8 +37,9 @@ _AUTHORS: Final = "tests/bridge/test_hostile_authors.py"
 _LOOPS: Final = "tests/bridge/test_loops.py"
 _PLACES: Final = "tests/config/test_places.py"
 _DISCLOSURE: Final = "tests/config/test_disclosure.py"
-_VERDICT: Final = "tests/integrations/shell/test_verdict.py"
-_DESTRUCTION: Final = "tests/integrations/shell/test_verdict.py -k destructive_pattern"
+_SHELL: Final = "tests/integrations/shell/test_verdict.py"
+_VERDICT: Final = _SHELL + " -k 'not disguise and not no_text and not every_match and not more_matches'"
+_DESTRUCTION: Final = _SHELL + " -k destructive_pattern"
 
 MUTATIONS: Final = (
     # Policy ------------------------------------------------------------------------------------------------
@@ -1308,14 +1309,14 @@ MUTATIONS: Final = (
         "coilclaw.integrations.shell.patterns:_Search._word",
         "self._places.check(match)",
         "pass",
-        _VERDICT + " -k meet_a_forbidden",
+        _SHELL + " -k meet_a_forbidden",
         "every match of a pattern is checked",
     ),
     Mutation(
         "coilclaw.integrations.shell.patterns:_Search._word",
         "if self._matches > _MOST_MATCHES:",
         "if False:",
-        _VERDICT,
+        _SHELL + " -k more_matches",
         "matches are bounded",
     ),
     Mutation(

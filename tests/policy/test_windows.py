@@ -325,7 +325,7 @@ def test_a_yes_beside_a_no_is_not_proven(book: ApprovalBook, database: Database,
     book.decide(first.id, granted=True, decided_by="me")
     edit(database, "status = 'pending'")
     book.decide(first.id, granted=False, decided_by="me")
-    edit(database, "status = 'granted'")
+    edit(database, "status = 'granted', decided_after = 0")
     assert not book.is_proven(book.get(first.id))
 
 
