@@ -363,14 +363,14 @@ MUTATIONS: Final = (
         "coilclaw.policy.approvals:ApprovalBook.decide",
         "WHERE id = ? AND status = 'pending' AND expires_at > ?",
         "WHERE id = ? AND expires_at > ?",
-        "tests/cli/test_approvals.py -k 'once'",
+        "tests/cli/test_approvals.py::test_a_question_is_answered_once",
         "a question is answered once",
     ),
     Mutation(
         "coilclaw.policy.approvals:ApprovalBook._read",
         'fields["status"] = "expired"',
         "pass",
-        "tests/cli/test_approvals.py tests/runs/test_bindings.py -k 'expired or swap'",
+        "tests/cli/test_approvals.py::test_an_expired_question_cannot_be_approved",
         "an approval runs out",
     ),
     Mutation(
@@ -673,7 +673,7 @@ MUTATIONS: Final = (
         "coilclaw.bridge.admission:Admission.admit",
         "if prior.denial is not None:",
         "if False:",
-        "tests/cli/test_decisions.py -k 'never_made and lost_row'",
+        "tests/cli/test_decisions.py::test_a_denied_call_is_never_made_whatever_changes_afterwards[_lost_row]",
         "a no holds when its question is lost",
     ),
     Mutation(
@@ -862,7 +862,7 @@ MUTATIONS: Final = (
         "coilclaw.bridge.kept:KeptBytes.release",
         "self._held -= size",
         "pass",
-        _KEPT,
+        _KEPT + " -k nobody_elses",
         "room that is not used is given back",
     ),
     Mutation(
@@ -1238,7 +1238,7 @@ MUTATIONS: Final = (
         "coilclaw.integrations.files.paths:forbidden",
         'part.casefold() == ".git"',
         'part == ".git"',
-        "tests/integrations/test_files.py tests/integrations/test_git.py -k 'out_of_the_workspace or out_of_reach'",
+        "tests/integrations/test_git.py::test_gits_own_files_are_out_of_reach_of_the_tools_for_files",
         "git's own files are out of reach however they are written",
     ),
     Mutation(
@@ -1358,7 +1358,7 @@ MUTATIONS: Final = (
         "coilclaw.integrations.shell.verdict:_Judge._check_destruction",
         "(*arguments, *patterns) if",
         "arguments if",
-        _VERDICT,
+        _DESTRUCTION,
         "rm -r of everything is blocked before its pattern is replaced",
     ),
     Mutation(
@@ -1463,56 +1463,62 @@ MUTATIONS: Final = (
         "coilclaw.integrations.shell.execution:execute",
         "hidden=_hidden(ctx, workspace),",
         "",
-        "tests/integrations/shell/test_execution.py -k kernel_hides",
+        "tests/integrations/shell/test_execution.py::test_the_kernel_hides_forbidden_paths_where_it_can",
         "the kernel hides forbidden paths",
     ),
     Mutation(
         "coilclaw.integrations.shell:run",
         "raise ToolFailure(judged.reason",
         "return ToolFailure(judged.reason",
-        "tests/integrations/shell/test_execution.py -k asked_for_again",
+        "tests/integrations/shell/test_execution.py::test_a_verdict_is_asked_for_again_before_the_run",
         "a command is judged again before it runs",
     ),
     Mutation(
         "coilclaw.integrations.git.repository:Repository.commit",
         'f"{ref}^{{commit}}"',
         "ref",
-        "tests/integrations/test_git.py -k 'ids_of_folders or names_of_folders'",
+        (
+            "tests/integrations/test_git.py::test_ids_of_folders_and_contents_are_not_compared "
+            "tests/integrations/test_git.py::test_names_of_folders_and_contents_are_not_compared"
+        ),
         "only commits are compared and shown",
     ),
     Mutation(
         "coilclaw.integrations.git.repository:problem_with_ref",
         '".." in ref or ',
         "",
-        "tests/integrations/test_git.py -k could_be_anything",
+        "tests/integrations/test_git.py::test_a_ref_that_could_be_anything_else_is_refused",
         "a ref is no range",
     ),
     Mutation(
         "coilclaw.integrations.git.repository:_REF",
         "[A-Za-z0-9_@][",
         "[A-Za-z0-9_@:\\\\-][",
-        "tests/integrations/test_git.py -k could_be_anything",
+        "tests/integrations/test_git.py::test_a_ref_that_could_be_anything_else_is_refused",
         "a ref is no option and no path",
     ),
     Mutation(
         "coilclaw.integrations.git.repository:_check_inside",
         "if _kind(inside / name) is not None:",
         "if False:",
-        "tests/integrations/test_git.py -k kept_elsewhere",
+        "tests/integrations/test_git.py::test_a_repository_that_is_kept_elsewhere_is_not_read",
         "a repository that leads elsewhere is not read",
     ),
     Mutation(
         "coilclaw.integrations.git.repository:_check_inside",
         "if (Path(folder) / name).is_symlink():",
         "if False:",
-        "tests/integrations/test_git.py -k kept_elsewhere",
+        "tests/integrations/test_git.py::test_a_repository_that_is_kept_elsewhere_is_not_read",
         "a reference that is a link is not followed",
     ),
     Mutation(
         "coilclaw.integrations.git.repository:Repository.paths",
         "self.hidden if contents else ()",
         "()",
-        "tests/integrations/test_git.py -k 'left_out or nothing_of_a_forbidden'",
+        (
+            "tests/integrations/test_git.py::test_what_is_forbidden_is_left_out "
+            "tests/integrations/test_git.py::test_commits_show_nothing_of_a_forbidden_path"
+        ),
         "git shows nothing of a forbidden path",
     ),
     # From the configuration to the bounds ------------------------------------------------------------------
@@ -1569,14 +1575,14 @@ MUTATIONS: Final = (
         "coilclaw.config.places:_STORE_SUFFIXES",
         '"-wal", ',
         "",
-        "tests/config/test_places.py tests/cli/test_configured_places.py -k 'belongs_to_us or own_files'",
+        _PLACES,
         "what SQLite writes beside the log is ours",
     ),
     Mutation(
         "coilclaw.config.places:own_paths",
         "receipts.key_path, ",
         "",
-        "tests/config/test_places.py tests/cli/test_configured_places.py -k 'belongs_to_us or own_files'",
+        _PLACES,
         "the key is ours wherever it is",
     ),
     Mutation(
@@ -1632,7 +1638,7 @@ MUTATIONS: Final = (
         "coilclaw.cli.composition:make_bounds",
         "(*security.forbidden_paths, *settings.own_paths)",
         "security.forbidden_paths",
-        "tests/cli/test_configured_places.py -k own_files",
+        "tests/cli/test_configured_places.py::test_the_runtimes_own_files_are_forbidden_wherever_they_are",
         "our own files are out of reach",
     ),
     Mutation(
