@@ -26,7 +26,12 @@ _ESTOP: Final = "tests/bridge/test_estop.py tests/policy/test_estop.py"
 _PREFLIGHT: Final = "tests/bridge/test_preflight.py tests/bridge/test_preflight_policy.py"
 _TRUST: Final = "tests/trust"
 _REPLAY: Final = "tests/runs/test_replay.py tests/runs/test_waiting.py tests/runs/test_mutations.py"
-_FENCE: Final = "tests/runs/test_races.py -k 'lost_its_run or one_does'"
+_FENCE: Final = (
+    "tests/runs/test_races.py::test_a_process_that_lost_its_run_starts_nothing_and_writes_no_outcome "
+    "tests/runs/test_races.py::test_what_a_process_requests_after_it_lost_its_run_does_not_count "
+    "tests/runs/test_races.py::test_what_a_process_reads_after_it_lost_its_run_casts_no_doubt_on_it "
+    "tests/runs/test_races.py::test_of_many_that_resume_a_run_one_does"
+)
 _FILES: Final = "tests/integrations/test_files.py tests/integrations/test_files_search.py"
 _HOSTS: Final = "tests/sdk/test_hosts.py tests/sdk/test_addresses.py"
 _WIRING: Final = "tests/cli/test_wiring.py"
@@ -61,7 +66,7 @@ MUTATIONS: Final = (
         "coilclaw.policy.policy:Policy.decide",
         "tool.default_decision, tool.aliases",
         "None, tool.aliases",
-        "tests/policy",
+        _POLICY,
         "a contract that was tightened has a verdict of its own",
     ),
     Mutation(
@@ -1379,7 +1384,7 @@ MUTATIONS: Final = (
         "coilclaw.integrations.shell.verdict:_Judge._command",
         "if _INPUT in arguments and name not in DATA_ONLY:",
         "if False:",
-        _VERDICT,
+        _SHELL + " -k unseen",
         "what xargs adds is not known",
     ),
     Mutation(
@@ -1701,7 +1706,7 @@ MUTATIONS: Final = (
         "coilclaw.cli.composition:open_parts",
         "stop=stop,",
         "",
-        "tests/cli/test_estop.py -k 'without_tools'",
+        "tests/cli/test_estop.py::test_a_snippet_runs_without_tools_and_the_person_is_told_once",
         "the emergency stop is looked for",
     ),
     Mutation(
