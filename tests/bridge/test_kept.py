@@ -194,7 +194,7 @@ def test_room_that_a_call_holds_is_nobody_elses_until_it_is_given_back() -> None
 def test_arguments_count_whatever_their_size(world: World, size: int) -> None:
     world.options["response_bytes"] = 100
     bridge = world.bridge(hidden, limits=Limits(kept_bytes=80_000, calls=1000))
-    codes = []
+    codes: list[str | None] = []
     while "evidence_budget" not in codes:
         sent = json.dumps({"text": f"{len(codes):0{size}}"}).encode()
         codes.append(json.loads(bridge.call("test.hidden", sent, 1)).get("code"))
