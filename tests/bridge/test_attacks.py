@@ -103,7 +103,7 @@ def test_a_classifier_that_does_not_answer_forbids(world: World) -> None:
     answer = json.loads(bridge.call("a.write", b"{}", 1))
     release.set()
     bridge.close()
-    assert (answer["ok"], answer["code"]) == (False, "denied")
+    assert (answer["ok"], answer["code"]) == (False, "classify_timeout")
     assert "classify" in answer["message"]
     assert not made
     assert types(world) == ["tool.call.requested", "tool.call.denied"]

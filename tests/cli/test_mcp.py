@@ -33,7 +33,7 @@ def table(world: World, name: str = "odd", mode: str = "") -> str:
 def test_servers_are_listed_with_their_tools(world: World) -> None:
     configuration = table(world) + table(world, "bad", "dies")
     done = run(world, configuration, "list")
-    assert "odd  running  1 tools\n  odd.echo\n" in done.stdout
+    assert "odd  running  1 tool\n  odd.echo\n" in done.stdout
     assert "bad  failed  0 tools\n" in done.stdout
     assert "[integrations.mcp.bad]: the server cannot be used" in done.stderr
     again = json.loads(run(world, configuration, "list", "--json").stdout)

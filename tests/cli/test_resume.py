@@ -273,7 +273,7 @@ def test_on_a_terminal_the_person_is_asked_about_an_unknown_outcome(
 def test_the_time_of_a_resumed_run_can_be_limited(ready: Command) -> None:
     facts = waits(ready, "tools.ledger.add(line='a').unwrap()\nwhile True: pass")
     ready("approval", "approve", facts["approvals"][0]["id"])
-    done = ready("resume", facts["run_id"], "--timeout", "0.5", "--json")
+    done = ready("resume", facts["run_id"], "--timeout", "5", "--json")
     assert (done.code, done.json["status"]) == (1, "timed_out")
     assert lines(ready) == ["a"]
 

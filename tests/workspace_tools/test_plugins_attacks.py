@@ -127,7 +127,7 @@ def test_a_process_that_left_the_group_is_not_waited_for_and_ends_with_the_call(
 )
 def test_a_process_that_left_the_group_ends_however_the_call_ends(tmp_path: Path, then: str) -> None:
     plugin(tmp_path, LEAVES % (1, then), extra="timeout = 5")
-    assert failure(only(tmp_path), tmp_path).code in ("timeout", "plugin_failed", "output_too_large")
+    assert failure(only(tmp_path), tmp_path).code in ("plugin_timeout", "plugin_failed", "plugin_too_much")
     assert gone(escaped(tmp_path))
 
 

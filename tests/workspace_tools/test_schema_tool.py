@@ -219,14 +219,14 @@ def doubling(keyword: str) -> dict[str, Any]:
     ids=["all", "any", "self", "root", "nested", "choice", "many", "long", "names", "unique", "enum", "name"],
 )
 def test_no_schema_keeps_the_host_busy(schema: Any, data: Any) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     tool = made(schema)
     with contextlib.suppress(ValidationError):
         validated(tool, data)
     assert tool.version
     assert registry_stubs(build_registry([([tool], ())])).text
     # These take minutes to centuries when they are not bounded.
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_a_plain_pattern_is_enforced() -> None:

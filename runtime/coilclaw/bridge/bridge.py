@@ -13,7 +13,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Final
 
@@ -178,8 +178,8 @@ class Bridge:
 
     def wait(self, seconds: float | None) -> bytes:
         """Every answer that has come for begun calls, after waiting for the first."""
-        with self._answered:
-            left = seconds
+        with self._answered, ExitStack() as standing_still:
+            left, stood = seconds, False
             while not self._answers and not self._deadline.over and (left is None or left > 0):
                 if self._waiting and (self._around.stays() or (left is None and not self._under_way)):
                     self._look_for_decisions()
@@ -188,8 +188,12 @@ class Bridge:
                 step = POLL_SECONDS if left is None else min(POLL_SECONDS, left)
                 # The run's time stands still while it waits for nothing but people.
                 stands = left is None and bool(self._waiting) and not self._under_way
-                with self._deadline.paused() if stands else nullcontext():
-                    self._answered.wait(step)
+                if stands and not stood:
+                    standing_still.enter_context(self._deadline.paused())
+                elif stood and not stands:
+                    standing_still.close()
+                stood = stands
+                self._answered.wait(step)
                 left = None if left is None else left - step
             answers: list[tuple[int, str]] = []
             numbers: list[int] = []

@@ -24,8 +24,8 @@ __all__ = ["OVERDUE_SECONDS", "Loops"]
 
 _logger = logging.getLogger(__name__)
 
-OVERDUE_SECONDS: Final = 0.25
-"""How long a loop may take to show a sign of life."""
+OVERDUE_SECONDS: Final = 1.0
+"""How long a loop may take to show a sign of life. On a busy machine, honest work can take half of that."""
 
 _MOST_LEFT_BEHIND: Final = 8
 _MOST_BLOCKERS: Final = 1024

@@ -17,7 +17,7 @@ from coilclaw.cli.terminal import counted, say, say_json, styled
 from coilclaw.config import Settings
 from coilclaw.policy import EmergencyStop
 from coilclaw.sdk import CoilClawError
-from coilclaw.sdk.legible import legible_lines, one_line, text_of
+from coilclaw.sdk.legible import one_line, text_of
 
 __all__ = ["doctor"]
 
@@ -33,11 +33,9 @@ def doctor(as_json: bool) -> None:
         colours = {"ok": "green", "warning": "yellow", "error": "red"}
         for finding in findings:
             mark = styled(f"{finding.state:<8}", fg=colours[finding.state])
-            first, *rest = legible_lines(finding.detail)
-            say(mark, f" {finding.check:<12} {first}")
-            for line in (*rest, *legible_lines(finding.hint or "")):
-                if line:
-                    say(f"{'':<21} {line}")
+            say(mark, f" {finding.check:<12} {one_line(finding.detail)}")
+            if finding.hint:
+                say(f"{'':<21} {one_line(finding.hint)}")
     sys.exit(1 if any(finding.state == "error" for finding in findings) else 0)
 
 
@@ -47,7 +45,8 @@ def _examine() -> Iterator[Finding]:
     try:
         settings = settings_for()
     except CoilClawError as error:
-        yield Finding(check="config", state="error", detail=error.message, hint=error.hint)
+        for problem in getattr(error, "problems", [error.message]):
+            yield Finding(check="config", state="error", detail=str(problem), hint=error.hint)
         return
     source = str(settings.path) if settings.path.exists() else "defaults (no config.toml)"
     yield Finding(check="config", state="ok", detail=source)

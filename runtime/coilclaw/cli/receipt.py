@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from coilclaw.cli.composition import open_log, restart_log, settings_for
+from coilclaw.cli.paging import confirmed
 from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import counted, say, say_json
 from coilclaw.receipts import LogMissing, ReceiptLog, Verification, verify_export
@@ -128,7 +129,7 @@ def restart(workspace: str | None, yes: bool) -> None:
             raise OperatorError(
                 "nobody is there to say that the log is lost", hint="run it on a terminal, or add --yes"
             )
-        if not click.confirm("Give the old log up and begin a new one?", default=False, err=True):
+        if not confirmed("Give the old log up and begin a new one?"):
             sys.exit(1)
     kept, held = restart_log(settings, decided_by=this_person())
     say(f"Began a new log. The key of the old one is {as_name(str(kept))}.", err=True)

@@ -7,7 +7,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -52,13 +53,12 @@ def scorecard(engine: str, as_json: bool) -> None:
     escaped; 2 no engine could be tried.
     """
     settings = settings_for()
-    # What payloads do to an engine is the scorecard's to say, not the log's.
-    logging.getLogger("coilclaw").setLevel(logging.CRITICAL)
     cards: list[Scorecard] = []
     unavailable: dict[str, EngineUnavailable] = {}
     for name in _ENGINES if engine == "all" else (engine,):
         try:
-            cards.append(_tried(name, settings))
+            with _silent_log():
+                cards.append(_tried(name, settings))
         except EngineUnavailable as error:
             unavailable[name] = error
     if not cards:
@@ -72,6 +72,18 @@ def scorecard(engine: str, as_json: bool) -> None:
         for name, reason in unavailable.items():
             say(f"{name} was not tried: {one_line(reason.message)}", err=True, fg="yellow")
     sys.exit(0 if all(card.ok for card in cards) else 1)
+
+
+@contextmanager
+def _silent_log() -> Iterator[None]:
+    """What payloads do to an engine is the scorecard's to say, not the log's."""
+    logger = logging.getLogger("coilclaw")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _tried(name: str, settings: Settings) -> Scorecard:

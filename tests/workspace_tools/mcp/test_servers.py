@@ -361,7 +361,7 @@ def test_a_server_that_always_breaks_is_left_alone_for_a_while(world: World) -> 
 def test_a_call_that_is_not_answered_ends_and_is_called_off(world: World) -> None:
     tools = world.tools(world.strange("hang", "echo", seconds=1))
     error = world.failure(tools["odd.hang"])
-    assert error.code == "timeout"
+    assert error.code == "mcp_timeout"
     assert "seconds" in str(error.hint)
     assert world.call(tools["odd.echo"]) == "{}"  # By now it has read what was sent before.
     assert (world.folder / "odd/cancelled").exists()
@@ -378,7 +378,7 @@ def test_a_call_that_is_given_up_is_called_off(world: World) -> None:
 
 def test_a_server_that_never_answers_is_replaced(world: World) -> None:
     tools = world.tools(world.strange("hang", "echo", seconds=3))
-    assert [world.failure(tools["odd.hang"]).code for _ in range(2)] == ["timeout", "timeout"]
+    assert [world.failure(tools["odd.hang"]).code for _ in range(2)] == ["mcp_timeout", "mcp_timeout"]
     assert world.call(tools["odd.echo"]) == "{}"
     assert len(world.starts()) == 2
 

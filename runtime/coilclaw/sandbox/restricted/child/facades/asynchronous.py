@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
+from asyncio import base_futures
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
 
@@ -69,7 +70,7 @@ def _recognise_real_futures_only() -> None:
     def isfuture(obj: Any) -> bool:
         return issubclass(type(obj), asyncio.Future)
 
-    for module in (asyncio, asyncio.futures, asyncio.base_futures):
+    for module in (asyncio, asyncio.futures, base_futures):
         module.__dict__["isfuture"] = isfuture
 
 
