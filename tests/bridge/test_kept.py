@@ -173,6 +173,32 @@ def test_the_same_contents_take_room_once() -> None:
     assert not kept.has_room("b", 5000, 3000)
 
 
+def test_an_eighth_of_the_budget_is_left_for_receipts() -> None:
+    assert KeptBytes(8000).has_room("a", 1000, 6000)
+    assert not KeptBytes(8000).has_room("a", 1000, 6001)
+
+
+def test_room_that_a_call_holds_is_nobody_elses_until_it_is_given_back() -> None:
+    kept = KeptBytes(8000)
+    assert kept.hold(4000, Deadline(30))
+    assert not kept.hold(4000, Deadline(0)), "there is no time to wait for it"
+    kept.release(4000)
+    assert kept.hold(4000, Deadline(0))
+
+
+@pytest.mark.parametrize("size", [500, 5000])
+def test_arguments_count_whatever_their_size(world: World, size: int) -> None:
+    world.options["response_bytes"] = 100
+    bridge = world.bridge(hidden, limits=Limits(kept_bytes=80_000, calls=1000))
+    codes: list[str | None] = []
+    while "evidence_budget" not in codes:
+        sent = json.dumps({"text": f"{len(codes):0{size}}"}).encode()
+        codes.append(json.loads(bridge.call("test.hidden", sent, 1)).get("code"))
+        assert len(codes) * size < 80_000
+    bridge.close()
+    assert len(codes) * size > 50_000
+
+
 def test_calls_side_by_side_wait_for_each_other_s_room(world: World) -> None:
     """Twenty results of up to a megabyte do not fit at once; they are small, so all of them are given."""
     bridge = world.bridge(echo, limits=Limits(kept_bytes=4 * MIB))

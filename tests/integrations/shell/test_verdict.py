@@ -119,6 +119,25 @@ def test_more_matches_than_the_bound_are_refused_and_not_cut(workspace: Path) ->
     assert judged("echo notes/1*", workspace) is Risk.WRITE
 
 
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("touch notes/c.md && cat notes/*", "may make files"),
+        ("cat notes/* | touch notes/c.md", "may make files"),
+        ("sort -o notes/z b.md; cat notes/*", "may make files"),
+        ("echo x > notes/c.md; cat notes/*", "goes to"),
+    ],
+)
+def test_a_pattern_is_refused_whose_matches_the_command_itself_may_make(
+    workspace: Path, command: str, reason: str
+) -> None:
+    for autonomy in LEVELS:
+        verdict = judged(command, workspace, autonomy=autonomy, shell_allow=(*ALLOWED, "touch", "sort"))
+        assert isinstance(verdict, Forbid)
+        assert reason in verdict.reason
+    assert judged("cat b.md; cat notes/*", workspace) is Risk.WRITE
+
+
 UNLISTED = [
     "cp b.md c.md",
     "python3 b.py",
