@@ -145,7 +145,7 @@ def test_streams_that_fail_do_not_end_in_a_traceback(coilclaw: Command, line: st
 def test_a_workspace_around_our_own_files_is_refused(coilclaw: Command) -> None:
     done = coilclaw("run", "-", "--yes", "--workspace", coilclaw.home.parent, stdin="1")
     assert done.code == 2
-    assert "contains the home folder" in done.err
+    assert "contains CoilClaw's home folder" in done.err
 
 
 def test_a_missing_key_is_not_replaced(coilclaw: Command) -> None:

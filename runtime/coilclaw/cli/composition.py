@@ -108,7 +108,8 @@ def _make_home(settings: Settings) -> None:
         settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise OperatorError(
-            f"cannot create the home folder {settings.home}: {error.strerror}", hint="set COILCLAW_HOME to another one"
+            f"cannot create CoilClaw's home folder {settings.home}: {error.strerror}",
+            hint="set COILCLAW_HOME to another one",
         ) from None
 
 
