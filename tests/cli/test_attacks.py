@@ -23,7 +23,7 @@ def on_terminal(coilclaw: Command, line: list[str], *, type_first: bytes = b"") 
         try:
             while True:
                 if not select.select([master], [], [], 0.3)[0]:
-                    if b"Approve? [y/N]" in screen:
+                    if b"Approve? [y/N" in screen:
                         os.write(master, b"\n")  # What was typed ahead had its time to be taken for an answer.
                     continue
                 if not (chunk := os.read(master, 4096)):

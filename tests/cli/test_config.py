@@ -83,7 +83,8 @@ def test_everything_that_is_wrong_is_reported_in_one_pass(coilclaw: Command) -> 
 
 
 @pytest.mark.parametrize(
-    ("workspace", "reason"), [("home", "contains CoilClaw's home folder"), ("home/.coilclaw/work", "lies inside CoilClaw's home")]
+    ("workspace", "reason"),
+    [("home", "contains CoilClaw's home folder"), ("home/.coilclaw/work", "lies inside CoilClaw's home")],
 )
 def test_init_refuses_a_workspace_around_or_inside_the_home(coilclaw: Command, workspace: str, reason: str) -> None:
     place = coilclaw.folder / workspace

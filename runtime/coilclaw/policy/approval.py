@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from coilclaw.policy.decisions import CallOfTool
 from coilclaw.sdk import Risk
 
 __all__ = ["Answer", "ApproveAll", "Approver", "NobodyToAsk", "Question"]
@@ -24,6 +25,10 @@ class Question:
     arguments: str
     line: int | None
     policy_hash: str = ""
+
+    @property
+    def of_tool(self) -> CallOfTool:
+        return CallOfTool(self.tool, self.tool_version, self.policy_hash)
 
 
 @dataclass(frozen=True, kw_only=True)

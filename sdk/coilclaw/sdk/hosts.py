@@ -229,7 +229,11 @@ class Reach:
 def parsed(url: httpx.URL) -> Destination:
     """Where a URL leads, whether or not anybody may go there."""
     if url.scheme not in _DEFAULT_PORTS:
-        raise ToolFailure(f"{url.scheme or 'no scheme'!r}: only http and https are possible", code="bad_url")
+        if not url.scheme:
+            text = str(url)[:200]
+            full = f"https://{text.lstrip('/')}" if text.strip("/") else "https://, a host and a path"
+            raise ToolFailure(f"{text!r} is not a full address; write {full}", code="bad_url")
+        raise ToolFailure(f"{url.scheme!r}: only http and https are possible", code="bad_url")
     if url.userinfo:
         raise ToolFailure("a URL with a user name in it is refused", code="bad_url", hint="send a header instead")
     try:
