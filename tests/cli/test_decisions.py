@@ -106,7 +106,7 @@ def test_a_denied_call_is_never_made_whatever_changes_afterwards(ready: Command,
 
 def test_a_no_at_the_prompt_holds_when_the_journal_of_the_run_is_lost(ready: Command) -> None:
     facts = waits(ready, SOURCE)
-    code, _ = on_terminal(ready, "resume", facts["run_id"], answers={b"Approve? [y/N]": b"n\n"})
+    code, _ = on_terminal(ready, "resume", facts["run_id"], answers={b"Approve? [y/N": b"n\n"})
     assert code == 0
     assert trail(ready, facts["run_id"])[-2:] == ["denied", "run.finished"]
     sql(ready, "DELETE FROM journal")

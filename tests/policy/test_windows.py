@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import CallOf
 
-from coilclaw.policy import APPROVALS, Approval, ApprovalBook, Grant, NoSuchWindow, Question
+from coilclaw.policy import APPROVALS, Approval, ApprovalBook, CallOfTool, Grant, NoSuchWindow, Question
 from coilclaw.receipts import MIGRATIONS, Conflict, DamagedReceipt, Draft, ReceiptLog, digest, now
 from coilclaw.sdk import Risk
 from coilclaw.store import Database, Migration
 
-CALL = CallOf("shelf.send", "sha256:1", "policy-1")
+CALL = CallOfTool("shelf.send", "sha256:1", "policy-1")
 
 
 def opened(book: ApprovalBook, arguments: dict[str, Any] | None = None, *, uses: int = 2, seconds: int = 60) -> Grant:
@@ -66,7 +65,7 @@ def test_the_order_of_keys_makes_no_difference_to_a_window(book: ApprovalBook) -
     ],
 )
 def test_a_window_is_bound_to_tool_version_policy_and_workspace(
-    book: ApprovalBook, call: CallOf, workspace: str
+    book: ApprovalBook, call: CallOfTool, workspace: str
 ) -> None:
     opened(book)
     assert book.usable(call, workspace, "{}") is None
@@ -197,21 +196,15 @@ def test_a_receipt_that_was_changed_in_the_log_opens_nothing(
 USER = """
 import sys
 from pathlib import Path
-from coilclaw.policy import APPROVALS, ApprovalBook
+from coilclaw.policy import APPROVALS, ApprovalBook, CallOfTool
 from coilclaw.receipts import MIGRATIONS, Conflict, Draft, ReceiptLog, now
 from coilclaw.store import Database
-from typing import NamedTuple
-
-class CallOf(NamedTuple):
-    tool: str
-    tool_version: str
-    policy_hash: str
 
 with Database(Path(sys.argv[1]), (*MIGRATIONS, APPROVALS)) as database, ReceiptLog(database, b"k" * 32) as log:
     book, used = ApprovalBook(database, log), 0
     print("ready", flush=True)
     sys.stdin.readline()
-    while grant := book.usable(CallOf("shelf.send", "sha256:1", "policy-1"), "/work", "{}"):
+    while grant := book.usable(CallOfTool("shelf.send", "sha256:1", "policy-1"), "/work", "{}"):
         draft = Draft("tool.call.approved", "allowed", now(), payload={"decision": "window", "grant": grant.id})
         try:
             log.append(draft, rows=[book.use(grant)])

@@ -72,7 +72,7 @@ class Asking:
             if known is not None and known.status != "pending":
                 known = None
             # After the answer to this very call, which would otherwise be left over while a window is used up.
-            if grant := book.usable(question, str(self._around.workspace), question.arguments):
+            if grant := book.usable(question.of_tool, str(self._around.workspace), question.arguments):
                 facts = {"decision": "window", "grant": grant.id, "decided_by": bounded(grant.granted_by), **bound}
                 rows = [book.use(grant)] + ([book.answered_here(known, grant.granted_by)] if known else [])
                 return Leave((following(requested, "tool.call.approved", "allowed", now(), facts),), tuple(rows))
@@ -123,7 +123,7 @@ class Asking:
         book, question = self._around.book, waiting.question
         if book is None or book.get(waiting.approval.id).status != "pending":
             return True
-        return book.usable(question, str(self._around.workspace), question.arguments) is not None
+        return book.usable(question.of_tool, str(self._around.workspace), question.arguments) is not None
 
     def stay(self, waiting: Waiting) -> None:
         """Wait here for the answer of someone elsewhere; the run's time stands still.

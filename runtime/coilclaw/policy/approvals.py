@@ -26,7 +26,7 @@ from coilclaw.receipts import Conflict, Draft, ReceiptLog, Row, contents_json, n
 from coilclaw.store import Database, Migration
 from coilclaw.trust import this_boot
 
-__all__ = ["APPROVALS", "Approval", "ApprovalBook", "denial", "runs_facts"]
+__all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "Approval", "ApprovalBook", "denial", "runs_facts"]
 
 _logger = logging.getLogger(__name__)
 
@@ -120,6 +120,10 @@ class Approval:
             self.decided_by,
             self.runs_hash,
         )
+
+    @property
+    def of_tool(self) -> CallOfTool:
+        return CallOfTool(self.tool, self.tool_version, self.policy_hash)
 
     def is_of_call(self, question: Question, args_hash: str) -> bool:
         """Whether it was asked about this call, whatever has become of its tool and the policy since."""

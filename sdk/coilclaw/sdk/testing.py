@@ -149,7 +149,8 @@ def _dumped(tool: Tool, returned: Any) -> bytes:
             raise _BadOutput(f"{tool.id} returned a {type(returned).__name__}, which is not a value")
         return tool.output.dump_json(tool.output.validate_python(returned, strict=True), warnings="error")
     except ValidationError as error:
-        raise _BadOutput(f"{tool.id} returned {_explained(error)}") from None
+        problem = _explained(error)
+        raise _BadOutput(f"{tool.id} returned a value that does not fit its output type: {problem}") from None
     except (PydanticSerializationError, ValueError, TypeError) as error:
         raise _BadOutput(f"{tool.id} returned something that is not JSON: {error}") from None
 
