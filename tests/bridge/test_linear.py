@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 from pydantic_core import from_json
+from tests.sampling import sample
 
 from coilclaw.bridge import build_registry
 from coilclaw.bridge.answers import Refusal
@@ -78,7 +78,7 @@ def test_binding_validating_and_judging_a_call_is_linear(tool_id: str, tmp_path:
                 continue
             classify(tool, input, context)
 
-    for unit in UNITS if os.environ.get("COILCLAW_TEST_ALL") else UNITS[::8]:
+    for unit in sample(UNITS, share=8):
         _is_linear(admitted, unit)
 
 
