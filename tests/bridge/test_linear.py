@@ -56,6 +56,15 @@ def _is_linear(job: Callable[[str], object], unit: str) -> None:
         assert took < max(_seconds(lambda: job(small)) for _ in range(3)) * GROWTH * 3 + 0.05, f"{unit!r}: {took:.3f} s"
 
 
+def test_what_is_not_linear_is_noticed() -> None:
+    def quadratic(text: str) -> None:
+        for start in range(0, len(text), 32):
+            text.find("b", start)
+
+    with pytest.raises(AssertionError, match="'a': "):
+        _is_linear(quadratic, "a")
+
+
 def _arguments(tool: Tool, text: str) -> list[bytes]:
     base = dict(tool.examples[0]) if tool.examples else {}
     base |= {name: "a" for name in tool.required_parameters if name not in base}
