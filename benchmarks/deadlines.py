@@ -102,7 +102,7 @@ def _hostile(measured: MeasuredRuntime) -> Iterator[tuple[str, Runtime, str]]:
 
 
 def main() -> int:
-    cache = _FOLDER / ".cache" / "guest"
+    cache = _FOLDER / ".cache" / "coilclaw"
     cache.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (
         tempfile.TemporaryDirectory(prefix=".work-", dir=_FOLDER) as folder,

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from typing import Any, Final, NamedTuple
 from suite.record import machine
 
 from coilclaw.bridge import JOURNAL, Handlers, Surroundings, build_registry
+from coilclaw.config.places import user_cache
 from coilclaw.policy import APPROVALS, ApprovalBook, Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import Runtime
@@ -228,7 +230,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--decisions", type=int, default=200)
     chosen = parser.parse_args()
-    engine = WasmEngine(Path.home() / ".coilclaw" / "cache", pool=2)
+    engine = WasmEngine(user_cache(os.environ) or _FOLDER / ".cache" / "coilclaw", pool=2)
     folders = [Path(tempfile.mkdtemp(prefix=".work-", dir=_FOLDER)) for _ in range(3)]
     try:
         rounds = _replay(folders[0], engine, chosen.calls, chosen.rounds)

@@ -48,7 +48,7 @@ def _peers(stack: ExitStack) -> list[PeerProcess]:
 
 def _measure(size: Size, *, with_peers: bool) -> tuple[Results, dict[str, str], list[str]]:
     """The results, the peers' versions, and the names of the measurements that are drawn."""
-    cache = _FOLDER / ".cache" / "guest"
+    cache = _FOLDER / ".cache" / "coilclaw"
     cache.mkdir(parents=True, exist_ok=True, mode=0o700)
     with ExitStack() as stack:
         # Beside the sources and not in /tmp: that may be memory, where a sync costs nothing.

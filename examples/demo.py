@@ -6,17 +6,21 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-HOME = Path(sys.prefix) / "demo-home"
 WAITS = 3
 """The exit code of a run that waits for a person."""
 
 
 def main() -> int:
-    for old in HOME.glob("coilclaw.db*"):
-        old.unlink()  # Each demo starts with an empty log; the compiled sandbox is kept.
+    with tempfile.TemporaryDirectory(prefix="coilclaw-") as home:  # Each demo starts with an empty log.
+        os.environ["COILCLAW_HOME"] = home
+        return show()
+
+
+def show() -> int:
     say("1. A script nobody here has checked. It runs in WebAssembly and can reach `tools`, nothing else.")
     code = coilclaw("run", "examples/quickstart/restock.py", "--workspace", "examples/quickstart")
     if code != WAITS:
@@ -49,8 +53,7 @@ def coilclaw_output(*args: str) -> str:
 
 def _started(args: tuple[str, ...], stdout: int | None) -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).with_name("coilclaw")), *args]
-    environment = {**os.environ, "COILCLAW_HOME": str(HOME)}
-    return subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=stdout, text=True)
+    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=stdout, text=True)
 
 
 if __name__ == "__main__":

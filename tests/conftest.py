@@ -58,9 +58,10 @@ KEY = b"k" * 32
 
 
 def cache_folder() -> Path:
-    """Where the compiled guest is kept between test runs; compiling it takes seconds."""
+    """Where the compiled guest is kept between test runs; compiling it takes seconds. Its parent can be given to a
+    command as XDG_CACHE_HOME."""
     default = Path(tempfile.gettempdir()) / f"coilclaw-test-cache-{os.getuid()}"
-    folder = Path(os.environ.get("COILCLAW_TEST_CACHE", default))
+    folder = Path(os.environ.get("COILCLAW_TEST_CACHE", default)) / "coilclaw"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 

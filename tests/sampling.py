@@ -10,16 +10,22 @@ import random
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
-__all__ = ["EVERYTHING", "sample"]
+import pytest
 
-EVERYTHING: Final = bool(os.environ.get("COILCLAW_TEST_ALL"))
+__all__ = ["EVERYTHING", "sample", "whole_only"]
+
+EVERYTHING: Final = os.environ.get("COILCLAW_TEST_ALL") == "1"
+
+whole_only: Final = pytest.mark.skipif(not EVERYTHING, reason="`make test-all` runs it")
 
 T = TypeVar("T")
 
 
-def sample(cases: Iterable[T], most: int, *, seed: int = 0) -> list[T]:
-    """At most so many of the cases, in their order; all of them when everything is to be tried."""
+def sample(cases: Iterable[T], most: int | None = None, *, share: int = 1, seed: int = 0) -> list[T]:
+    """At most so many of the cases, or one in `share`, in their order; all of them when everything is to be tried."""
     found = list(cases)
+    if most is None:
+        most = -(-len(found) // share)
     if EVERYTHING or len(found) <= most:
         return found
     chosen = sorted(random.Random(seed).sample(range(len(found)), most))

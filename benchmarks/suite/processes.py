@@ -27,13 +27,13 @@ class ProcessProbe:
         home, workspace = folder / "home", folder / "workspace"
         home.mkdir()
         workspace.mkdir()
-        (home / "cache").symlink_to(cache)
         self._script = folder / "trivial.py"
         self._script.write_text(f"{TRIVIAL}\n")
         self._environment = {
             **os.environ,
             "COILCLAW_HOME": str(home),
             "COILCLAW_WORKSPACE": str(workspace),
+            "XDG_CACHE_HOME": str(cache.parent),
             "PYDANTIC_DISABLE_PLUGINS": "1",  # As the command sets it for itself.
         }
         self._command = str(Path(sys.executable).parent / "coilclaw")

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-CACHE = Path(sys.prefix) / "demo-home/cache"
 CREATE = "calendar.events.create"
 
 
@@ -33,15 +32,13 @@ class Stage:
         self.home = folder / "home"
         shutil.copytree(HERE / "calendars", self.workspace / "calendars")
         self.home.mkdir(mode=0o700)
-        CACHE.mkdir(parents=True, mode=0o700, exist_ok=True)
-        (self.home / "cache").symlink_to(CACHE)  # The compiled sandbox is kept between demos.
 
     def coilclaw(self, *args: str) -> subprocess.CompletedProcess[str]:
         print("$ coilclaw", *(arg.replace(str(self.workspace), "WORKSPACE") for arg in args), flush=True)
         return subprocess.run(
             [str(Path(sys.executable).with_name("coilclaw")), *args],
             cwd=HERE,
-            env={**os.environ, "HOME": str(self.home.parent), "COILCLAW_HOME": str(self.home)},
+            env={**os.environ, "COILCLAW_HOME": str(self.home)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,

@@ -24,7 +24,6 @@ from typing import Any
 from stand_in import StandIn
 
 HERE = Path(__file__).resolve().parent
-CACHE = Path(sys.prefix) / "demo-home/cache"
 KEY = "phx_made_up_for_this_demo"
 TOOLS = ("tools/posthog_custom/client.py", "tools/posthog_custom/tools.py")
 
@@ -37,8 +36,6 @@ class Stage:
         self.workspace.mkdir()
         self.home = folder / "home"
         self.home.mkdir(mode=0o700)
-        CACHE.mkdir(parents=True, mode=0o700, exist_ok=True)
-        (self.home / "cache").symlink_to(CACHE)  # The compiled sandbox is kept between demos.
         (self.home / "config.toml").write_text(
             f'workspace_dir = "{self.workspace}"\n\n[integrations.posthog_custom]\nurl = "{posthog_url}"\n'
         )
@@ -48,7 +45,7 @@ class Stage:
         return subprocess.run(
             [str(Path(sys.executable).with_name("coilclaw")), *args],
             cwd=HERE,
-            env={**os.environ, "HOME": str(self.home), "COILCLAW_HOME": str(self.home), "POSTHOG_API_KEY": KEY},
+            env={**os.environ, "COILCLAW_HOME": str(self.home), "POSTHOG_API_KEY": KEY},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,

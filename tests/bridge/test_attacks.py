@@ -98,13 +98,13 @@ def test_a_classifier_that_does_not_answer_forbids(world: World) -> None:
     def write(ctx: ToolContext) -> None:
         made.append(1)
 
-    world.options["tool_seconds"] = 0.05
     bridge = world.bridge(write, seconds=60)
     answer = json.loads(bridge.call("a.write", b"{}", 1))
     release.set()
     bridge.close()
     assert (answer["ok"], answer["code"]) == (False, "classify_timeout")
-    assert "did not judge this call in time" in answer["message"]
+    assert "a.write did not judge this call in time" in answer["message"]
+    assert "`classify`" in answer["hint"]
     assert not made
     assert types(world) == ["tool.call.requested", "tool.call.denied"]
 

@@ -14,12 +14,8 @@ from tests.conftest import World
 
 from coilclaw.bridge import Handlers
 from coilclaw.bridge.handlers import LoopBlocked
-from coilclaw.bridge.loops import OVERDUE_SECONDS
 from coilclaw.sandbox import Abandoned, Deadline
 from coilclaw.sdk import ToolContext, define_tool
-
-BOUND = OVERDUE_SECONDS + 3.0
-"""What is promised is the first part; the rest is for machines with other things to do."""
 
 
 @pytest.fixture
@@ -58,12 +54,13 @@ def _block(handlers: Handlers, released: threading.Event, tool: str = "slow.tool
 
 
 def test_a_handler_that_blocks_does_not_hold_up_a_call_of_another_run(world: World, released: threading.Event) -> None:
-    entered = threading.Event()
+    entered, ended = threading.Event(), list[int]()
 
     @define_tool(id="test.block", risk="read", timeout=50)
     async def block(ctx: ToolContext) -> int:
         entered.set()
         released.wait(60)
+        ended.append(1)
         return 1
 
     @define_tool(id="test.quick", risk="read")
@@ -73,9 +70,8 @@ def test_a_handler_that_blocks_does_not_hold_up_a_call_of_another_run(world: Wor
     first, second = world.bridge(block, quick, seconds=60), world.bridge(block, quick, seconds=60)
     first.begin("test.block", b"{}", 1)
     assert entered.wait(10)
-    began = time.monotonic()
     assert json.loads(second.call("test.quick", b"{}", 1)) == {"ok": True, "value": 2}
-    assert time.monotonic() - began < BOUND
+    assert not ended
     released.set()
     ((_, answer),) = json.loads(first.wait(None))
     assert json.loads(answer) == {"ok": True, "value": 1}
@@ -89,17 +85,18 @@ def test_the_tool_that_blocks_is_named(
     with caplog.at_level(logging.WARNING):
         _block(handlers, released)
         handlers.run_async(_loop, 30, Deadline(30), tool="innocent.tool")
-    (warning,) = [record.getMessage() for record in caplog.records if "blocks the event loop" in record.getMessage()]
-    assert warning.startswith("slow.tool blocks")
+    # On a machine with other things to do, the next loop may be late as well; the first one to be named is the one.
+    first, *_ = [record.getMessage() for record in caplog.records if "blocks the event loop" in record.getMessage()]
+    assert first.startswith("slow.tool blocks")
 
 
 def test_a_tool_that_has_blocked_gets_a_loop_of_its_own(handlers: Handlers, released: threading.Event) -> None:
     _block(handlers, released)
-    shared = handlers.run_async(_loop, 30, Deadline(30), tool="other", version="other")
-    assert handlers.run_async(_loop, 30, Deadline(30), tool="other", version="other") is shared
-    own = [handlers.run_async(_loop, 30, Deadline(30), tool="slow.tool", version="slow.tool") for _ in range(2)]
-    assert own[0] is not own[1]
-    assert shared not in own
+    shared = {handlers.run_async(_loop, 30, Deadline(30), tool="other", version="other") for _ in range(5)}
+    assert len(shared) < 5
+    own = {handlers.run_async(_loop, 30, Deadline(30), tool="slow.tool", version="slow.tool") for _ in range(5)}
+    assert len(own) == 5
+    assert not shared & own
 
 
 def test_a_loop_that_was_left_behind_ends_once_it_is_free(handlers: Handlers, released: threading.Event) -> None:
@@ -117,27 +114,29 @@ def test_loops_that_are_blocked_for_good_are_bounded(handlers: Handlers, release
         _block(handlers, released, f"tool.{number}")
         if number < 7:
             handlers.run_async(_loop, 60, Deadline(60), tool="innocent.tool", version="innocent")
-    with pytest.raises(LoopBlocked, match=r"tool\.0"):
-        handlers.run_async(_loop, 60, Deadline(60), tool="innocent.tool", version="innocent")
-    released.set()
 
-    def is_free() -> bool:
+    def refused() -> str:
         try:
-            return handlers.run_async(_loop, 10, Deadline(10)) is not None
-        except LoopBlocked:
-            return False
+            handlers.run_async(_loop, 60, Deadline(60), tool="innocent.tool", version="innocent")
+        except LoopBlocked as blocked:
+            return str(blocked)
+        return ""
 
-    _wait_for(is_free)
+    _wait_for(lambda: "tool.0" in refused())
+    released.set()
+    _wait_for(lambda: not refused())
 
 
 def test_a_blocked_call_is_given_up_at_its_time(handlers: Handlers, released: threading.Event) -> None:
+    ended: list[int] = []
+
     async def block() -> None:
         released.wait(60)
+        ended.append(1)
 
-    began = time.monotonic()
     with pytest.raises(Abandoned):
-        handlers.run_async(block, 0.1, Deadline(10), tool="slow.tool")
-    assert time.monotonic() - began < 5
+        handlers.run_async(block, 0.1, Deadline(50), tool="slow.tool")
+    assert not ended
 
 
 def test_a_task_that_a_handler_left_behind_does_not_end_the_loop_of_others(handlers: Handlers) -> None:

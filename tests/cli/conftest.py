@@ -36,12 +36,12 @@ class Command:
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder / "home"),
+            # The compiled sandbox is shared by all tests; compiling it takes seconds.
+            "XDG_CACHE_HOME": str(cache_folder().parent),
             **({"COVERAGE_PROCESS_START": start} if (start := os.environ.get("COVERAGE_PROCESS_START")) else {}),
             **mutation_environment(),
         }
         self.home.mkdir(parents=True, mode=0o700)
-        # The compiled sandbox is shared by all tests; compiling it takes seconds.
-        (self.home / "cache").symlink_to(cache_folder())
 
     @property
     def line(self) -> list[str]:

@@ -9,7 +9,6 @@ from pathlib import Path
 import apsw
 import pytest
 from tests.cli.conftest import Command
-from tests.conftest import cache_folder
 
 TOOL = """
 from coilclaw.sdk import ToolContext, define_tool
@@ -27,7 +26,6 @@ def store(ctx: ToolContext, a: int) -> int:
 
 @pytest.mark.req("R241", "R292")
 def test_init_makes_home_configuration_and_workspace(coilclaw: Command) -> None:
-    (coilclaw.home / "cache").unlink()
     coilclaw.home.rmdir()
     assert not coilclaw.workspace.exists()
     done = coilclaw("init")
@@ -38,7 +36,6 @@ def test_init_makes_home_configuration_and_workspace(coilclaw: Command) -> None:
     assert (coilclaw.home / "coilclaw.db").stat().st_mode & 0o777 == 0o600
     assert (coilclaw.home / "keys/receipts.key").stat().st_mode & 0o777 == 0o600
     assert coilclaw.home.stat().st_mode & 0o777 == 0o700
-    (coilclaw.home / "cache").symlink_to(cache_folder())
     shown = re.search(r"coilclaw run (\S+)", done.out)
     assert shown is not None
     ran = coilclaw("run", shown[1])

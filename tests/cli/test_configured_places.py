@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.conftest import Command
+from tests.conftest import cache_folder
 
 
 class Configured:
@@ -76,7 +78,7 @@ def test_the_receipts_go_where_the_configuration_says(run: Configured) -> None:
 def test_the_runtimes_own_files_are_forbidden_wherever_they_are(run: Configured) -> None:
     workspace = run.coilclaw.workspace
     cache = workspace / "cache/coilclaw"
-    cache.mkdir(parents=True)
+    shutil.copytree(cache_folder(), cache)
     (cache / "guest.bin").write_text("x")
     text = f'[security]\nautonomy = "full"\n[receipts]\npath = "{workspace}/r.db"\nkey_path = "{workspace}/r.key"'
     (run.coilclaw.home / "config.toml").write_text(text)

@@ -340,21 +340,38 @@ def test_a_lock_that_is_given_back_costs_only_time(ready: Command) -> None:
     assert ready("run", "-", stdin="1").code == 0
     holder = subprocess.Popen(
         [ready.line[0].replace("coilclaw", "python"), "-c", HOLDER, str(ready.home / "coilclaw.db")],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
     with holder:
+        assert holder.stdin is not None
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        assert ready("run", "-", stdin="1").code == 0
+        script = ready.folder / "one.py"
+        script.write_text("1")
+        with subprocess.Popen(
+            [*ready.line, "run", str(script)],
+            env=ready.environment,
+            cwd=ready.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as run:
+            assert run.stderr is not None
+            assert any("Waiting for another process" in line for line in run.stderr)
+            holder.stdin.write("go on\n")
+            holder.stdin.flush()
+            assert run.wait() == 0
 
 
 HOLDER = """
-import sys, time, apsw
+import sys, apsw
 connection = apsw.Connection(sys.argv[1])
 connection.execute("BEGIN IMMEDIATE")
 print("held", flush=True)
-time.sleep(1.5)
+sys.stdin.readline()
 connection.execute("ROLLBACK")
 """
 

@@ -32,7 +32,6 @@ def short_corpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     )
     monkeypatch.setattr(escapes, "read_corpus", lambda: corpus)
     monkeypatch.setenv("COILCLAW_HOME", str(tmp_path))
-    (tmp_path / "cache").symlink_to(cache_folder())
 
     def make_engine(settings: object, *, engine: str, pool: int) -> WasmEngine:
         if engine == "restricted":

@@ -60,9 +60,16 @@ def test_restock_orders_at_once_when_a_person_agreed_in_advance(coilclaw: Comman
 
 
 def test_parallel_calls_run_together(coilclaw: Command) -> None:
-    # On a busy machine a call may be late; one after the other they are never as quick as that.
-    done = next(done for _ in range(10) if (done := run(coilclaw, "parallel.py"))["stdout"] == "in parallel\n")
-    assert done["value"] == {"tea": 12, "mug": 30, "jar": 58, "tin": 3}
+    # On a busy machine one may be late; one after the other, none would ever begin before the one before it ended.
+    for _ in range(10):
+        done = run(coilclaw, "parallel.py")
+        assert done["value"] == {"tea": 12, "mug": 30, "jar": 58, "tin": 3}
+        receipts = coilclaw("receipt", "list", "--run", done["run_id"], "--json").json
+        order = [each["type"] for each in receipts if each["type"] in ("tool.call.started", "tool.call.succeeded")]
+        assert len(order) == 8
+        if order != ["tool.call.started", "tool.call.succeeded"] * 4:
+            return
+    pytest.fail("each call began when the one before it had ended")
 
 
 def test_errors_are_values_until_they_are_unwrapped(coilclaw: Command) -> None:

@@ -28,7 +28,7 @@ from coilclaw.bridge import JOURNAL, Handlers, Surroundings, build_registry
 from coilclaw.policy import APPROVALS, ApprovalBook, Autonomy, NobodyToAsk, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import RunReport, Runtime
-from coilclaw.sandbox import Limits, Snippet
+from coilclaw.sandbox import Deadline, Limits, Snippet
 from coilclaw.sandbox.wasm import WasmEngine
 from coilclaw.sdk import Decision, ToolContext, ToolFailure, define_tool
 from coilclaw.store import Database
@@ -247,17 +247,26 @@ tools.shelf.send(line="y"); c = time.time()
     shelf.replayed(shelf.asked, report, 0)
 
 
+def stands_still(deadline: Deadline) -> bool:
+    """Whether the end of the run moves on with the time."""
+    before = deadline.ends
+    time.sleep(0.01)
+    return deadline.ends > before
+
+
 def test_time_stands_still_while_parallel_calls_wait_for_a_person_here(shelf: Shelf, time_passes: TimePasses) -> None:
     source = "[r.ok for r in [tools.shelf.send.start(line=str(n)) for n in range(2)] for r in [r.result()]]"
     around = replace(shelf.asked._around, stays=lambda: True)
     ends: list[RunReport] = []
+    limits, deadline = Limits(seconds=60), Deadline(60)
     run = threading.Thread(
         target=lambda: ends.append(
-            Runtime(around).run(Snippet(source=source), shelf.engine, shelf.registry, Limits(seconds=60))
+            Runtime(around).run(Snippet(source=source), shelf.engine, shelf.registry, limits, deadline=deadline)
         )
     )
     run.start()
-    while len(waiting := shelf.book.list("pending")) < 2:
+    # The last question is there before the run begins to wait for its answer.
+    while len(waiting := shelf.book.list("pending")) < 2 or not stands_still(deadline):
         assert run.is_alive()
     time_passes(1000)
     for each in waiting:

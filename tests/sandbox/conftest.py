@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import random
-import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import pytest
+from tests.conftest import cache_folder
 
 from coilclaw.sandbox import (
     POLL_SECONDS,
@@ -36,35 +33,9 @@ Tool = Callable[..., Any]
 
 MIB = 1024 * 1024
 
-WHOLE = os.environ.get("COILCLAW_TEST_ALL") == "1"
-"""Whether to run every case, and not a sample of those that differ little from one another."""
-
-_Case = TypeVar("_Case")
-
-
-def sampled(cases: Iterable[_Case], share: int) -> list[_Case]:
-    """One in so many of these cases, the same ones in every run; all of them if the whole is wanted."""
-    every = list(cases)
-    if WHOLE:
-        return every
-    chosen = set(random.Random(share).sample(range(len(every)), -(-len(every) // share)))
-    return [case for number, case in enumerate(every) if number in chosen]
-
-
-whole_only = pytest.mark.skipif(not WHOLE, reason="COILCLAW_TEST_ALL=1 runs it")
-
-
-def _cache() -> Path:
-    """Where compiled guests are kept from one test session to the next; nobody else may write there."""
-    named = os.environ.get("COILCLAW_TEST_CACHE")
-    folder = Path(named) if named else Path(tempfile.gettempdir()) / f"coilclaw-test-cache-{os.getuid()}"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
-
-
 ENGINES: dict[str, Callable[[], Engine]] = {
     "restricted": lambda: RestrictedEngine(spares=1),
-    "wasm": lambda: WasmEngine(_cache(), pool=2),
+    "wasm": lambda: WasmEngine(cache_folder(), pool=2),
 }
 
 

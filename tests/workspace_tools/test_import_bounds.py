@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import threading
 import time
@@ -105,13 +106,14 @@ def test_a_file_that_begins_to_hang_keeps_its_last_good_version(tmp_path: Path, 
 
 def test_what_is_given_up_adds_no_tool_when_it_ends_after_all(tmp_path: Path, write: Write) -> None:
     gate = tmp_path / "gate"
-    waiting = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"
-    stubborn = f"try:\n{''.join(f'    {line}{chr(10)}' for line in waiting.splitlines())}except BaseException: pass\n"
-    write("a/m.py", stubborn * 3 + waiting + good("a.late") + f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    os.mkfifo(gate)
+    # Opening it waits in C for somebody to open the other end; what was sent meanwhile arrives there, and is ignored.
+    stubborn = f"import os\ntry:\n    os.close(os.open({str(gate)!r}, os.O_RDONLY))\nexcept BaseException: pass\n"
+    write("a/m.py", stubborn + good("a.late") + f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
     workspace = Workspace(tmp_path, import_seconds=0.5)
     workspace.refresh()
-    gate.touch()
-    wait_until(lambda: (tmp_path / "ran").exists(), 3)
+    os.close(os.open(gate, os.O_WRONLY))
+    assert wait_until(lambda: (tmp_path / "ran").exists())
     assert values(workspace) == {}
     write("b/n.py", good("b.n"))
     workspace.refresh()

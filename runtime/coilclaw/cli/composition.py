@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -289,6 +289,16 @@ def make_engine(settings: Settings, *, engine: str | None = None, pool: int = 0)
     return _wasm_engine(settings, pool)
 
 
+def _compiled_folder(settings: Settings) -> Path:
+    """Where the compiled guest is kept: the user's cache, or the home where the user has none that can be written."""
+    with suppress(OSError):
+        if settings.cache is not None:
+            settings.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if os.access(settings.cache, os.W_OK):
+                return settings.cache
+    return settings.home / "cache"
+
+
 def _wasm_engine(settings: Settings, pool: int) -> Engine:
     """Shows progress while the guest is compiled for the first time."""
     from coilclaw.sandbox.wasm import WasmEngine
@@ -312,7 +322,7 @@ def _wasm_engine(settings: Settings, pool: int) -> Engine:
             say(f"Still compiling the sandbox, {seconds:.0f} s so far …", err=True)
         shown = True
 
-    engine = WasmEngine(settings.home / "cache", pool=pool, progress=progress)
+    engine = WasmEngine(_compiled_folder(settings), pool=pool, progress=progress)
     if shown:
         done = f"Compiled the sandbox in {time.monotonic() - began:.1f} s; from now on it loads in milliseconds."
         if live:

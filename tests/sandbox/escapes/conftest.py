@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.sandbox.conftest import ENGINES, sampled
+from tests.sampling import sample
+from tests.sandbox.conftest import ENGINES
 
 from coilclaw.sandbox import Engine, escapes
 from coilclaw.scorecard import ProvingGround, Verdict, proving_ground
@@ -57,6 +58,6 @@ def payloads_of(title: str) -> pytest.MarkDecorator:
     `coilclaw sandbox scorecard` tries them all, and so does this suite with COILCLAW_TEST_ALL=1.
     """
     (escape_class,) = escapes.read_corpus([title])
-    own = sampled((each for each in escape_class.payloads if each.origin == "own"), 3)
+    own = sample((each for each in escape_class.payloads if each.origin == "own"), share=3)
     tried = [each for each in escape_class.payloads if each.origin == "published" or each in own]
     return pytest.mark.parametrize("payload", [pytest.param(each, id=each.name) for each in tried])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.sandbox.conftest import sampled
+from tests.sampling import sample
 from tests.sandbox.escapes.conftest import Arena, arena_of
 from tests.sandbox.escapes.unprotected import UnprotectedEngine
 
@@ -46,7 +46,7 @@ def unprotected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         yield made
 
 
-@pytest.mark.parametrize("payload", sampled(PAYLOADS, 6))
+@pytest.mark.parametrize("payload", sample(PAYLOADS, share=6))
 def test_a_payload_escapes_where_there_is_no_sandbox(unprotected: Arena, payload: escapes.Payload) -> None:
     assert unprotected.attempt(payload).findings
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sandbox.conftest import Execution, whole_only
+from tests.sampling import whole_only
+from tests.sandbox.conftest import Execution
 
 from coilclaw.sandbox import Completed
 from coilclaw.sandbox.restricted import RestrictedEngine, warm_parent
