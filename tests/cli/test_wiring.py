@@ -162,6 +162,9 @@ def test_a_request_has_the_time_that_is_configured(tooled: Command) -> None:
         assert value_of(tooled, configuration, source, "--yes") == "http_timeout"
 
 
+MUCH = "code = tools.time.now(timezone='x' * 1_700_000).error.code"
+
+
 @pytest.mark.parametrize(
     ("setting", "source", "status"),
     [
@@ -171,7 +174,7 @@ def test_a_request_has_the_time_that_is_configured(tooled: Command) -> None:
         ("output_bytes = 1024", "print('x' * 2000)", "output_exceeded"),
         ("source_bytes = 1024", "'" + "x" * 2000 + "'", "rejected"),
         ("calls = 2", "[tools.time.now() for _ in range(3)]", "failed"),
-        ("kept_bytes = 4194304\nresponse_bytes = 4194304", "tools.time.now().unwrap()", "failed"),
+        ("kept_bytes = 4194304\nresponse_bytes = 2097152", f"{MUCH}\nassert code != 'evidence_budget'", "failed"),
     ],
 )
 def test_a_run_has_the_limits_that_are_configured(coilclaw: Command, setting: str, source: str, status: str) -> None:

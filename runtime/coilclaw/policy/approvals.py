@@ -131,8 +131,16 @@ class Approval:
 
     def is_for(self, question: Question, args_hash: str) -> bool:
         """Whether it was asked about exactly this call, which would run the same, under the policy that is in force."""
-        asked = (question.tool_version, question.policy_hash, question.runs_hash)
-        return (self.tool_version, self.policy_hash, self.runs_hash) == asked and self.is_of_call(question, args_hash)
+        return not self.changes(question) and self.is_of_call(question, args_hash)
+
+    def changes(self, question: Question) -> Sequence[str]:
+        """What is not as it was when this was asked, in words."""
+        compared = (
+            ("the tool", self.tool_version, question.tool_version),
+            ("the policy", self.policy_hash, question.policy_hash),
+            ("what it runs", self.runs_hash, question.runs_hash),
+        )
+        return [what for what, then, now in compared if then != now]
 
     def draft(self, kind: str, status: str, payload: Mapping[str, Any]) -> Draft:
         return Draft(
