@@ -35,6 +35,15 @@ def test_tilde_and_variables_are_expanded(tmp_path: Path, monkeypatch: pytest.Mo
     assert settings.config.workspace_dir == tmp_path / "x/here/there"
 
 
+def test_a_response_has_to_fit_into_what_is_kept(tmp_path: Path) -> None:
+    sizes = "[limits]\nkept_bytes = 4194304\nresponse_bytes = {}"
+    with pytest.raises(
+        ConfigError, match=r"(?s)limits.response_bytes.*2097152.*raise `kept_bytes` to at least 4194306"
+    ):
+        load(tmp_path / "home", sizes.format(2097153))
+    assert load(tmp_path / "home", sizes.format(2097152)).config.limits.response_bytes == 2097152
+
+
 def test_an_unset_variable_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="workspace_dir: the environment variable NOT_SET is not set"):
         load(tmp_path / "home", 'workspace_dir = "${NOT_SET}/x"')

@@ -179,6 +179,11 @@ class Admission:
         tool = self._registry.resolve(name)
         return (tool.id, tool.version) if tool is not None else None
 
+    def was_begun(self, number: int) -> bool:
+        """Whether a call was under way when an earlier process ended, so that it may have been made."""
+        prior = self._prior.get(number)
+        return prior is not None and prior.state == "started"
+
     def admit(self, name: str, sent: bytes, line: int, number: int, *, stops: bool) -> Admitted:
         """Everything that comes before the handler. Raises `Refusal`, `Waiting`, `Divergence` or `OutcomeUnknown`."""
         identity = self.identify(name, sent, line, number, stops=stops)

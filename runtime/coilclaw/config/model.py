@@ -89,6 +89,19 @@ class RunLimits(_Section):
     shell_seconds: Annotated[float, Field(gt=0)] = 15.0
     http_seconds: Annotated[float, Field(gt=0)] = 20.0
 
+    @field_validator("response_bytes")
+    @classmethod
+    def _leaves_room(cls, response_bytes: int, info: ValidationInfo) -> int:
+        """A call is made only if its largest possible result can be kept: with too large a one, none would be."""
+        kept_bytes = info.data.get("kept_bytes")
+        if kept_bytes is not None and response_bytes > kept_bytes // 2:
+            raise PydanticCustomError(
+                "response_bytes",
+                "must be at most half of `kept_bytes` ({half}); lower it, or raise `kept_bytes` to at least {enough}",
+                {"half": kept_bytes // 2, "enough": 2 * response_bytes},
+            )
+        return response_bytes
+
 
 class RestrictedSandbox(_Section):
     """Which layers confine the processes of the restricted engine; by default, all that the machine offers."""
