@@ -88,7 +88,7 @@ def test_a_channel_is_asked_about(ruled: Command) -> None:
 @pytest.mark.req("R352")
 def test_the_classification_is_really_run(ruled: Command) -> None:
     done = ruled("policy", "explain", "files.write", "--json", write("../outside"))
-    assert done.out.splitlines()[-1].startswith("Decision: deny, because of forbidden: ")
+    assert done.out.splitlines()[-1].startswith("Decision: deny: '../outside' leads out")
     reset = ruled("policy", "explain", "demo.reset", "--json", "{}", "--format", "json", DEMO_KEY="s3cret")
     assert "thinking" in reset.err
     assert reset.json["risk"] == "destructive"

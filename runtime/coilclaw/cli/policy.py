@@ -170,4 +170,5 @@ def _show(explanation: Explanation) -> None:
         why = " ".join(row[3].split())
         say(f"{'*' if decides else ' '} {cells}  {one_line(why)}")
     verdict = explanation.verdict
-    say(one_line(f"Decision: {verdict}, because of {' '.join(verdict.reason.split())}"))
+    because = ":" if verdict.forbidden else ", because of"
+    say(one_line(f"Decision: {verdict}{because} {' '.join(verdict.reason.split())}"))

@@ -24,7 +24,7 @@ def classify(tool: Tool, input: Any, context: ToolContext) -> Risk | Forbid:
         if opinion is None:
             return tool.risk
         if isinstance(opinion, Forbid):
-            return Forbid(reason=text_of(opinion.reason, _LONGEST_REASON))
+            return Forbid(reason=text_of(opinion.reason, _LONGEST_REASON), hint=text_of(opinion.hint, _LONGEST_REASON))
         return tool.risk.raised_to(Risk(opinion))
     except BaseException as error:
         # A classifier that fails has not said the call is safe.

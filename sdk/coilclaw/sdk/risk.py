@@ -60,3 +60,5 @@ class Forbid:
     """Returned by a tool's `classify`: this call is denied at every autonomy level."""
 
     reason: str
+    hint: str = ""
+    """What the caller can do instead, where the reason does not say so already."""
