@@ -18,6 +18,7 @@ FOUND = "{}\0"
 
 _NOTHING = "/dev/null"
 _LONGEST_PATH = 4_096
+_MOST_PARTS = 100
 _MOST_EFFORT = 16_000
 _EFFORT_PER_PATH = 4
 _CHARACTERS_PER_EFFORT = 64
@@ -55,7 +56,7 @@ class Places:
             raise Refused("`{}` may only be the last argument, on its own, of a program that takes files there")
         self.checked += 1
         self._count(len(text) // _CHARACTERS_PER_EFFORT)
-        if len(text) > _LONGEST_PATH or "\0" in text:
+        if len(text) > _LONGEST_PATH or text.count("/") > _MOST_PARTS or "\0" in text:
             raise Refused(f"the path {text[:50]!r}… is too long, or contains a null byte")
         if ".." in text.split("/"):
             where = "the workspace" if self.start == self.workspace and text.startswith("..") else "a folder"
