@@ -80,7 +80,7 @@ def _call(tool: Tool, context: ToolContext, arguments: Mapping[str, Any]) -> Res
     try:
         opinion = tool.classify(input, context) if tool.classify is not None else None
         if isinstance(opinion, Forbid):
-            return Err("denied", f"forbidden: {text_of(opinion.reason)}")
+            return Err("denied", text_of(opinion.reason), text_of(opinion.hint) or None)
         context.judged = opinion.runs if isinstance(opinion, Judged) else None
         return Ok(json.loads(_run(tool, input, context)))
     except ToolFailure as error:
