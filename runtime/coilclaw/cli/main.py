@@ -12,7 +12,7 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
 import click
 
 from coilclaw.cli.lazy import LazyGroup
-from coilclaw.cli.streams import open_streams
+from coilclaw.cli.streams import close_streams, open_streams
 
 __all__ = ["cli", "main"]
 
@@ -69,8 +69,7 @@ def main() -> NoReturn:
     open_streams()
     code = _run()
     try:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+        close_streams()
     except OSError:
         code = code or 1
     finally:

@@ -149,7 +149,7 @@ def _pieces(text: str, first: int, others: int) -> Iterator[str]:
 def _size(stream: TextIO) -> tuple[int, int]:
     columns, height = _USUAL
     with suppress(OSError, ValueError):
-        size = os.get_terminal_size(stream.fileno())
+        size = os.get_terminal_size(unguarded(stream).fileno())
         columns, height = size.columns or columns, size.lines or height
     return max(_NARROWEST, columns), max(_SHORTEST, height)
 

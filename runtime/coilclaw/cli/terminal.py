@@ -159,7 +159,7 @@ def _controls(char: str) -> bool:
 
 def _is_pipe(stream: TextIO) -> bool:
     try:
-        return not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+        return not stat.S_ISREG(os.fstat(unguarded(stream).fileno()).st_mode)
     except (OSError, ValueError):
         return False
 
