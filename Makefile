@@ -21,7 +21,7 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(READY): pyproject.toml $(GUEST_SOURCES) | $(BIN)/python
-	@echo "Installing CoilClaw and building the sandbox guest (about a minute the first time)" >&2
+	@echo "Installing CoilClaw and building the sandbox guest (this may take some minutes the first time)" >&2
 	@$(PIP) install -e .
 	@touch $@
 

@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import termios
@@ -13,7 +14,9 @@ from dataclasses import dataclass
 
 from tests.cli.conftest import Command
 
-__all__ = ["Session", "on_terminal"]
+__all__ = ["INTERRUPT", "Session", "on_terminal"]
+
+INTERRUPT = b"\x03"
 
 _COLOUR = re.compile(r"\x1b(\[[0-9;]*m|\(B|\\)")
 
@@ -65,7 +68,10 @@ def on_terminal(
                 while left and (at := screen.find(left[0][0], seen)) >= 0:
                     prompt, answer = left.pop(0)
                     seen = at + len(prompt)
-                    os.write(master, answer)
+                    if answer == INTERRUPT:  # This terminal controls no process, so it sends no signal.
+                        process.send_signal(signal.SIGINT)
+                    else:
+                        os.write(master, answer)
         except OSError:
             pass  # Linux reports the end of a terminal this way.
         piped = process.stdout.read() if process.stdout is not None else b""

@@ -540,3 +540,17 @@ def test_a_line_end_in_a_receipt_forges_no_line_of_output(coilclaw: Command) -> 
     done = coilclaw("receipt", "verify", str(file))
     assert done.code == 1
     assert len(done.out.splitlines()) == 1
+
+
+def test_a_window_without_conditions_says_so_and_how_to_close_it(ready: Command) -> None:
+    asked = waits(ready, "tools.ledger.add(line='a').unwrap()")["approvals"][0]
+    done = ready("approval", "approve", asked["id"], "--window", "1m")
+    (window,) = ready("approval", "windows", "--json").json
+    close = f"coilclaw approval revoke {window['id']}"
+    assert "of ledger.add with any arguments for 60 s" in done.err
+    assert close in done.err
+    assert "with any arguments" in ready("approval", "windows").out
+    cancelled = ready("cancel", asked["run_id"])
+    assert f"Window {window['id']} stays open: ledger.add with any arguments" in cancelled.err
+    assert close in cancelled.err
+    assert ready("cancel", "run-xyz").err.startswith("Error: there is no run 'run-xyz'\n")

@@ -131,6 +131,19 @@ def test_what_is_not_public_is_forbidden_at_every_level(tmp_path: Path, tool: An
     assert isinstance(judged(tool, context(tmp_path, domains=("*",), private=()), url=url), Forbid)
 
 
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("example.org", "'example.org' is not a full address; write https://example.org"),
+        ("http://127.0.0.1:1/", 'http_private = ["127.0.0.1:1"]'),
+    ],
+)
+def test_a_refusal_says_what_to_write_or_to_set(tmp_path: Path, url: str, told: str) -> None:
+    opinion = judged(get, context(tmp_path, private=()), url=url)
+    assert isinstance(opinion, Forbid)
+    assert told in opinion.reason
+
+
 @pytest.mark.parametrize("url", FORBIDDEN)
 def test_the_handler_refuses_what_is_forbidden_too(tmp_path: Path, url: str) -> None:
     with pytest.raises(ToolFailure):

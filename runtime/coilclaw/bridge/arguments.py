@@ -13,7 +13,7 @@ from coilclaw.receipts import NotCanonical, contents_json
 from coilclaw.sdk import Tool
 from coilclaw.sdk.legible import kind_of
 
-__all__ = ["bind", "signature", "unknown_argument", "validate"]
+__all__ = ["bind", "signature", "type_words", "unknown_argument", "validate"]
 
 MAX_INPUT_BYTES: Final = 1024 * 1024
 _DEEPEST_KIND: Final = 3
@@ -126,7 +126,7 @@ def signature(tool: Tool) -> str:
     parts = []
     for name in tool.parameters:
         mark = "" if name in tool.required_parameters else "?"
-        parts.append(f"{name}{mark}: {_kind(properties.get(name))}")
+        parts.append(f"{name}{mark}: {type_words(properties.get(name))}")
     return ", ".join(parts) or "no arguments"
 
 
@@ -136,7 +136,7 @@ def unknown_argument(tool: Tool, name: str) -> str:
     return f"it has no argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
-def _kind(schema: Any, depth: int = 0) -> str:
+def type_words(schema: Any, depth: int = 0) -> str:
     """The type of a value in words. A schema may come from a server, and have anything in it."""
     if not isinstance(schema, dict) or depth > _DEEPEST_KIND:
         return "any"
@@ -145,9 +145,9 @@ def _kind(schema: Any, depth: int = 0) -> str:
         options = [{"type": each} for each in kind]
     if isinstance(options, list):
         # What may be left out may usually be null too, which is worth no word.
-        kinds = [_kind(each, depth + 1) for each in options[:_MOST_KINDS] if each != {"type": "null"}]
+        kinds = [type_words(each, depth + 1) for each in options[:_MOST_KINDS] if each != {"type": "null"}]
         return " or ".join(dict.fromkeys(kinds)) or "null"
     if kind == "array":
-        item = _kind(schema.get("items"), depth + 1)
+        item = type_words(schema.get("items"), depth + 1)
         return f"list of {item}s" if item.isalpha() and item != "any" else "list"
     return kind if isinstance(kind, str) else "object" if "$ref" in schema else "any"

@@ -1,7 +1,7 @@
 """The one path every call takes, from the moment it is issued to its receipts and its answer.
 
-issued → resolve → validate → policy's own denial → room → classify → decide → [ask] → record → handler → bound, redact
-→ record → answer
+issued → resolve → stop → policy by tool → validate → record `requested` → secrets → rules about arguments → room
+→ classify → policy → [approval] → record `started` → handler → bound, redact → record → answer
 
 A snippet, `coilclaw tool run`, and whatever else runs tools come through here; there is no second way. What comes
 before the handler is in `admission.py`.

@@ -51,7 +51,7 @@ _ENTER: Final = "INSERT INTO journal SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FR
 _CONTENTS: Final = (
     "SELECT CAST(body AS BLOB) FROM json_each(?) AS wanted LEFT JOIN contents ON contents.hash = wanted.value"
 )
-"""In the order in which they are wanted, without a body if it was pruned."""
+"""In the order in which they are wanted, without a body if it is missing."""
 _HOLD: Final = "UPDATE runs SET process = process WHERE run_id = ? AND fence = ?"
 
 
@@ -89,7 +89,7 @@ class Recorded:
     database: Database
 
     def results(self, hashes: Sequence[str | None], most_bytes: int) -> list[bytes | None]:
-        """What these hashes stand for, from the first until there are so many bytes; None for what was pruned.
+        """What these hashes stand for, from the first until there are so many bytes; None for what is missing.
 
         Raises DamagedReceipt for one that was changed.
         """

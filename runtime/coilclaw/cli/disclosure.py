@@ -37,7 +37,7 @@ def shown_risk(risk: str) -> str:
 
 
 def arguments_of(approval: Approval, log: ReceiptLog) -> Any:
-    """The arguments the question is about, or None when they were pruned."""
+    """The arguments the question is about, or None when they are missing."""
     body = log.contents(approval.args_hash)
     return None if body is None else json.loads(body)
 

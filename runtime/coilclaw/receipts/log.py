@@ -318,7 +318,7 @@ class ReceiptLog:
         return receipt
 
     def contents(self, content_hash: str) -> bytes | None:
-        """What a hash in a receipt stands for, or None if it was pruned."""
+        """What a hash in a receipt stands for, or None if it is missing."""
         rows = self._database.read("SELECT CAST(body AS BLOB) FROM contents WHERE hash = ?", (content_hash,))
         if not rows:
             return None
