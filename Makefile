@@ -56,7 +56,7 @@ lint: $(READY) $(DEV) ## ruff, mypy, pyright and import-linter
 unit: $(READY) $(DEV) ## The tests alone
 	@$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist worksteal -q $(ARGS)
 
-mutants: $(READY) $(DEV) ## Break the code in a hundred small ways, one at a time; tests must notice each (ARGS=policy: some)
+mutants: $(READY) $(DEV) ## Break the code in 200 small ways, one at a time; tests must notice each (ARGS=policy: some)
 	@$(BIN)/python tests/mutants/run.py $(ARGS)
 
 coverage: ## The tests, and which lines of which module they reach; takes half as long again

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from coilclaw.sdk import Tool
 
-__all__ = ["UNITS", "hostile_snippet"]
+__all__ = ["MANY", "UNITS", "hostile_snippet"]
 
 UNITS: Final = (
     "a", "a|", "$[", "$((", "{a,b}", "(", "[", "[[", "\\", "\"", "'", "`", "../", "/", "./a/", "%2e", "*", "**/", "*a",
@@ -16,6 +16,9 @@ UNITS: Final = (
     "\u0301", "\u212b", "\U0001f468\u200d", "\ufdfa",
 )  # fmt: skip
 """Repeated up to the limit, each is what some parser backtracks over, nests with, or expands."""
+
+MANY: Final = ("[1] * 500_000", "[[]] * 330_000", "[1] * 49_000", "{f'k{n}': '' for n in range(80_000)}")
+"""As the value of a parameter: more values than a validator may look at, or just as many as it may."""
 
 _LIMIT: Final = 1024 * 1024 - 4096
 """Just below what the bridge takes as the arguments of one call."""
@@ -36,13 +39,17 @@ def hostile_snippet(tool: Tool, *, hidden: bool, units: tuple[str, ...] = UNITS)
         for length in dict.fromkeys((_longest(tool, name), 32_000, _LIMIT))
         if length
     ]
+    many = [[name, shape] for name in _properties(tool) for shape in MANY]
     reach = f"t = tools\nfor part in {tool.id.split('.')!r}:\n    t = getattr(t, part)\n" if hidden else ""
     call = "t" if hidden else f"tools.{tool.id}"
     return f"""
 import json
-base, cases = json.loads({json.dumps(json.dumps([base, cases]))})
+base, cases, many = json.loads({json.dumps(json.dumps([base, cases, many]))})
 {reach}
 while True:
+    for name, shape in many:
+        {call}(**{{**base, name: eval(shape)}})
+    {call}(**{{**base, **{{f"k{{n}}": 1 for n in range(90_000)}}}})
     for name, unit, length in cases or [["", "", 0]]:
         text = (unit * (length // len(unit.encode()) + 1))[:length] if unit else ""
         while len(text.encode()) > {_LIMIT}:

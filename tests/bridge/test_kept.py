@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conftest import KEY, World
+from tests.sampling import EVERYTHING
 
 from coilclaw.bridge import JOURNAL, Handlers, Surroundings, build_registry
 from coilclaw.bridge.kept import KeptBytes
@@ -21,8 +21,7 @@ from coilclaw.sdk import Decision, ToolContext, define_tool
 from coilclaw.store import Database
 
 MIB = 1024 * 1024
-FULL = bool(os.environ.get("COILCLAW_TEST_ALL"))
-CALLS, SIZE, BUDGET = (1000, MIB - 64, 64 * MIB) if FULL else (100, MIB // 8, 8 * MIB)
+CALLS, SIZE, BUDGET = (1000, MIB - 64, 64 * MIB) if EVERYTHING else (100, MIB // 8, 8 * MIB)
 
 
 @define_tool(id="test.echo", risk="read")
@@ -38,10 +37,6 @@ def hidden(ctx: ToolContext, text: str) -> int:
 @define_tool(id="test.save", risk="write")
 def save(ctx: ToolContext, text: str) -> int:
     return len(text)
-
-
-WAL_BYTES = 16 * MIB if FULL else 6 * MIB
-"""The write-ahead log of an open database has a size of its own; it is gone once the database is closed."""
 
 
 def _on_disk(database: Database) -> int:
@@ -82,7 +77,7 @@ codes
             handlers.close()
             assert report.status == "completed", report.error
             assert sum(report.value.values()) == CALLS
-            assert _on_disk(database) < BUDGET + WAL_BYTES
+            assert _on_disk(database) < BUDGET
             assert log.verify().ok
             if tool.startswith("test.echo"):
                 # Nearly all of the budget is used before anything is refused.
@@ -90,7 +85,7 @@ codes
                 assert report.value["ok"] * 2 * SIZE > BUDGET * 3 // 4
             else:
                 assert set(report.value) <= {"unknown_tool", "denied"}
-                assert _on_disk(database) < (BUDGET + WAL_BYTES) // 2
+                assert _on_disk(database) < BUDGET // 2
     assert sum(file.stat().st_size for file in (tmp_path / "home").iterdir()) < BUDGET
 
 
@@ -175,6 +170,32 @@ def test_the_same_contents_take_room_once() -> None:
     kept.count("a", 5000)
     assert kept.has_room("a", 5000, 3000)
     assert not kept.has_room("b", 5000, 3000)
+
+
+def test_an_eighth_of_the_budget_is_left_for_receipts() -> None:
+    assert KeptBytes(8000).has_room("a", 1000, 6000)
+    assert not KeptBytes(8000).has_room("a", 1000, 6001)
+
+
+def test_room_that_a_call_holds_is_nobody_elses_until_it_is_given_back() -> None:
+    kept = KeptBytes(8000)
+    assert kept.hold(4000, Deadline(30))
+    assert not kept.hold(4000, Deadline(0)), "there is no time to wait for it"
+    kept.release(4000)
+    assert kept.hold(4000, Deadline(0))
+
+
+@pytest.mark.parametrize("size", [500, 5000])
+def test_arguments_count_whatever_their_size(world: World, size: int) -> None:
+    world.options["response_bytes"] = 100
+    bridge = world.bridge(hidden, limits=Limits(kept_bytes=80_000, calls=1000))
+    codes: list[str | None] = []
+    while "evidence_budget" not in codes:
+        sent = json.dumps({"text": f"{len(codes):0{size}}"}).encode()
+        codes.append(json.loads(bridge.call("test.hidden", sent, 1)).get("code"))
+        assert len(codes) * size < 80_000
+    bridge.close()
+    assert len(codes) * size > 50_000
 
 
 def test_calls_side_by_side_wait_for_each_other_s_room(world: World) -> None:

@@ -24,6 +24,7 @@ def test_a_secret_inside_another_does_not_uncover_the_rest_of_it() -> None:
     [
         ("say abcdefgh", "say [secret LONG]"),
         (["abcd", {"abcd": 'q"\\é\n5'}], ["[secret SHORT]", {"[secret SHORT]": "[secret ODD]"}]),
+        ('say q"\\é\n5', "say [secret ODD]"),
         ([123456, 9, 1.5, True, None], ["[secret NUMBER]", 9, 1.5, True, None]),
         ({"xyz": "nothing to hide"}, {"xyz": "nothing to hide"}),
     ],

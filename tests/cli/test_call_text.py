@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from coilclaw.cli.call_text import argument_rows
+from coilclaw.cli.call_text import argument_rows, runs_rows
 from coilclaw.cli.difference import difference_rows
 from coilclaw.cli.paging import Row, folded
 from coilclaw.sdk.legible import cells
@@ -158,3 +158,32 @@ def test_no_text_makes_comparing_slow_or_leaves_lines_out() -> None:
     assert time.process_time() - began < 10
     assert _applied(old, rows) == new
     assert sum(row.startswith("+") for row in rows) >= 19_000
+
+
+def runs_shown(runs: str) -> list[str]:
+    return [f"{row.lead}{row.text}" for row in runs_rows(runs)]
+
+
+def test_what_runs_is_shown_whole_and_by_its_parts() -> None:
+    words = ["cat", *(f"file-{number}.txt" for number in range(9))]
+    assert runs_shown(json.dumps([{"cd": "sub"}, words, "|", ["sort"], {"1>": "out"}])) == [
+        '    - {"cd": "sub"}',
+        "    -",
+        *(f"      - {json.dumps(word)}" for word in words),
+        '    - "|"',
+        '    - ["sort"]',
+        '    - {"1>": "out"}',
+    ]
+    assert runs_shown("[]") == ["    nothing"]
+
+
+@pytest.mark.parametrize("runs", ['[{"a": 1, "a": 2}]', '["a","b"]', '{"a": 1}', "plain", "[" * 5000, '["\\u0061"]'])
+def test_what_is_not_in_the_one_form_is_shown_as_it_is(runs: str) -> None:
+    assert runs_shown(runs) == [f"    | {runs}"]
+
+
+def test_what_runs_forges_no_line_of_the_question() -> None:
+    assert runs_shown(f"one\n{FORGED}\r{FORGED}") == ["    | one", f"    | {FORGED}\\r{FORGED}"]
+    hostile = runs_shown(json.dumps([["cat", f"a\n{FORGED}"]]))
+    assert hostile
+    assert all(line.startswith("    ") for line in hostile)

@@ -153,6 +153,7 @@ def test_a_pending_row_that_was_made_granted_executes_nothing(ready: Command) ->
         "expires_at = expires_at + 1000000",
         "decided_by = 'cfo'",
         "decided_after = (SELECT max(seq) FROM receipts)",
+        "runs_hash = args_hash",
     ],
 )
 def test_a_granted_row_that_was_changed_executes_nothing(ready: Command, change: str) -> None:

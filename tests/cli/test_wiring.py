@@ -95,6 +95,17 @@ def test_forbidden_paths_are_in_force_at_every_autonomy(tooled: Command, autonom
     assert [each.name for each in place.iterdir()] == ["key"]
 
 
+def test_the_history_of_a_forbidden_path_is_forbidden_too(tooled: Command) -> None:
+    """Git keeps every version of it beside the others."""
+    (tooled.workspace / "inner" / ".git").mkdir(parents=True)
+    (tooled.workspace / "inner" / ".git" / "packed").write_text("k")
+    source = "code(tools.shell.run(command='cat inner/.git/packed'))"
+    security = '[security]\nshell_allow = ["cat"]\n'
+    assert value_of(tooled, security, source, "--yes") is None
+    forbidding = f'{security}forbidden_paths = ["{tooled.workspace}/inner/private/key"]'
+    assert value_of(tooled, forbidding, source, "--yes") == "denied"
+
+
 @pytest.mark.req("R345")
 @pytest.mark.parametrize("autonomy", ["supervised", "full"])
 def test_forbidden_commands_are_in_force_at_every_autonomy(tooled: Command, autonomy: str) -> None:
@@ -160,6 +171,7 @@ def test_a_request_has_the_time_that_is_configured(tooled: Command) -> None:
         ("output_bytes = 1024", "print('x' * 2000)", "output_exceeded"),
         ("source_bytes = 1024", "'" + "x" * 2000 + "'", "rejected"),
         ("calls = 2", "[tools.time.now() for _ in range(3)]", "failed"),
+        ("kept_bytes = 4194304\nresponse_bytes = 4194304", "tools.time.now().unwrap()", "failed"),
     ],
 )
 def test_a_run_has_the_limits_that_are_configured(coilclaw: Command, setting: str, source: str, status: str) -> None:

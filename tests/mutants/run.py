@@ -176,9 +176,15 @@ def report(results: Sequence[Result], seconds: float) -> int:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:
-        for each in tuple(_running):
-            os.killpg(each, signal.SIGKILL)
-        os._exit(130)
+    with tempfile.TemporaryDirectory() as bytecode:
+        # Kept for the next pytest, outside the tree: otherwise each would spend most of its time compiling.
+        os.environ["PYTHONPYCACHEPREFIX"] = bytecode
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        try:
+            code = main(sys.argv[1:])
+        except KeyboardInterrupt:
+            code = 130
+            for each in tuple(_running):
+                os.killpg(each, signal.SIGKILL)
+    sys.stdout.flush()
+    os._exit(code)  # Threads that still wait for a pytest are not waited for.

@@ -25,7 +25,7 @@ def size():
 
 
 def test_the_list_is_long_and_fits_the_source() -> None:
-    assert len(MUTATIONS) >= 60
+    assert len(MUTATIONS) >= 150
     assert len({(each.where, each.old, each.new) for each in MUTATIONS}) == len(MUTATIONS)
     assert unusable(MUTATIONS) == []
     assert [place for place in places(MUTATIONS) if not (ROOT / place.partition("::")[0]).exists()] == []

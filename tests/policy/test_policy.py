@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from coilclaw.policy import Autonomy, Policy, Rule, classify
-from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext, define_tool
+from coilclaw.policy import Autonomy, Policy, Rule, classify, judge
+from coilclaw.sdk import Decision, Forbid, Judged, Risk, Tool, ToolContext, define_tool
+from coilclaw.sdk.risk import LONGEST_RUNS
 
 CONTEXT = ToolContext(workspace=Path())
 
@@ -82,3 +83,40 @@ def test_a_classifier_that_raises_forbids() -> None:
 
 def test_levels_are_names_for_risks() -> None:
     assert [risk.level for risk in Risk] == ["low", "medium", "high"]
+
+
+class Shifty(str):
+    """Text that says something else of itself than it is."""
+
+    def __str__(self) -> str:
+        return "other"
+
+    def __len__(self) -> int:
+        return 1
+
+
+def test_what_a_tool_says_will_run_is_plain_text_and_never_lowers_the_risk() -> None:
+    said = judge(tool("write", classifier=lambda i, c: Judged(risk="read", runs=Shifty("rm a b"))), None, CONTEXT)
+    assert said == Judged(risk=Risk.WRITE, runs="rm a b")
+    assert isinstance(said, Judged)
+    assert type(said.runs) is str
+    raised = tool("read", classifier=lambda i, c: Judged(risk="destructive", runs=""))
+    assert judge(raised, None, CONTEXT) == Judged(risk=Risk.DESTRUCTIVE, runs="")
+    assert classify(raised, None, CONTEXT) is Risk.DESTRUCTIVE
+
+
+@pytest.mark.parametrize(
+    ("risk", "runs"),
+    [
+        ("write", "x" * (LONGEST_RUNS + 1)),
+        ("write", Shifty("x" * (LONGEST_RUNS + 1))),
+        ("write", "\ud800"),
+        ("write", b"x"),
+        ("write", None),
+        ("none", "x"),
+        (None, "x"),
+    ],
+    ids=range(7),
+)
+def test_what_cannot_be_shown_whole_is_forbidden(risk: Any, runs: Any) -> None:
+    assert isinstance(judge(tool("read", classifier=lambda i, c: Judged(risk=risk, runs=runs)), None, CONTEXT), Forbid)

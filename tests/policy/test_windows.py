@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.conftest import CallOf
 
-from coilclaw.policy import APPROVALS, ApprovalBook, Grant, NoSuchWindow, Question
+from coilclaw.policy import APPROVALS, Approval, ApprovalBook, Grant, NoSuchWindow, Question
 from coilclaw.receipts import MIGRATIONS, Conflict, DamagedReceipt, Draft, ReceiptLog, digest, now
 from coilclaw.sdk import Risk
 from coilclaw.store import Database, Migration
@@ -107,6 +107,21 @@ def test_an_expired_window_stays_closed_when_the_clock_is_set_back(
     assert ApprovalBook(database, log).windows() == [], "also for another process"
 
 
+def test_a_window_closes_by_itself(book: ApprovalBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = time.time
+    grant = opened(book, seconds=30)
+    assert not grant.is_over(0)
+    monkeypatch.setattr(time, "time", lambda: real() + 31)
+    assert grant.is_over(0)
+    assert book.windows() == []
+
+
+def test_no_window_is_open_for_longer_than_a_quarter_of_an_hour(book: ApprovalBook) -> None:
+    grant = opened(book, seconds=24 * 3600)
+    assert grant.expires_at <= time.time() + 15 * 60
+    assert grant.boot_ends - opened(book, seconds=1).boot_ends <= 15 * 60
+
+
 def test_a_restart_of_the_machine_closes_windows(book: ApprovalBook, monkeypatch: pytest.MonkeyPatch) -> None:
     opened(book)
     monkeypatch.setattr("coilclaw.policy.decisions.this_boot", lambda: "another")
@@ -140,12 +155,40 @@ def test_a_row_without_the_receipt_of_it_opens_nothing(book: ApprovalBook, datab
     assert ApprovalBook(database, book._log).windows() == []
 
 
-def test_a_receipt_that_was_put_into_the_log_by_hand_opens_nothing(book: ApprovalBook, database: Database) -> None:
+def test_neither_a_use_nor_a_closing_is_undone_by_the_table(
+    book: ApprovalBook, database: Database, log: ReceiptLog
+) -> None:
+    used, closed = opened(book, uses=2), opened(book, uses=2)
+    draft = Draft("tool.call.approved", "allowed", now(), payload={"decision": "window", "grant": used.id})
+    log.append(draft, rows=[book.use(used)])
+    book.close_window(closed.id, decided_by="me")
+    assert [(each.id, each.uses_left) for each in book.windows()] == [(used.id, 1)]
+    with database.transaction() as connection:
+        connection.execute("UPDATE grants SET uses_left = 2")
+    assert book.windows() == ApprovalBook(database, log).windows() == []
+
+
+def test_uses_that_appear_after_the_look_are_not_used(book: ApprovalBook, database: Database, log: ReceiptLog) -> None:
+    grant = opened(book, uses=2)
+    with database.transaction() as connection:
+        connection.execute("UPDATE grants SET uses_left = 3")
+    with pytest.raises(Conflict):
+        log.append(rows=[book.use(grant)])
+
+
+@pytest.mark.parametrize(("rehashed", "is_last"), [(False, True), (False, False), (True, True), (True, False)])
+def test_a_receipt_that_was_changed_in_the_log_opens_nothing(
+    book: ApprovalBook, database: Database, log: ReceiptLog, rehashed: bool, is_last: bool
+) -> None:
     opened(book, uses=2)
+    if not is_last:
+        log.append(Draft("run.started", "running", now()))
     with database.transaction() as connection:
         body: Any = connection.execute("SELECT body FROM receipts WHERE seq = 1").fetchall()[0][0]
         forged = body.replace(b'"uses":2', b'"uses":9')
-        connection.execute("UPDATE receipts SET body = ?, receipt_hash = ? WHERE seq = 1", (forged, digest(forged)))
+        connection.execute("UPDATE receipts SET body = ? WHERE seq = 1", (forged,))
+        if rehashed:
+            connection.execute("UPDATE receipts SET receipt_hash = ? WHERE seq = 1", (digest(forged),))
         connection.execute("UPDATE grants SET uses_left = 9")
     with pytest.raises(DamagedReceipt):
         ApprovalBook(database, book._log).windows()
@@ -234,6 +277,56 @@ def test_a_decision_is_proven_by_its_receipt_alone(book: ApprovalBook, database:
     with database.transaction() as connection:
         connection.execute("UPDATE approvals SET status = 'granted'")
     assert not book.is_proven(book.get(first.id)), "it was used"
+
+
+@pytest.fixture
+def first(book: ApprovalBook) -> Approval:
+    asked = question()
+    return book.ask(asked, digest(b"{}"), Draft("tool.call.requested", "pending", now(), "run-1"))
+
+
+def edit(database: Database, change: str) -> None:
+    with database.transaction() as connection:
+        connection.execute(f"UPDATE approvals SET {change}")
+
+
+@pytest.mark.parametrize("decided_after", ["NULL", "0"])
+@pytest.mark.parametrize("status", ["granted", "denied"])
+def test_no_decision_in_the_table_is_proven_without_a_receipt(
+    book: ApprovalBook, database: Database, first: Approval, status: str, decided_after: str
+) -> None:
+    edit(database, f"status = '{status}', decided_by = 'me', decided_after = {decided_after}")
+    assert not book.is_proven(book.get(first.id))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "run_id = 'run-2'",
+        "call_id = 'call-1-4'",
+        "tool = 'shelf.drop'",
+        "tool_version = 'sha256:2'",
+        "args_hash = 'x'",
+        "policy_hash = 'policy-2'",
+        "expires_at = expires_at + 1",
+        "decided_by = 'lee'",
+    ],
+)
+@pytest.mark.parametrize("granted", [True, False])
+def test_a_decision_is_proven_for_exactly_what_it_was_made_about(
+    book: ApprovalBook, database: Database, first: Approval, granted: bool, change: str
+) -> None:
+    assert book.is_proven(book.decide(first.id, granted=granted, decided_by="me"))
+    edit(database, change)
+    assert not book.is_proven(book.get(first.id))
+
+
+def test_a_yes_beside_a_no_is_not_proven(book: ApprovalBook, database: Database, first: Approval) -> None:
+    book.decide(first.id, granted=True, decided_by="me")
+    edit(database, "status = 'pending'")
+    book.decide(first.id, granted=False, decided_by="me")
+    edit(database, "status = 'granted', decided_after = 0")
+    assert not book.is_proven(book.get(first.id))
 
 
 def test_questions_of_an_earlier_form_stay_open(tmp_path: Path) -> None:

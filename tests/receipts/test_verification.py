@@ -346,6 +346,35 @@ def test_an_export_that_was_linked_anew_must_still_be_made_of_receipts(
     assert (result.ok, result.first_bad) == (False, 1)
 
 
+@pytest.mark.parametrize(
+    "promise",
+    [
+        {"type": "tool.call.requested", "args_hash": "{}"},
+        {"type": "tool.call.requested", "args_hash": "{}", "payload": {"arguments_bytes": 9}, "kept": False},
+        {"type": "tool.call.denied", "args_hash": "{}", "payload": {"arguments_bytes": 9}, "kept": False},
+        {"type": "tool.call.started", "args_hash": "{}"},
+        {"type": "tool.call.pending", "args_hash": "{}"},
+        {"type": "tool.call.succeeded", "result_hash": "{}"},
+        {"type": "run.started", "payload": {"kind": "snippet", "code_hash": "{}"}},
+        {"type": "run.started", "payload": {"kind": "call", "code_hash": "{}"}, "kept": False},
+        {"type": "run.started", "payload": {"kind": "call", "inputs_hash": "{}"}},
+        {"type": "tool.module.loaded", "payload": {"content_hash": "{}"}},
+        {"type": "tool.module.trusted", "payload": {"content_hash": "{}"}},
+    ],
+    ids=str,
+)
+def test_each_kind_of_receipt_promises_what_it_has_the_hash_of(tmp_path: Path, promise: dict[str, Any]) -> None:
+    body = b'"kept"'
+    filled = json.loads(json.dumps(promise).replace('"{}"', f'"{digest(body)}"'))
+    kept = filled.pop("kept", True)
+    draft = Draft(status="allowed", timestamp="2026-05-12T14:00:00.000000Z", **filled)
+    with Database(tmp_path / "x.db", MIGRATIONS) as database, ReceiptLog(database, KEY) as log:
+        log.append(draft, contents={digest(body): body})
+        assert log.verify().ok
+    tamper(tmp_path / "x.db", ("DELETE FROM contents", ()))
+    assert verify(tmp_path / "x.db").ok is not kept
+
+
 def test_contents_that_receipts_stand_for_must_be_there(tmp_path: Path) -> None:
     place = tmp_path / "x.db"
     kept = [f'"{number}"'.encode() for number in range(5000)]

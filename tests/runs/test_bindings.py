@@ -19,7 +19,8 @@ import pytest
 from tests.conftest import World
 
 from coilclaw.bridge import Bridge, RunFacts
-from coilclaw.bridge.asking import Asking
+from coilclaw.bridge.asking import Asking, Denied
+from coilclaw.bridge.calls import PriorCall
 from coilclaw.policy import Answer, Approval, ApprovalBook, Autonomy, Policy, Question, Rule
 from coilclaw.receipts import Draft, digest, now
 from coilclaw.runs import NotResumable, RunReport, Runtime
@@ -314,6 +315,38 @@ def test_a_no_is_stronger_than_a_window(waits: Waits) -> None:
     waits.world.open_window(waits.book, send)
     assert waits.resume(report).value == "approval_denied"
     assert waits.done == []
+
+
+@pytest.mark.parametrize("later", [{"tool_version": "sha256:9"}, {"policy_hash": "policy-9"}, {}])
+@pytest.mark.parametrize("asked_again", [False, True])
+def test_a_no_is_the_answer_for_good(
+    world: World, database: Database, later: dict[str, Any], asked_again: bool
+) -> None:
+    """Also to the same call of an edited tool, under another policy, or asked about a second time with a yes."""
+    book = ApprovalBook(database, world.log)
+    world.approver = NobodyMayAsk()
+    world.options |= {"database": database, "book": book}
+    question = _question(random.Random(8))
+    args_hash = digest(question.arguments.encode())
+    book.decide(book.ask(question, args_hash, _requested(question)).id, granted=False, decided_by="me")
+    changed = replace(question, **later)
+    if asked_again:
+        book.decide(book.ask(changed, args_hash, _requested(changed)).id, granted=True, decided_by="me")
+    with pytest.raises(Denied) as caught:
+        Asking(world.surroundings(), Deadline(30)).leave(changed, _requested(changed))
+    assert caught.value.refusal.code == "approval_denied"
+
+
+def test_a_call_that_was_given_up_is_not_made_again_unasked(world: World) -> None:
+    """It ended without an answer, and may have been made all the same; the policy would allow it."""
+    world.autonomy, world.approver = Autonomy.FULL, NobodyMayAsk()
+    prior = PriorCall(1, "shelf.send", send.version, digest(b'{"line":"x"}'), "ended")
+    facts = RunFacts("run-0001", None, Limits(), Deadline(30), {1: prior})
+    bridge = Bridge(world.surroundings(), world.registry(send), facts)
+    with pytest.raises(RunEnded):
+        bridge.call("shelf.send", b'{"line": "x"}', 1)
+    bridge.close()
+    assert not (world.workspace / "done").exists()
 
 
 def test_questions_of_a_run_that_is_over_are_void(waits: Waits) -> None:

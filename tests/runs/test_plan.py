@@ -362,6 +362,7 @@ def question_of(planned: ApprovedPlan, rehearsal: Rehearsal) -> Question:
         {"arguments": '{"what": "x"}'},
         {"arguments": '{"what":"y"}'},
         {"policy_hash": ""},
+        {"runs": ""},
     ],
     ids=lambda change: "-".join(f"{key} {value}" for key, value in change.items()),
 )

@@ -18,10 +18,10 @@ from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
 from coilclaw.bridge.registry import Registry
 from coilclaw.bridge.surroundings import Surroundings
 from coilclaw.bridge.trail import bounded, following, refused
-from coilclaw.policy import Question, classify
+from coilclaw.policy import Question, judge, runs_facts
 from coilclaw.receipts import Draft, Row, digest, now
 from coilclaw.sandbox import Abandoned, Deadline, Diverged, Failed, Limits, RunEnded, SnippetError
-from coilclaw.sdk import Decision, Forbid, OperatorError, Risk, Tool, ToolContext
+from coilclaw.sdk import Decision, Forbid, Judged, OperatorError, Risk, Tool, ToolContext
 from coilclaw.sdk.legible import text_of
 
 __all__ = [
@@ -229,7 +229,10 @@ class Admission:
         )
         if prior is not None and begun:
             return self._again(asked, identity, prior)
-        return self.decide(asked, identity, self._classify(asked, identity))
+        asked, classified = self._classify(asked, identity)
+        if asked.runs is not None and not self._has_room_to_show(asked.runs):
+            raise self.refuse(call, requested, self.kept.refusal(), unkept=identity.kept)
+        return self.decide(asked, identity, classified)
 
     def _own_denial(self, tool: Tool, identity: Identity | None = None, input: Any = None) -> Refusal | None:
         """The refusal that policy gives by itself, whatever risk the tool's classifier would name.
@@ -256,6 +259,9 @@ class Admission:
     def _has_room(self, identity: Identity) -> bool:
         return self.kept.has_room(identity.args_hash, len(identity.kept), self._around.response_bytes)
 
+    def _has_room_to_show(self, runs: str) -> bool:
+        return self.kept.has_room(digest(runs.encode()), len(runs.encode()), self._around.response_bytes)
+
     def decide(
         self, asked: Admitted, identity: Identity, classified: Risk | Forbid, again: _Again | None = None
     ) -> Admitted:
@@ -276,7 +282,9 @@ class Admission:
         stand_in = self._around.stand_in
         if stand_in is not None and (risk is not Risk.READ or verdict.decision is Decision.ASK):
             facts = {"verdict": verdict.decision.value, "reason": bounded(reason)}
-            self._around.log.append_relaxed(refused(requested, _DRY_RUN, facts), contents=asked.contents)
+            shown = self._shown(asked)
+            facts |= runs_facts(None if asked.runs is None else digest(asked.runs.encode()))
+            self._around.log.append_relaxed(refused(requested, _DRY_RUN, facts), contents=shown)
             raise Rehearsed(stand_in(tool))
         before = self._prior.get(asked.call.number)
         # It ended without an answer, as the process that had the run did: nobody knows what it has done.
@@ -314,9 +322,18 @@ class Admission:
 
     def _write_question(self, asked: Admitted) -> None:
         """What a person decides about is on disk, in full, before the question is put."""
-        if asked.contents is not None:
-            self._around.log.append_relaxed(contents=asked.contents)
+        if shown := self._shown(asked):
+            self._around.log.append_relaxed(contents=shown)
         self._around.log.flush()
+
+    def _shown(self, asked: Admitted) -> dict[str, bytes]:
+        """What a person has to see of a call, and is not in the store yet."""
+        shown = dict(asked.contents or {})
+        if asked.runs is not None:
+            runs = asked.runs.encode()
+            self.kept.count(digest(runs), len(runs))
+            shown[digest(runs)] = runs
+        return shown
 
     def _leave(self, asked: Admitted, risk: Risk, reason: str, arguments: bytes, requested: Draft) -> Leave:
         call, tool = asked.call, asked.tool
@@ -340,6 +357,7 @@ class Admission:
             arguments=arguments.decode(),
             line=call.line or None,
             policy_hash=self._around.policy.digest,
+            runs=asked.runs,
         )
         try:
             return self.asking.leave(question, requested)
@@ -361,7 +379,7 @@ class Admission:
 
     def _again(self, asked: Admitted, identity: Identity, prior: PriorCall) -> Admitted:
         """A call that was under way when its process ended: what it did is unknown."""
-        classified = self._classify(asked, identity)
+        asked, classified = self._classify(asked, identity)
         # What only reads may be called such by its author, and yet be classified as more; and another version of a
         # tool knows nothing of the keys of the one before.
         reads = asked.tool.risk is Risk.READ and classified is Risk.READ
@@ -400,6 +418,8 @@ class Admission:
         same = again.prior.tool_version == asked.tool.version and (
             again.by_person or self._run.policy_hash == self._around.policy.digest
         )
+        # What it stands for may be something else by now, and whoever says "again" has not seen that.
+        same = same and asked.runs is None
         leave = Leave()
         if decision is Decision.ASK and not same:
             self._write_question(asked)
@@ -407,15 +427,15 @@ class Admission:
         started = following(requested, "tool.call.started", "allowed", now(), {**decided, **leave.facts})
         return asked._replace(draft=started, before=leave.drafts, rows=leave.rows)
 
-    def _classify(self, asked: Admitted, identity: Identity) -> Risk | Forbid:
+    def _classify(self, asked: Admitted, identity: Identity) -> tuple[Admitted, Risk | Forbid]:
         """Let the tool judge this call, for a moment: a tool's code must not hold up the decision about it."""
         tool, deadline = asked.tool, self._run.deadline
         if tool.classify is None:
-            return tool.risk
+            return asked, tool.risk
         try:
-            opinion: Risk | Forbid = self._around.handlers.run(
+            opinion: Risk | Judged | Forbid = self._around.handlers.run(
                 f"{tool.version} classify",
-                lambda: classify(tool, asked.input, asked.context),
+                lambda: judge(tool, asked.input, asked.context),
                 min(_CLASSIFY_SECONDS, deadline.remaining),
                 deadline,
                 in_place=len(identity.arguments) <= _LARGE_BYTES,
@@ -431,7 +451,11 @@ class Admission:
                 denied=True,
             )
             raise self.refuse(asked.call, asked.draft, late, unkept=identity.kept) from None
-        return opinion
+        if not isinstance(opinion, Judged):
+            return asked, opinion
+        # The handler is held to the very text; a person and the store get it as they get arguments.
+        asked.context.judged = opinion.runs
+        return asked._replace(runs=asked.redaction.text(opinion.runs)), Risk(opinion.risk)
 
     def _exceed(self, call: Call) -> None:
         """One call too many ends the run: a loop that ignores its errors would go on for ever."""

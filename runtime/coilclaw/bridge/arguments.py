@@ -17,6 +17,12 @@ __all__ = ["bind", "validate"]
 
 MAX_INPUT_BYTES: Final = 1024 * 1024
 
+MAX_VALUES: Final = 50_000
+"""In the arguments of one call. Validation holds the interpreter for all of them at once, whatever the deadline."""
+
+_MOST_PROBLEMS: Final = 1000
+"""Putting each of more problems than these into words would take longer than finding them."""
+
 
 def bind(tool: Tool | None, sent: bytes) -> bytes:
     """The canonical JSON object of the arguments: what is hashed, decided about, validated and run."""
@@ -26,6 +32,10 @@ def bind(tool: Tool | None, sent: bytes) -> bytes:
         given = from_json(sent, allow_inf_nan=False)
     except ValueError as error:
         raise Refusal(code="invalid_input", message=f"the arguments are not JSON: {error}") from None
+    # A value and what separates it from the next take two bytes.
+    if len(sent) > 2 * MAX_VALUES and _holds_more(given, MAX_VALUES):
+        hint = "pass less at a time, or pass it as text"
+        raise Refusal(code="invalid_input", message=f"the arguments hold more than {MAX_VALUES} values", hint=hint)
     if isinstance(given, list):
         given = _by_name(tool, given)
     if not isinstance(given, dict):
@@ -37,6 +47,19 @@ def bind(tool: Tool | None, sent: bytes) -> bytes:
         return contents_json(given)
     except NotCanonical as error:
         raise Refusal(code="invalid_input", message=f"the arguments are not JSON data: {error}") from None
+
+
+def _holds_more(value: Any, most: int) -> bool:
+    """Whether there are more than `most` values in it; looks at no more than that."""
+    waiting: list[Any] = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, list | dict):
+            most -= len(each)
+            if most < 0:
+                return True
+            waiting.extend(each.values() if isinstance(each, dict) else each)
+    return False
 
 
 def _by_name(tool: Tool | None, given: list[Any]) -> Any:
@@ -83,6 +106,8 @@ def _explain(error: ValidationError) -> str:
 
 
 def _problems(error: ValidationError) -> str:
+    if error.error_count() > _MOST_PROBLEMS:
+        return f"{error.error_count()} values do not fit"
     parts = []
     for problem in error.errors(include_url=False, include_input=False, include_context=False)[:5]:
         name = ".".join(str(part) for part in problem["loc"])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.surroundings import Surroundings
 from coilclaw.bridge.trail import bounded, following
-from coilclaw.policy import AlreadyDecided, Answer, Approval, Question, denial
+from coilclaw.policy import AlreadyDecided, Answer, Approval, Question, denial, runs_facts
 from coilclaw.receipts import DamagedReceipt, Draft, Row, now
 from coilclaw.sandbox import POLL_SECONDS, Deadline, RunEnded
 
@@ -57,6 +57,7 @@ class Asking:
         """What allows this call. Raises `Denied`, or `Waiting` once the question is on disk."""
         book, args_hash = self._around.book, str(requested.args_hash)
         known: Approval | None = None
+        bound = runs_facts(question.runs_hash)
         if book is not None:
             known = book.of_call(question.run_id, question.number)
             if known is not None and known.status == "denied" and known.is_of_call(question, args_hash):
@@ -72,11 +73,11 @@ class Asking:
                 known = None
             # After the answer to this very call, which would otherwise be left over while a window is used up.
             if grant := book.usable(question, str(self._around.workspace), question.arguments):
-                facts = {"decision": "window", "grant": grant.id, "decided_by": bounded(grant.granted_by)}
+                facts = {"decision": "window", "grant": grant.id, "decided_by": bounded(grant.granted_by), **bound}
                 rows = [book.use(grant)] + ([book.answered_here(known, grant.granted_by)] if known else [])
                 return Leave((following(requested, "tool.call.approved", "allowed", now(), facts),), tuple(rows))
         answer = self._put(question)
-        decided = {"decision": answer.decision, "decided_by": bounded(answer.decided_by)}
+        decided = {"decision": answer.decision, "decided_by": bounded(answer.decided_by), **bound}
         if answer.decision == "allow-once":
             here = (book.answered_here(known, answer.decided_by),) if book is not None and known is not None else ()
             return Leave((following(requested, "tool.call.approved", "allowed", now(), decided),), here)

@@ -69,6 +69,8 @@ class Admitted(NamedTuple):
     guarded: GuardedCall | None = None
     contents: Mapping[str, bytes] | None = None
     """Arguments that are kept with the start, because they were too large to be kept with the request."""
+    runs: str | None = None
+    """What will run, with secrets taken out, if the tool says more about that than the arguments do."""
 
     @property
     def unkept(self) -> bytes:

@@ -22,12 +22,15 @@ class Redaction:
     def __init__(self, secrets: Mapping[str, str]) -> None:
         # Longest first, so that a secret that contains another is replaced whole.
         ordered = sorted(secrets.items(), key=lambda item: -len(item[1]))
-        self._values = [(value, f"[secret {name}]") for name, value in ordered if len(value) >= _SHORTEST]
-        self._forms = [
-            form.encode()
-            for value, _ in self._values
-            for form in {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
-        ]
+        self._values: list[tuple[str, str]] = []
+        self._forms: list[bytes] = []
+        for name, value in ordered:
+            if len(value) < _SHORTEST:
+                continue
+            forms = {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+            self._forms += [form.encode() for form in forms]
+            # Text may be JSON too, or quote some.
+            self._values += [(form, f"[secret {name}]") for form in sorted({value, *forms}, key=len, reverse=True)]
 
     def text(self, text: str) -> str:
         for value, mark in self._values:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from coilclaw.cli.call_text import argument_rows
+from coilclaw.cli.call_text import argument_rows, runs_rows
 from coilclaw.cli.paging import Row, ask
 from coilclaw.cli.person import this_person
 from coilclaw.policy import Answer, ApproveAll, Approver, NobodyToAsk, Question
@@ -62,3 +62,6 @@ def _rows(question: Question, workspace: Path | None) -> Iterator[Row]:
     yield Row("  Reason: ", one_line(question.reason))
     yield Row("  Args:")
     yield from argument_rows(question.tool, question.arguments, workspace)
+    if question.runs is not None:
+        yield Row("  Runs:")
+        yield from runs_rows(question.runs)

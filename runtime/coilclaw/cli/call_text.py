@@ -14,7 +14,7 @@ from coilclaw.cli.paging import Row
 from coilclaw.cli.terminal import counted
 from coilclaw.sdk.legible import one_line
 
-__all__ = ["argument_rows"]
+__all__ = ["argument_rows", "runs_rows"]
 
 _SHORT: Final = 60
 _LARGEST_COMPARED: Final = 2 * 1024 * 1024
@@ -32,6 +32,18 @@ def argument_rows(tool: str, arguments: str, workspace: Path | None, indent: str
     except (ValueError, RecursionError):  # Not JSON, or deeper than we can follow: still whole, on one line.
         rows = [Row(indent, one_line(arguments))]
     yield from rows or [Row(indent, "none")]
+
+
+def runs_rows(runs: str, indent: str = "    ") -> Iterator[Row]:
+    """Yield what a call will run, as its tool says it: JSON by its parts, anything else line by line."""
+    try:
+        value = json.loads(runs, parse_int=_Number, parse_float=_Number, parse_constant=_Number)
+        # Only if that is the whole text: a name that is there twice, say, would not be shown.
+        items = value if isinstance(value, list) and _compact(value) == runs else None
+        rows = None if items is None else [row for each in items for row in _value_rows(indent, "- ", each)]
+    except (ValueError, RecursionError):
+        rows = None
+    yield from text_rows(f"{indent}| ", runs.split("\n")) if rows is None else rows or [Row(indent, "nothing")]
 
 
 class _Number(str):

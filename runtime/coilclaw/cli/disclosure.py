@@ -42,6 +42,14 @@ def arguments_of(approval: Approval, log: ReceiptLog) -> Any:
     return None if body is None else json.loads(body)
 
 
+def runs_of(approval: Approval, log: ReceiptLog) -> str | None:
+    """What will run, if the tool says more about that than the arguments do."""
+    body = None if approval.runs_hash is None else log.contents(approval.runs_hash)
+    if body is None and approval.runs_hash is not None:
+        return "no longer kept; the call itself is still bound to its hash"
+    return None if body is None else body.decode()
+
+
 def asked_about(approval: Approval, log: ReceiptLog) -> dict[str, Any]:
     """One question, for a program."""
     return {
@@ -60,6 +68,7 @@ def approval_facts(approval: Approval, log: ReceiptLog) -> dict[str, Any]:
         "tool_version": approval.tool_version,
         "risk": approval.risk,
         "reason": approval.reason,
+        "runs": runs_of(approval, log),
         "number": approval.number,
         "line": approval.line,
         "created": _moment(approval.created_at),
@@ -96,6 +105,8 @@ def tell_pending(pending: Iterable[dict[str, Any]], run_id: str, options: str) -
         say(f"  Risk:    {shown_risk(each['risk'])}", err=True)
         say(f"  Reason:  {one_line(each['reason'], _LONGEST_SHORT)}", err=True)
         say(f"  Args:    {short_arguments(each['arguments'])}", err=True)
+        if each["runs"] is not None:
+            say(f"  Runs:    {one_line(each['runs'], _LONGEST_SHORT)}", err=True)
         say(f"  Look:    coilclaw approval show {name}", err=True)
         say(f"  Approve: coilclaw approval approve {name} --resume{options}", err=True)
     say(f"Once everything is decided: coilclaw resume {as_name(run_id)}{options}", err=True)

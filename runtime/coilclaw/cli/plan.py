@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from coilclaw.cli.approval import somebody_is_here
-from coilclaw.cli.call_text import argument_rows
+from coilclaw.cli.call_text import argument_rows, runs_rows
 from coilclaw.cli.composition import Parts
 from coilclaw.cli.paging import Row, confirmed, say_rows
 from coilclaw.cli.person import this_person
@@ -93,6 +93,7 @@ def _row(call: PlannedCall) -> dict[str, Any]:
         "stubbed": call.stubbed,
         "outcome": call.outcome,
         "reason": call.reason,
+        "runs": call.runs,
     }
 
 
@@ -148,6 +149,9 @@ def _whole_rows(plan: Plan, workspace: Path) -> Iterator[Row]:
         yield Row("  Reason: ", one_line(call.reason or "-"))
         yield Row("  Args:")
         yield from argument_rows(call.tool, call.arguments, workspace)
+        if call.runs is not None:
+            yield Row("  Runs:")
+            yield from runs_rows(call.runs)
     yield Row("")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from coilclaw.cli.call_text import argument_rows
+from coilclaw.cli.call_text import argument_rows, runs_rows
 from coilclaw.cli.composition import Evidence
 from coilclaw.cli.disclosure import approval_facts, shown_risk
 from coilclaw.cli.paging import Row, say_rows
@@ -69,6 +69,9 @@ def approval_rows(facts: Mapping[str, Any], workspace: Path | None, *, full: boo
         yield Row("    ", "no longer kept; the call itself is still bound to their hash")
     else:
         yield from argument_rows(facts["tool"], json.dumps(facts["arguments"]), workspace)
+    if facts["runs"] is not None:
+        yield Row("  Runs:")
+        yield from runs_rows(facts["runs"])
 
 
 def _facts(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,8 @@
 """Policy: rules, autonomy, classification and approval."""
 
 from coilclaw.policy.approval import Answer, ApproveAll, Approver, NobodyToAsk, Question
-from coilclaw.policy.approvals import APPROVALS, Approval, ApprovalBook, denial
-from coilclaw.policy.classification import classify
+from coilclaw.policy.approvals import APPROVALS, Approval, ApprovalBook, denial, runs_facts
+from coilclaw.policy.classification import classify, judge
 from coilclaw.policy.constraints import Constraint, Problem, read_constraint
 from coilclaw.policy.decisions import Grant
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
@@ -39,6 +39,8 @@ __all__ = [
     "Verdict",
     "classify",
     "denial",
+    "judge",
     "problem_with_example",
     "read_constraint",
+    "runs_facts",
 ]

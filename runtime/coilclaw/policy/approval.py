@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from coilclaw.receipts import digest
 from coilclaw.sdk import Risk
 
 __all__ = ["Answer", "ApproveAll", "Approver", "NobodyToAsk", "Question"]
@@ -24,6 +25,12 @@ class Question:
     arguments: str
     line: int | None
     policy_hash: str = ""
+    runs: str | None = None
+    """What will run, if its tool says more about that than the arguments do."""
+
+    @property
+    def runs_hash(self) -> str | None:
+        return None if self.runs is None else digest(self.runs.encode())
 
 
 @dataclass(frozen=True, kw_only=True)

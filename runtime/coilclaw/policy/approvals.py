@@ -1,7 +1,8 @@
 """Questions that wait for a person, and their answers, each of which is used at most once.
 
-An approval is for one call: this run, this number, this tool in this version, these arguments. It is
-consumed in the transaction that starts the call, so that of any number of processes one gets it.
+An approval is for one call: this run, this number, this tool in this version, these arguments, and what they stand
+for where the tool says so. It is consumed in the transaction that starts the call, so that of any number of processes
+one gets it.
 
 A no is for its call and for good: this run, this number, this tool, these arguments, whatever else changes. Neither
 a yes nor a window counts by what the tables say alone: the receipt of the decision must be in the log.
@@ -25,7 +26,7 @@ from coilclaw.receipts import Conflict, Draft, ReceiptLog, Row, contents_json, n
 from coilclaw.store import Database, Migration
 from coilclaw.trust import this_boot
 
-__all__ = ["APPROVALS", "Approval", "ApprovalBook", "denial"]
+__all__ = ["APPROVALS", "Approval", "ApprovalBook", "denial", "runs_facts"]
 
 _logger = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ APPROVALS: Final = Migration(
     );
     ALTER TABLE approvals ADD COLUMN decided_after INTEGER;
     ALTER TABLE approvals ADD COLUMN note TEXT;
+    ALTER TABLE approvals ADD COLUMN runs_hash TEXT;
     CREATE INDEX IF NOT EXISTS approvals_of_calls ON approvals (run_id, number);
     CREATE INDEX IF NOT EXISTS approvals_by_status ON approvals (status, created_at);
     DROP TABLE IF EXISTS grants;
@@ -69,7 +71,7 @@ APPROVALS: Final = Migration(
 
 _COLUMNS: Final = (
     "id, run_id, number, call_id, conversation_id, tool, tool_version, args_hash, policy_hash, risk, reason, line, "
-    "status, created_at, expires_at, decided_by, decided_at, decided_after, note"
+    "status, created_at, expires_at, decided_by, decided_at, decided_after, note, runs_hash"
 )
 _LAST_RECEIPT: Final = "(SELECT coalesce(max(seq), 0) FROM receipts)"
 _LASTS_SECONDS: Final = 7 * 24 * 3600
@@ -101,6 +103,8 @@ class Approval:
     """A receipt before the one of the decision: where to begin to look for that."""
     note: str | None = None
     """What the person said with a no."""
+    runs_hash: str | None = None
+    """Of what will run, if the tool says more about that than the arguments do."""
 
     @property
     def standpoint(self) -> Standpoint:
@@ -114,6 +118,7 @@ class Approval:
             self.policy_hash,
             self.expires_at,
             self.decided_by,
+            self.runs_hash,
         )
 
     def is_of_call(self, question: Question, args_hash: str) -> bool:
@@ -122,9 +127,9 @@ class Approval:
         return (self.run_id, self.number, self.call_id, self.tool, self.args_hash) == asked
 
     def is_for(self, question: Question, args_hash: str) -> bool:
-        """Whether it was asked about exactly this call, under the policy that is in force."""
-        bound = (self.tool_version, self.policy_hash) == (question.tool_version, question.policy_hash)
-        return bound and self.is_of_call(question, args_hash)
+        """Whether it was asked about exactly this call, which would run the same, under the policy that is in force."""
+        asked = (question.tool_version, question.policy_hash, question.runs_hash)
+        return (self.tool_version, self.policy_hash, self.runs_hash) == asked and self.is_of_call(question, args_hash)
 
     def draft(self, kind: str, status: str, payload: Mapping[str, Any]) -> Draft:
         return Draft(
@@ -138,7 +143,7 @@ class Approval:
             tool_version=self.tool_version,
             risk=self.risk,
             args_hash=self.args_hash,
-            payload={"approval": self.id, **payload},
+            payload={"approval": self.id, **runs_facts(self.runs_hash), **payload},
         )
 
 
@@ -172,6 +177,7 @@ class ApprovalBook:
             status="pending",
             created_at=moment,
             expires_at=moment + _LASTS_SECONDS,
+            runs_hash=question.runs_hash,
         )
         values = [getattr(approval, name.strip()) for name in _COLUMNS.split(",")]
         marks = ", ".join("?" for _ in values)
@@ -282,7 +288,8 @@ class ApprovalBook:
         """Use a granted approval up, in the transaction that starts its call."""
         return Row(
             "UPDATE approvals SET status = 'consumed' WHERE id = ? AND status = 'granted' AND run_id = ? "
-            "AND number = ? AND tool = ? AND tool_version = ? AND args_hash = ? AND policy_hash = ? AND expires_at > ?",
+            "AND number = ? AND tool = ? AND tool_version = ? AND args_hash = ? AND policy_hash = ? AND expires_at > ? "
+            "AND runs_hash IS ?",
             (
                 approval.id,
                 approval.run_id,
@@ -292,6 +299,7 @@ class ApprovalBook:
                 approval.args_hash,
                 approval.policy_hash,
                 _seconds(),
+                approval.runs_hash,
             ),
             claims=True,
         )
@@ -410,6 +418,11 @@ class ApprovalBook:
 def denial(decided_by: str, note: str | None) -> str:
     """What a snippet hears of a no."""
     return f"{decided_by} said no: {note}" if note else f"{decided_by} said no"
+
+
+def runs_facts(runs_hash: str | None) -> dict[str, str]:
+    """What a receipt says of what will run; nothing if the arguments say it all."""
+    return {} if runs_hash is None else {"runs_hash": runs_hash}
 
 
 def _window_draft(kind: str, grant: Grant, payload: Mapping[str, Any]) -> Draft:

@@ -143,7 +143,7 @@ class Decisions:
             said = self._granted if kind == "tool.call.approved" else self._denied
             said[approval_id] = (
                 *(fields[name] for name in ("run_id", "tool_call_id", "tool", "tool_version", "args_hash")),
-                *(payload.get(name) for name in ("policy_hash", "expires_at", "decided_by")),
+                *(payload.get(name) for name in ("policy_hash", "expires_at", "decided_by", "runs_hash")),
             )
 
 

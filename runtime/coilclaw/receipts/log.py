@@ -28,6 +28,9 @@ __all__ = ["MIGRATIONS", "RELAXED_SECONDS", "ReceiptLog", "Row"]
 
 RELAXED_SECONDS: Final = 0.02
 
+_LARGE_BATCH_BYTES: Final = 1024 * 1024
+"""Of contents that wait for a commit: more are not gathered, because one commit makes the write-ahead log as large."""
+
 
 class Row(NamedTuple):
     """An SQL statement and its values, executed in the same transaction as some receipts are written.
@@ -91,6 +94,7 @@ class ReceiptLog:
         self._leading = False
         self._flush_due = False
         self._oldest = 0.0
+        self._queued_bytes = 0
         self._wanted = threading.Condition(self._lock)
         self._flusher: threading.Thread | None = None
         self._failure: str | None = None
@@ -119,7 +123,10 @@ class ReceiptLog:
         with self._lock:
             self._refuse_if_unusable()
             self._queue.append(_Entry(drafts, contents, rows))
-            if not self._flush_due:
+            if contents:
+                self._queued_bytes += sum(map(len, contents.values()))
+            large = self._queued_bytes > _LARGE_BATCH_BYTES
+            if not large and not self._flush_due:
                 self._flush_due = True
                 self._oldest = moment
                 if self._flusher is None:
@@ -127,7 +134,7 @@ class ReceiptLog:
                     self._flusher.start()
                 self._wanted.notify()
                 return
-            if moment - self._oldest < RELAXED_SECONDS * 0.75 or self._leading:
+            if not large and (moment - self._oldest < RELAXED_SECONDS * 0.75 or self._leading):
                 return
             self._flush_due = False
         # A caller that keeps appending commits by itself: handing the work to the flusher would make the two
@@ -173,6 +180,7 @@ class ReceiptLog:
     def _lead(self, entry: _Entry) -> None:
         with self._lock:
             batch, self._queue = self._queue, []
+            self._queued_bytes = 0
         try:
             if self._failure is not None:
                 raise LogUnwritable(self._failure)

@@ -18,6 +18,8 @@ _REQUESTED: Final = b',"type":"tool.call.requested"}'
 _LATER: Final = b'"arguments_bytes":'
 """Says in a request that its arguments are too large to be kept before it is decided about them."""
 _DECIDED: Final = (b',"type":"tool.call.started"}', b',"type":"tool.call.pending"}')
+_RUNS_HASH: Final = b'"runs_hash":"'
+"""Of what a person was shown that a call would run. Inside a text its quotes would be escaped."""
 _SUCCEEDED: Final = b',"type":"tool.call.succeeded"}'
 _OTHERS: Final = tuple(
     b',"type":"%b"}' % kind for kind in (b"run.started", b"tool.module.loaded", b"tool.module.trusted")
@@ -60,6 +62,8 @@ class Promises:
         elif body.endswith(_OTHERS):
             for name in _named(body):
                 self._noted.setdefault(name, seq)
+        if (at := body.find(_RUNS_HASH)) >= 0:
+            self._note_hash(seq, body, at + len(_RUNS_HASH))
         if len(self._noted) >= _AT_ONCE:
             self._look()
 

@@ -23,6 +23,7 @@ from coilclaw.store import Database
 __all__ = ["History", "kept_so_far", "read_history"]
 
 _SIZES: Final = "SELECT hash, length(body) FROM json_each(?) AS wanted JOIN contents ON contents.hash = wanted.value"
+_SHOWN: Final = "SELECT runs_hash FROM approvals WHERE run_id = ? AND runs_hash IS NOT NULL"
 
 _UNANSWERED: Final = {"abandoned", "stopped"}
 """Codes of ends that are written when a run is over and no snippet is left to be told."""
@@ -66,6 +67,7 @@ def kept_so_far(database: Database, known: Standing, calls: Mapping[int, PriorCa
     for call in calls.values():
         kept.append(call.args_hash)
         kept += [each for each in getattr(call, "results", ()) if each is not None]
+    kept += [each for (each,) in database.read(_SHOWN, (known.run_id,))]
     sizes = dict(database.read(_SIZES, (json.dumps(sorted(set(kept))),)))
     return [(each, int(sizes[each])) for each in kept if each in sizes]
 

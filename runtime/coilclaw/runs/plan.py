@@ -42,6 +42,9 @@ class PlannedCall:
     outcome: str
     """`succeeded`, `stubbed`, or the code of the failure."""
     reason: str | None = None
+    runs_hash: str | None = None
+    runs: str | None = None
+    """What will run, if the tool says more about that than the arguments do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +110,7 @@ class ApprovedPlan:
             and question.risk is call.risk
             and question.policy_hash == self._plan.header.policy_hash
             and digest(question.arguments.encode()) == call.args_hash
+            and question.runs_hash == call.runs_hash
         )
 
 
@@ -153,6 +157,7 @@ def _planned(asked: Receipt, end: Receipt | None, started: bool, log: ReceiptLog
         verdict = "deny"
     succeeded = end is not None and end.type == "tool.call.succeeded"
     reason = facts.get("reason") if stubbed else None if succeeded else facts.get("message")
+    runs_hash = facts.get("runs_hash") if stubbed else None
     return PlannedCall(
         number=int(asked.payload["number"]),
         line=int(asked.payload["line"]),
@@ -165,4 +170,6 @@ def _planned(asked: Receipt, end: Receipt | None, started: bool, log: ReceiptLog
         stubbed=stubbed,
         outcome="stubbed" if stubbed else "succeeded" if succeeded else code or "unknown",
         reason=str(reason) if reason else None,
+        runs_hash=runs_hash,
+        runs=None if runs_hash is None else (log.contents(runs_hash) or b"").decode(),
     )

@@ -447,6 +447,8 @@ class Runtime:
                 if self._around.book is not None and status != "suspended":
                     rows.append(self._around.book.void(session.run_id))
             log.append(session.started._replace(type=kind, status=status, timestamp=now(), payload=facts), rows=rows)
+            if self._around.database is not None:
+                self._around.database.shrink()
 
         try:
             # Again not on the caller's thread: an interrupt must not fall into a commit.

@@ -24,6 +24,7 @@ __all__ = ["Database", "Migration"]
 
 _BUSY_SECONDS: Final = 30.0
 _NOTICEABLE_SECONDS: Final = 1.0
+_LARGE_WAL_BYTES: Final = 1024 * 1024
 _MIGRATIONS_TABLE: Final = (
     "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) WITHOUT ROWID"
 )
@@ -168,6 +169,25 @@ class Database:
                 connection.close()
         except apsw.Error as error:
             raise StoreError(_explain(self.path, error)) from None
+
+    def shrink(self) -> None:
+        """Bring what a large write-ahead log holds into the file and empty it, unless somebody uses it just now."""
+        try:
+            if self.path.with_name(self.path.name + "-wal").stat().st_size <= _LARGE_WAL_BYTES:
+                return
+        except OSError:
+            return
+        with self._write_lock, self._read_lock:
+            if self._closed:
+                return
+            # Nobody is waited for: another process that is at work does the same when it is done.
+            self._writer.set_busy_handler(None)
+            try:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            except apsw.Error:
+                return  # Everything is committed; the log is only larger than it has to be.
+            finally:
+                self._writer.set_busy_handler(_BusyHandler(self._patience, self._waiting))
 
     def close(self) -> None:
         with self._write_lock, self._read_lock:

@@ -21,7 +21,7 @@ from coilclaw.sdk.records import (
     RunStatus,
 )
 from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
-from coilclaw.sdk.risk import Decision, Forbid, Risk, RiskName
+from coilclaw.sdk.risk import Decision, Forbid, Judged, Risk, RiskName
 
 __all__ = [
     "ActivityItem",
@@ -34,6 +34,7 @@ __all__ = [
     "EvidenceUnavailable",
     "Forbid",
     "Handler",
+    "Judged",
     "Ok",
     "OperatorError",
     "Quarantined",

@@ -68,6 +68,8 @@ class ToolContext:
         self.bounds: Bounds = bounds or Bounds()
         self.settings: Mapping[str, str] = MappingProxyType(dict(settings or {}))
         """The operator's `[integrations.<name>]` table for this tool's integration."""
+        self.judged: str | None = None
+        """In a handler: the `runs` of the `Judged` that `classify` returned, if it did. Nothing else may run."""
         self._time_left = time_left
         self._is_cancelled = is_cancelled
         self._report_progress = report_progress

@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel, TypeAdapter
 
-from coilclaw.sdk.risk import Decision, Forbid, Risk
+from coilclaw.sdk.risk import Decision, Forbid, Judged, Risk
 
 __all__ = ["Classifier", "Handler", "Tool", "problem_with_id"]
 
 Handler: TypeAlias = Callable[..., Any] | Callable[..., Awaitable[Any]]
-Classifier: TypeAlias = Callable[[Any, Any], Risk | str | Forbid | None]
+Classifier: TypeAlias = Callable[[Any, Any], Risk | str | Judged | Forbid | None]
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*){1,2}")
 

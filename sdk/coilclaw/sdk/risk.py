@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-__all__ = ["Decision", "Forbid", "Risk", "RiskName"]
+__all__ = ["LONGEST_RUNS", "Decision", "Forbid", "Judged", "Risk", "RiskName"]
 
 RiskName: TypeAlias = Literal["read", "write", "destructive"]
+
+LONGEST_RUNS: Final = 262_144
+"""Characters of what a call will run. Nothing is cut: a person is shown all of it."""
 
 
 class Risk(StrEnum):
@@ -60,3 +63,22 @@ class Forbid:
     """Returned by a tool's `classify`: this call is denied at every autonomy level."""
 
     reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """Returned by a tool's `classify`: the risk, and what will run where the arguments alone do not say it.
+
+    A person who is asked sees `runs`, and a yes holds for that text and no other. The handler gets it as `ctx.judged`,
+    and must do exactly that or fail. The same text has to mean the same thing: write it in one canonical form.
+    """
+
+    risk: Risk | RiskName
+    runs: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.runs, str):
+            raise TypeError("runs is a text")
+        if len(self.runs) > LONGEST_RUNS:
+            raise ValueError(f"runs has {len(self.runs)} characters; at most {LONGEST_RUNS} can be shown")
+        self.runs.encode()  # What has no bytes cannot be hashed.

@@ -42,7 +42,7 @@ from coilclaw.sdk.errors import ToolFailure, crash_of, failing_of
 from coilclaw.sdk.fake_server import FakeServer, ReceivedRequest, routed_async_client, routed_client
 from coilclaw.sdk.legible import text_of
 from coilclaw.sdk.result import Err, Ok, Result
-from coilclaw.sdk.risk import Forbid
+from coilclaw.sdk.risk import Forbid, Judged
 
 __all__ = ["FakeServer", "ReceivedRequest", "RecordingContext", "call_tool", "make_context", "module_beside"]
 
@@ -81,6 +81,7 @@ def _call(tool: Tool, context: ToolContext, arguments: Mapping[str, Any]) -> Res
         opinion = tool.classify(input, context) if tool.classify is not None else None
         if isinstance(opinion, Forbid):
             return Err("denied", f"forbidden: {text_of(opinion.reason)}")
+        context.judged = opinion.runs if isinstance(opinion, Judged) else None
         return Ok(json.loads(_run(tool, input, context)))
     except ToolFailure as error:
         return Err(*failing_of(error))

@@ -11,8 +11,10 @@ from tests.integrations.shell.commands import HARMLESS, IN_DOUBT, NEVER, ORDINAR
 
 from coilclaw.config import Config
 from coilclaw.integrations.shell import run
-from coilclaw.policy import classify
-from coilclaw.sdk import Bounds, Forbid, Risk, ToolContext
+from coilclaw.integrations.shell.grammar import CommandLine, Refused, parsed
+from coilclaw.policy import classify, judge
+from coilclaw.sdk import Bounds, Forbid, Judged, Risk, ToolContext, ToolFailure
+from coilclaw.sdk.testing import call_tool
 
 ALLOWED = Config().security.shell_allow
 LEVELS = ("readonly", "supervised", "full")
@@ -115,6 +117,25 @@ def test_more_matches_than_the_bound_are_refused_and_not_cut(workspace: Path) ->
         (workspace / f"notes/{number}").write_text("")
     assert isinstance(judged("echo notes/*", workspace), Forbid)
     assert judged("echo notes/1*", workspace) is Risk.WRITE
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("touch notes/c.md && cat notes/*", "may make files"),
+        ("cat notes/* | touch notes/c.md", "may make files"),
+        ("sort -o notes/z b.md; cat notes/*", "may make files"),
+        ("echo x > notes/c.md; cat notes/*", "goes to"),
+    ],
+)
+def test_a_pattern_is_refused_whose_matches_the_command_itself_may_make(
+    workspace: Path, command: str, reason: str
+) -> None:
+    for autonomy in LEVELS:
+        verdict = judged(command, workspace, autonomy=autonomy, shell_allow=(*ALLOWED, "touch", "sort"))
+        assert isinstance(verdict, Forbid)
+        assert reason in verdict.reason
+    assert judged("cat b.md; cat notes/*", workspace) is Risk.WRITE
 
 
 UNLISTED = [
@@ -382,3 +403,65 @@ def test_no_text_makes_the_verdict_fail(workspace: Path, command: str) -> None:
     assert isinstance(verdict, Forbid | Risk)
     if isinstance(verdict, Forbid):
         assert "could not classify" not in verdict.reason
+
+
+# What runs -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "runs"),
+    [
+        ({"command": "cat b.md"}, None),
+        ({"command": "cat 'b*'"}, None),
+        ({"argv": ["cat", "*.md"]}, None),
+        ({"command": "cat *.md"}, '[["cat", "b.md"]]'),
+        ({"command": "cat *.none"}, '[["cat", "*.none"]]'),
+        ({"command": "cat ?.md", "cwd": "notes"}, '[["cat", "a.md"]]'),
+        ({"command": "cd notes && cat *.md | wc -l 2> e || ! ls"}, '[{"cd": "notes"}, ["cat", "a.md"], "|", '
+         '["wc", "-l"], {"2>": "e"}, "||", "!", ["ls"]]'),
+    ],
+)  # fmt: skip
+def test_patterns_are_told_as_the_files_they_stand_for(
+    workspace: Path, given: dict[str, object], runs: str | None
+) -> None:
+    ctx = ToolContext(workspace=workspace, bounds=Bounds(shell_allow=ALLOWED))
+    assert judge(run, run.input(**given), ctx) == (Risk.WRITE if runs is None else Judged(risk=Risk.WRITE, runs=runs))
+
+
+def test_two_commands_with_the_same_text_start_the_same() -> None:
+    known: dict[str, object] = {}
+    tricky = ["a b", "a\\ b", "'a b'", "a 'b'", "a | b", "a '|' b", "a > b", "a '>' b", "a 1>b", "a 2>b", "a >>b", "a; b",
+              "a && b", "a || b", "! a", "'!' a", "a 2>&1", "a > 1", "cd a && b", "cd a; b", "cd a || b", "a '{\"cd\": 1}'"]  # fmt: skip
+    for command in (*tricky, *ORDINARY, *HARMLESS, *IN_DOUBT, *NEVER):
+        try:
+            line = parsed(command)
+        except Refused:
+            continue
+        assert known.setdefault(line.text, _started(line)) == _started(line), command
+    assert len(known) > 100
+
+
+def _started(line: CommandLine) -> object:
+    pipelines = [
+        (each.joined, each.negated, [(stage.argv, stage.redirections) for stage in each.stages])
+        for each in line.pipelines
+    ]
+    return line.folder, pipelines
+
+
+def test_more_names_than_can_be_shown_are_forbidden_with_a_reason(workspace: Path) -> None:
+    for number in range(1_500):
+        (workspace / f"{number:04}{'x' * 200}.log").touch()
+    ctx = ToolContext(workspace=workspace, bounds=Bounds(shell_allow=ALLOWED))
+    opinion = judge(run, run.input(command="cat *.log"), ctx)
+    assert isinstance(opinion, Forbid)
+    assert "use fewer at a time" in opinion.reason
+
+
+def test_what_was_judged_and_nothing_else_is_started(workspace: Path) -> None:
+    ctx = ToolContext(workspace=workspace, bounds=Bounds(shell_allow=ALLOWED))
+    assert call_tool(run, ctx, command="cat *.md").unwrap()["stdout"] == "b\n"
+    (workspace / "c.md").write_text("c\n")
+    with pytest.raises(ToolFailure, match="other files") as failed:
+        run(ctx, command="cat *.md")
+    assert failed.value.code == "command_changed"

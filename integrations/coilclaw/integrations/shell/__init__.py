@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, Field
 
 from coilclaw.integrations.files.paths import forbidden, parts_of
-from coilclaw.sdk import Forbid, Risk, ToolContext, ToolFailure, define_tool
+from coilclaw.sdk import Forbid, Judged, Risk, ToolContext, ToolFailure, define_tool
+from coilclaw.sdk.risk import LONGEST_RUNS
 
 if TYPE_CHECKING:
     from coilclaw.integrations.shell.verdict import Verdict
@@ -43,11 +44,18 @@ def _judged(command: str | None, argv: list[str] | None, cwd: str, ctx: ToolCont
         return Forbid(reason=str(reason))
 
 
-def _classified(input: Any, ctx: ToolContext) -> Risk | Forbid:
+def _classified(input: Any, ctx: ToolContext) -> Risk | Judged | Forbid:
     if input.seconds is not None and input.seconds > ctx.bounds.shell_seconds:
         return Forbid(reason=f"seconds may be at most {ctx.bounds.shell_seconds:g} (shell_seconds)")
     judged = _judged(input.command, input.argv, input.cwd, ctx)
-    return judged if isinstance(judged, Forbid) else judged.risk
+    if isinstance(judged, Forbid):
+        return judged
+    if not judged.line.has_patterns:
+        return judged.risk  # The arguments say all of it.
+    runs = judged.line.text
+    if len(runs) > LONGEST_RUNS:
+        return Forbid(reason="the patterns stand for more names than a person could be shown; use fewer at a time")
+    return Judged(risk=judged.risk, runs=runs)
 
 
 @define_tool(
@@ -79,6 +87,12 @@ def run(
     judged = _judged(command, argv, cwd, ctx)
     if isinstance(judged, Forbid):
         raise ToolFailure(judged.reason, code="command_refused")
+    if ctx.judged is not None and judged.line.text != ctx.judged:
+        raise ToolFailure(
+            "not run: the patterns stand for other files than when this call was decided",
+            code="command_changed",
+            hint="call it again, or name the files",
+        )
     ended = execute(ctx, judged.line, parts_of(cwd), min(seconds or ctx.bounds.shell_seconds, ctx.bounds.shell_seconds))
     return Outcome(
         exit_code=ended.exit_code,

@@ -7,6 +7,7 @@ text is read once, from left to right, in time that grows with its length and no
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -98,6 +99,25 @@ class CommandLine:
     pipelines: tuple[Pipeline, ...]
     folder: str = "."
     """Where a leading `cd` leads."""
+
+    @property
+    def has_patterns(self) -> bool:
+        return any(
+            word.pattern is not None for pipeline in self.pipelines for stage in pipeline.stages for word in stage.words
+        )
+
+    @property
+    def text(self) -> str:
+        """All of it as JSON, in one form only: each program as the list of its words, operators as they are written."""
+        items: list[object] = [] if self.folder == "." else [{"cd": self.folder}]
+        for pipeline in self.pipelines:
+            items += [pipeline.joined] if pipeline is not self.pipelines[0] else []
+            items += ["!"] if pipeline.negated else []
+            for number, stage in enumerate(pipeline.stages):
+                items += ["|"] if number else []
+                items.append(stage.argv)
+                items += [{f"{each.descriptor}{each.operator}": each.target} for each in stage.redirections]
+        return json.dumps(items, ensure_ascii=False)
 
 
 class _Token(NamedTuple):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from coilclaw.sdk import ToolContext, ToolFailure, define_tool
 
@@ -25,7 +26,7 @@ class Moment(BaseModel):
     examples=[{}, {"zone": "Europe/Paris"}],
     summary="Looked at the clock",
 )
-def now(ctx: ToolContext, zone: str | None = None) -> Moment:
+def now(ctx: ToolContext, zone: Annotated[str, Field(max_length=100)] | None = None) -> Moment:
     """The current time in UTC and in a time zone (by default, the one of the machine)."""
     moment = datetime.now(UTC)
     try:
