@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from coilclaw.bridge import JOURNAL, Bridge, Handlers, Registry, RunFacts, Surroundings, build_registry
-from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, Grant, NobodyToAsk, Policy, Rule
+from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, CallOfTool, Grant, NobodyToAsk, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import RunReport, Runtime
 from coilclaw.sandbox import Deadline, Limits, Snippet
@@ -85,14 +85,6 @@ def log(database: Database) -> Iterator[ReceiptLog]:
         yield opened
 
 
-class CallOf(NamedTuple):
-    """A call, as far as a window looks at it."""
-
-    tool: str
-    tool_version: str
-    policy_hash: str
-
-
 @dataclass
 class World:
     """A runtime with its parts in reach."""
@@ -131,7 +123,7 @@ class World:
         """A window for calls of a tool, as one would be opened from such a call."""
         known = self.registry(tool).resolve(tool.id)
         assert known is not None
-        call = CallOf(tool.id, known.version, self.surroundings().policy.digest)
+        call = CallOfTool(tool.id, known.version, self.surroundings().policy.digest)
         return book.open_window(call, str(self.workspace), arguments or {}, uses=uses, seconds=60, granted_by="me")
 
     def run(self, source: str, *tools: Tool, deadline: Deadline | None = None, **limits: Any) -> RunReport:

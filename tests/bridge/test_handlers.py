@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Callable
 
 import pytest
+from pydantic import BaseModel, field_serializer
+from tests.conftest import World
 
 from coilclaw.bridge import Handlers
 from coilclaw.sandbox import Abandoned, Deadline
 from coilclaw.sandbox.threads import _Worker
+from coilclaw.sdk import ToolContext, define_tool
 
 
 def test_results_and_errors_come_back() -> None:
@@ -65,6 +69,47 @@ def test_an_async_handler_is_cancelled() -> None:
         handlers.run_async(hang, 0.02, Deadline(10))
     assert cancelled.wait(60)
     handlers.close()
+
+
+def test_no_handler_is_begun_when_there_is_no_time_left() -> None:
+    handlers = Handlers()
+    begun: list[str] = []
+
+    async def wait() -> None:
+        begun.append("async")
+
+    with pytest.raises(Abandoned):
+        handlers.run_async(wait, 0, Deadline(30))
+    with pytest.raises(Abandoned):
+        handlers.run("v", lambda: begun.append("plain"), 0, Deadline(30))
+    assert handlers.run_async(_nothing, 30, Deadline(30)) is None, "what was queued before has had its turn"
+    assert begun == []
+    handlers.close()
+
+
+async def _nothing() -> None:
+    return None
+
+
+class Slow(BaseModel):
+    """Takes its time to become JSON."""
+
+    x: int
+
+    @field_serializer("x")
+    def _late(self, x: int) -> int:
+        threading.Event().wait(0.9)
+        return x
+
+
+def test_the_time_of_an_async_tool_covers_what_its_output_takes(world: World) -> None:
+    @define_tool(id="test.slow", risk="read", timeout=1.2)
+    async def slow(ctx: ToolContext) -> Slow:
+        await asyncio.sleep(0.8)
+        return Slow(x=1)
+
+    answer = json.loads(world.bridge(slow).call("test.slow", b"{}", 1))
+    assert answer["code"] == "timeout"
 
 
 def test_async_handlers_share_one_loop() -> None:

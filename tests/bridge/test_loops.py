@@ -7,13 +7,15 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
 
 import pytest
 from tests.conftest import World
 
 from coilclaw.bridge import Handlers
 from coilclaw.bridge.handlers import LoopBlocked
+from coilclaw.bridge.loops import _Call
 from coilclaw.sandbox import Abandoned, Deadline
 from coilclaw.sdk import ToolContext, define_tool
 
@@ -107,6 +109,45 @@ def test_a_loop_that_was_left_behind_ends_once_it_is_free(handlers: Handlers, re
     released.set()
     thread.join(30)
     _wait_for(loop.is_closed)
+
+
+def test_a_loop_of_its_own_ends_although_its_call_was_given_up_while_it_began(
+    handlers: Handlers, released: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _block(handlers, released)
+    handlers.run_async(_loop, 30, Deadline(30))  # Finds the loop blocked, and slow.tool to be the one who does it.
+    given_up, run = threading.Event(), _Call.run
+
+    def begin_late(call: _Call) -> Coroutine[Any, Any, Any]:
+        given_up.wait(30)
+        return run(call)
+
+    monkeypatch.setattr(_Call, "run", begin_late)
+    with pytest.raises(Abandoned):
+        handlers.run_async(_loop, 0.05, Deadline(30), tool="slow.tool", version="slow.tool")
+    given_up.set()
+    assert handlers._loops is not None
+    own = handlers._loops._all[-1]
+    assert own.retired
+    _wait_for(own.loop.is_closed)
+
+
+def test_calls_behind_one_that_blocks_get_another_loop_and_those_given_up_never_begin(
+    handlers: Handlers, released: threading.Event
+) -> None:
+    loop, begun = handlers.run_async(_loop, 30, Deadline(30)), []
+
+    async def begin() -> None:
+        begun.append(1)
+
+    thread = _block(handlers, released)
+    with pytest.raises(Abandoned):
+        handlers.run_async(begin, 0.05, Deadline(30), tool="given.up")
+    assert handlers.run_async(_loop, 30, Deadline(30)) is not loop
+    released.set()
+    thread.join(30)
+    _wait_for(loop.is_closed)
+    assert begun == []
 
 
 def test_loops_that_are_blocked_for_good_are_bounded(handlers: Handlers, released: threading.Event) -> None:

@@ -159,4 +159,15 @@ def test_forbidding_still_works_after_all_that(world: World) -> None:
     def tool(ctx: ToolContext) -> int:
         return 1
 
-    assert json.loads(world.bridge(tool).call("test.no", b"{}", 1))["message"] == "forbidden: never"
+    answer = json.loads(world.bridge(tool).call("test.no", b"{}", 1))
+    assert (answer["code"], answer["message"]) == ("denied", "never")
+    assert "operator" not in answer["hint"]
+
+
+def test_a_tool_that_forbids_a_call_says_what_to_do_instead(world: World) -> None:
+    @define_tool(id="test.no", risk="read", classify=lambda input, ctx: Forbid(reason="never", hint="use test.yes"))
+    def tool(ctx: ToolContext) -> int:
+        return 1
+
+    answer = json.loads(world.bridge(tool).call("test.no", b"{}", 1))
+    assert (answer["code"], answer["message"], answer["hint"]) == ("denied", "never", "use test.yes")

@@ -168,7 +168,7 @@ def test_nothing_in_arguments_hides_or_controls_the_terminal(ready: Command) -> 
     outputs = [
         on_terminal(ready, "approval", "show", approval_id, answers={})[1],
         on_terminal(ready, "approval", "list", answers={})[1],
-        on_terminal(ready, "approval", "approve", approval_id, answers={b"Approve? [y/N]": b"n\n"})[1],
+        on_terminal(ready, "approval", "approve", approval_id, answers={b"Approve? [y/N": b"n\n"})[1],
         ready("resume", facts["run_id"]).err,
     ]
     assert json.dumps(HOSTILE) in outputs[1]
@@ -341,7 +341,7 @@ def test_on_a_terminal_the_call_is_shown_before_it_is_approved(
     ready: Command, answer: bytes, code: int, status: str
 ) -> None:
     asked = waits(ready, "tools.ledger.add(line='a').unwrap()")["approvals"][0]["id"]
-    ended, screen = on_terminal(ready, "approval", "approve", asked, answers={b"Approve? [y/N]": answer})
+    ended, screen = on_terminal(ready, "approval", "approve", asked, answers={b"Approve? [y/N": answer})
     assert ended == code
     assert screen.index('"line": "a"') < screen.index("Approve?")
     assert [each["status"] for each in ready("approval", "list", "--all", "--json").json] == [status]
@@ -351,7 +351,7 @@ def test_on_a_terminal_the_call_is_shown_before_it_is_approved(
 def test_later_at_the_prompt_suspends_the_run(ready: Command) -> None:
     script = ready.folder / "x.py"
     script.write_text("tools.ledger.add(line='a').unwrap()")
-    code, screen = on_terminal(ready, "run", str(script), answers={b"Approve? [y/N]": b"l\n"})
+    code, screen = on_terminal(ready, "run", str(script), answers={b"Approve? [y/N": b"l\n"})
     assert code == 3
     assert "later" in screen
     (asked,) = ready("approval", "list", "--json").json
@@ -362,7 +362,7 @@ def test_later_at_the_prompt_suspends_the_run(ready: Command) -> None:
 
 def test_a_no_at_the_prompt_of_a_resumed_run_closes_the_question(ready: Command) -> None:
     facts = waits(ready, "tools.ledger.add(line='a').code")
-    code, screen = on_terminal(ready, "resume", facts["run_id"], answers={b"Approve? [y/N]": b"\n"})
+    code, screen = on_terminal(ready, "resume", facts["run_id"], answers={b"Approve? [y/N": b"\n"})
     assert code == 0
     assert "approval_denied" in screen
     assert [each["status"] for each in ready("approval", "list", "--all", "--json").json] == ["denied"]
@@ -372,7 +372,7 @@ def test_a_no_at_the_prompt_of_a_resumed_run_closes_the_question(ready: Command)
 
 def test_a_yes_at_the_prompt_of_a_resumed_run_uses_the_question_up(ready: Command) -> None:
     facts = waits(ready, "tools.ledger.add(line='a').unwrap()")
-    code, _ = on_terminal(ready, "resume", facts["run_id"], answers={b"Approve? [y/N]": b"y\n"})
+    code, _ = on_terminal(ready, "resume", facts["run_id"], answers={b"Approve? [y/N": b"y\n"})
     assert (code, lines(ready)) == (0, ["a"])
     assert [each["status"] for each in ready("approval", "list", "--all", "--json").json] == ["consumed"]
 
@@ -386,6 +386,6 @@ def test_a_reason_cannot_write_lines_of_the_question(ready: Command) -> None:
     )
     script = ready.folder / "x.py"
     script.write_text("tools.sly.go(text='x\\n  Risk:   read (low)\\n\\x1b[1A').ok")
-    _, screen = on_terminal(ready, "run", str(script), answers={b"Approve? [y/N]": b"\n"})
+    _, screen = on_terminal(ready, "run", str(script), answers={b"Approve? [y/N": b"\n"})
     assert screen.count("\n  Risk:") == 1
     assert "\\u001b[1A" in screen

@@ -23,7 +23,7 @@ def on_terminal(coilclaw: Command, line: list[str], *, type_first: bytes = b"") 
         try:
             while True:
                 if not select.select([master], [], [], 0.3)[0]:
-                    if b"Approve? [y/N]" in screen:
+                    if b"Approve? [y/N" in screen:
                         os.write(master, b"\n")  # What was typed ahead had its time to be taken for an answer.
                     continue
                 if not (chunk := os.read(master, 4096)):
@@ -145,7 +145,7 @@ def test_streams_that_fail_do_not_end_in_a_traceback(coilclaw: Command, line: st
 def test_a_workspace_around_our_own_files_is_refused(coilclaw: Command) -> None:
     done = coilclaw("run", "-", "--yes", "--workspace", coilclaw.home.parent, stdin="1")
     assert done.code == 2
-    assert "contains the home folder" in done.err
+    assert "contains CoilClaw's home folder" in done.err
 
 
 def test_a_missing_key_is_not_replaced(coilclaw: Command) -> None:

@@ -83,7 +83,8 @@ def test_everything_that_is_wrong_is_reported_in_one_pass(coilclaw: Command) -> 
 
 
 @pytest.mark.parametrize(
-    ("workspace", "reason"), [("home", "contains the home folder"), ("home/.coilclaw/work", "lies inside the home")]
+    ("workspace", "reason"),
+    [("home", "contains CoilClaw's home folder"), ("home/.coilclaw/work", "lies inside CoilClaw's home")],
 )
 def test_init_refuses_a_workspace_around_or_inside_the_home(coilclaw: Command, workspace: str, reason: str) -> None:
     place = coilclaw.folder / workspace
@@ -111,3 +112,23 @@ def test_what_init_says_to_try_works(coilclaw: Command, tmp_path: Path) -> None:
     )
     done = coilclaw(*line.split()[3:])
     assert (done.code, done.out.splitlines()[0]) == (0, "Welcome, world!")
+
+
+def test_what_has_no_effect_is_a_warning_and_still_valid(coilclaw: Command) -> None:
+    coilclaw("init")
+    (coilclaw.home / "config.toml").write_text(
+        '[security]\nshell_allow = ["ls", "bash"]\n'
+        '[[policy.rules]]\ntool = "files.wrte"\ndecision = "deny"\n'
+        '[[policy.rules]]\ntool = "files.*"\ndecision = "ask"\n'
+        '[[policy.rules]]\ntool = "elsewhere.thing"\ndecision = "deny"\n'
+    )
+    done = coilclaw("config", "validate")
+    assert done.code == 0
+    assert done.out.startswith("Valid: ")
+    assert "Warning: policy.rules.0.tool: files.wrte matches no tool; did you mean files.write?" in done.err
+    assert "security.shell_allow.1: has no effect, because `bash` is a shell" in done.err
+    assert "rules.1" not in done.err
+    assert "rules.2" not in done.err  # It may be meant for a tool of some workspace.
+    found = coilclaw("doctor").out
+    assert "files.wrte matches no tool; did you mean files.write?" in found
+    assert "elsewhere.thing matches no tool" in found

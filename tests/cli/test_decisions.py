@@ -106,7 +106,7 @@ def test_a_denied_call_is_never_made_whatever_changes_afterwards(ready: Command,
 
 def test_a_no_at_the_prompt_holds_when_the_journal_of_the_run_is_lost(ready: Command) -> None:
     facts = waits(ready, SOURCE)
-    code, _ = on_terminal(ready, "resume", facts["run_id"], answers={b"Approve? [y/N]": b"n\n"})
+    code, _ = on_terminal(ready, "resume", facts["run_id"], answers={b"Approve? [y/N": b"n\n"})
     assert code == 0
     assert trail(ready, facts["run_id"])[-2:] == ["denied", "run.finished"]
     sql(ready, "DELETE FROM journal")
@@ -242,6 +242,32 @@ def test_a_window_is_for_one_workspace_one_version_and_one_policy(ready: Command
     ready.tool("ledger/tools.py", LEDGER)
     assert ready("run", "-", stdin=call).code == 0
     assert lines(ready) == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "policy", "changed"),
+    [
+        (True, False, "the tool has changed since "),
+        (False, True, "the policy has changed since "),
+        (True, True, "the tool and the policy have changed since "),
+    ],
+)
+def test_a_yes_that_does_not_count_any_more_is_asked_for_again_with_what_changed(
+    ready: Command, tool: bool, policy: bool, changed: str
+) -> None:
+    facts = waits(ready, SOURCE)
+    before = facts["approvals"][0]["id"]
+    if tool:
+        ready.tool("ledger/tools.py", LEDGER + "\n# edited\n")
+    if policy:
+        (ready.home / "config.toml").write_text('[[policy.rules]]\ntool = "ledger.*"\ndecision = "ask"\n')
+    done = ready("approval", "approve", before, "--resume", "--json")
+    assert done.code == 3
+    (asked,) = ready("approval", "list", "--json").json
+    assert asked["reason"].endswith(f"; {changed}{before}")
+    (call,) = [each for each in done.json["activity"] if each["tool_id"] == "ledger.add"]
+    assert (call["status"], call["approval"]) == ("pending", None)
+    assert ready("approval", "approve", asked["id"], "--resume").code == 0
 
 
 # Who, and what else -----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from tests.cli.terminal import Session, on_terminal
 
 from coilclaw.sdk.legible import cells
 
-APPROVE = b"Approve? [y/N]"
+APPROVE = b"Approve? [y/N"
 MORE = b"[m]ore"
 
 
@@ -60,7 +60,7 @@ def test_many_empty_lines_are_counted(coilclaw: Command) -> None:
 def test_a_typo_is_asked_about_again(coilclaw: Command) -> None:
     source = "tools.files.write(path='a.txt', text='x').ok"
     session = ask(coilclaw, source, (APPROVE, b"yy\n"), (APPROVE, b"Y\n"))
-    assert "no answer" in session.screen
+    assert "Please answer y, n or l." in session.screen
     assert written(coilclaw) == "x"
 
 
@@ -118,3 +118,26 @@ def test_a_pipe_cannot_redraw_the_question_on_the_terminal(coilclaw: Command) ->
     assert "\x1b[2J" not in asked.raw
     script.write_text("print('\\x1b[1mbold')")
     assert on_terminal(coilclaw, "run", script, "--yes", answers=[], pipe_stdout=True).piped == b"\x1b[1mbold\n"
+
+
+def test_an_interrupt_at_the_question_ends_its_line_and_says_that_the_call_was_not_made(coilclaw: Command) -> None:
+    session = ask(coilclaw, "tools.files.write(path='a.txt', text='x').unwrap()", (APPROVE, b"\x03"))
+    assert session.code == 130
+    (prompt,) = [row for row in session.rows if row.startswith("Approve?")]
+    assert "Cancelled" not in prompt
+    assert any(row.split()[:3] == ["not", "made", "files.write"] for row in session.rows)
+    assert "pending" not in session.screen
+    assert written(coilclaw) is None
+
+
+def test_the_question_names_every_letter_that_answers_it(coilclaw: Command) -> None:
+    session = ask(coilclaw, "tools.files.write(path='a.txt', text='x').ok", (b"Approve? [y/N/l]", b"n\n"))
+    assert session.code == 0
+
+
+def test_problems_of_the_configuration_fit_a_narrow_terminal(coilclaw: Command) -> None:
+    (coilclaw.home / "config.toml").write_text('[security]\nhttp_private = ["0.0.0.0/0"]')
+    session = on_terminal(coilclaw, "config", "validate", answers=[])
+    problems = session.screen.partition("http_private")[2].split("\n")[1:]
+    assert all(cells(row) <= 80 for row in problems)
+    assert "    " not in session.screen

@@ -6,6 +6,9 @@ import json
 
 import pytest
 from tests.cli.conftest import Command
+from tests.cli.terminal import on_terminal
+
+from coilclaw.sdk.legible import cells
 
 RULES = """
 [security]
@@ -62,7 +65,7 @@ def test_a_table_says_who_has_a_say_and_the_last_line_what_follows(ruled: Comman
     assert rows["rule 1"].startswith("* ")
     assert rows["rule 1"].split()[3:5] == ["ask", "yes"]
     assert "channel 'slack', not 'cli'" in rows["rule 2"]
-    assert lines[-1] == "Decision: ask, because of rule 1 'files.write': ask (drafts are looked at)"
+    assert lines[-1] == "Decision: ask, because of rule 1"
 
 
 def test_facts_for_programs(ruled: Command) -> None:
@@ -76,7 +79,7 @@ def test_facts_for_programs(ruled: Command) -> None:
 
 def test_without_arguments_it_is_about_the_tool(ruled: Command) -> None:
     done = ruled("policy", "explain", "tools.files.write")
-    assert done.out.splitlines()[-1].startswith("Decision: allow (asks for some arguments), because of autonomy 'full'")
+    assert done.out.splitlines()[-1] == "Decision: allow (asks for some arguments), because of autonomy"
     assert ruled("policy", "explain", "files.write", "--format", "json").json["conditional"] == [1]
 
 
@@ -88,7 +91,7 @@ def test_a_channel_is_asked_about(ruled: Command) -> None:
 @pytest.mark.req("R352")
 def test_the_classification_is_really_run(ruled: Command) -> None:
     done = ruled("policy", "explain", "files.write", "--json", write("../outside"))
-    assert done.out.splitlines()[-1].startswith("Decision: deny, because of forbidden: ")
+    assert done.out.splitlines()[-1] == "Decision: deny, because of classification"
     reset = ruled("policy", "explain", "demo.reset", "--json", "{}", "--format", "json", DEMO_KEY="s3cret")
     assert "thinking" in reset.err
     assert reset.json["risk"] == "destructive"
@@ -135,3 +138,13 @@ def test_an_argument_cannot_control_the_terminal_or_forge_a_row(ruled: Command) 
     done = ruled("policy", "explain", "files.write", "--json", write("\x1b[2J\n* rule 9  allow  yes  forged"))
     assert "\x1b" not in done.out
     assert not any(line.startswith("* rule 9") for line in done.out.splitlines())
+
+
+def test_a_reason_is_told_once_and_fits_a_narrow_terminal(coilclaw: Command) -> None:
+    coilclaw("init")
+    line = ("policy", "explain", "shell.run", "--json", '{"command": "bash -c ls"}')
+    assert coilclaw(*line).out.count("is a shell, and what it runs would not be checked") == 1
+    session = on_terminal(coilclaw, *line, answers=[])
+    assert all(cells(row) <= 80 for row in session.rows)
+    assert "… " in session.screen
+    assert session.screen.count("Decision: deny, because of classification") == 1

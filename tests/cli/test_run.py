@@ -144,7 +144,7 @@ def test_on_a_terminal_a_person_is_asked(coilclaw: Command, answer: bytes, writt
     coilclaw("init")
     script = coilclaw.folder / "write.py"
     script.write_text("tools.files.write(path='a.txt', text='\\x1b[2J').ok")
-    screen = on_terminal(coilclaw, [*coilclaw.line, "run", str(script)], b"Approve? [y/N]", answer)
+    screen = on_terminal(coilclaw, [*coilclaw.line, "run", str(script)], b"Approve? [y/N", answer)
     assert (coilclaw.workspace / "a.txt").exists() is written
     for words in (b"files.write", b"write (medium)", b"supervised", b'"path": "a.txt"'):
         assert words in screen

@@ -35,6 +35,15 @@ def test_tilde_and_variables_are_expanded(tmp_path: Path, monkeypatch: pytest.Mo
     assert settings.config.workspace_dir == tmp_path / "x/here/there"
 
 
+def test_a_response_has_to_fit_into_what_is_kept(tmp_path: Path) -> None:
+    sizes = "[limits]\nkept_bytes = 4194304\nresponse_bytes = {}"
+    with pytest.raises(
+        ConfigError, match=r"(?s)limits.response_bytes.*2097152.*raise `kept_bytes` to at least 4194306"
+    ):
+        load(tmp_path / "home", sizes.format(2097153))
+    assert load(tmp_path / "home", sizes.format(2097152)).config.limits.response_bytes == 2097152
+
+
 def test_an_unset_variable_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="workspace_dir: the environment variable NOT_SET is not set"):
         load(tmp_path / "home", 'workspace_dir = "${NOT_SET}/x"')
@@ -168,3 +177,52 @@ def test_a_domain_that_is_none_is_refused_with_what_is_expected(tmp_path: Path, 
         load(tmp_path / "home", f'[security]\nhttp_domains = ["{entry}", "example.org"]')
     (problem,) = caught.value.problems
     assert problem.startswith("security.http_domains.0: must be a domain")
+
+
+@pytest.mark.req("R296")
+def test_every_wrong_entry_of_a_list_is_reported_beside_one_of_the_wrong_type(tmp_path: Path) -> None:
+    entries = '["8.8.8.8", "0.0.0.0/0", "http://localhost:8080", "localhost:99999", 5]'
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / "home", f"[security]\nhttp_private = {entries}")
+    places = [problem.partition(":")[0] for problem in caught.value.problems]
+    assert places == [f"security.http_private.{number}" for number in range(5)]
+
+
+@pytest.mark.parametrize("entry", ["8.8.8.8", "8.8.8.8:53", "8.8.8.8/32", "[2606:4700::1]:443"])
+def test_a_public_address_is_no_private_place(tmp_path: Path, entry: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / "home", f'[security]\nhttp_private = ["{entry}"]')
+    assert "this address is public; http_domains is the list" in caught.value.problems[0]
+
+
+@pytest.mark.parametrize("entry", ["*.org", "*.com:443"])
+def test_a_whole_top_level_domain_is_refused(tmp_path: Path, entry: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / "home", f'[security]\nhttp_domains = ["{entry}"]')
+    assert "a whole top-level domain is more than anybody means" in caught.value.problems[0]
+
+
+@pytest.mark.parametrize("entry", ["sed -i", "", "/bin/ls", "a\\tb"])
+def test_an_allowed_program_that_no_command_can_name_is_refused(tmp_path: Path, entry: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / "home", f'[security]\nshell_allow = ["ls", "{entry}"]')
+    (problem,) = caught.value.problems
+    assert problem.startswith("security.shell_allow.1: must be the name of one program")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['workspace_dir = "$NOPE/x"', 'workspace_dir = "$NOPE"', '[security]\nforbidden_paths = ["$NOPE"]',
+     '[security]\nhttp_domains = ["$NOPE"]', '[receipts]\npath = "${NOPE}"'],
+)  # fmt: skip
+def test_a_variable_that_is_not_set_is_the_only_problem_of_its_value(tmp_path: Path, text: str) -> None:
+    (tmp_path / "home").mkdir(exist_ok=True)
+    (tmp_path / "home/config.toml").write_text(text)
+    (tmp_path / "work").mkdir()
+    environment = {"COILCLAW_HOME": str(tmp_path / "home")}
+    if "workspace_dir" not in text:
+        environment["COILCLAW_WORKSPACE"] = str(tmp_path / "work")
+    with pytest.raises(ConfigError) as caught:
+        load_settings(environment, workspace_exists=True)
+    (problem,) = caught.value.problems
+    assert problem.endswith("the environment variable NOPE is not set")

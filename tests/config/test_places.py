@@ -81,14 +81,14 @@ def test_what_cannot_be_a_path_is_one_problem(tmp_path: Path, key: str, value: s
 @pytest.mark.parametrize(
     ("workspace", "reason"),
     [
-        ("home", "is the home folder itself"),
-        ("home/work", "lies inside the home folder"),
-        (".", "contains the home folder"),
-        ("/", "contains the home folder"),
-        ("home/../home/a/../b", "lies inside the home folder"),
-        ("link/work", "lies inside the home folder"),
-        ("link", "is the home folder itself"),
-        ("above", "contains the home folder"),
+        ("home", "is CoilClaw's home folder itself"),
+        ("home/work", "lies inside CoilClaw's home folder"),
+        (".", "contains CoilClaw's home folder"),
+        ("/", "contains CoilClaw's home folder"),
+        ("home/../home/a/../b", "lies inside CoilClaw's home folder"),
+        ("link/work", "lies inside CoilClaw's home folder"),
+        ("link", "is CoilClaw's home folder itself"),
+        ("above", "contains CoilClaw's home folder"),
     ],
 )
 def test_home_and_workspace_lie_apart(tmp_path: Path, workspace: str, reason: str) -> None:
@@ -104,7 +104,7 @@ def test_a_home_that_is_a_link_into_the_workspace_is_refused(tmp_path: Path) -> 
     (tmp_path / "work/.state").mkdir(parents=True)
     (tmp_path / "home").symlink_to(tmp_path / "work/.state")
     (problem,) = problems(tmp_path / "home", f'workspace_dir = "{tmp_path}/work"')
-    assert "contains the home folder" in problem
+    assert "contains CoilClaw's home folder" in problem
 
 
 def test_a_neighbour_with_a_longer_name_is_not_inside(tmp_path: Path) -> None:

@@ -59,3 +59,21 @@ def test_views_need_nothing_but_the_receipts(full: ReceiptLog) -> None:
     assert len(activity_of("run-1", exported).items) == len(CALLS)
     assert activity_of("run-2", exported).items[0].receipt_ref == exported[-3].id
     assert activity_of("run-3", exported).items == ()
+
+
+@pytest.mark.parametrize(
+    ("kinds", "shown"),
+    [
+        (("requested", "pending", "approved", "pending"), None),
+        (("requested", "pending", "approved", "denied"), None),
+        (("requested", "pending", "approved", "failed"), None),
+        (("requested", "pending", "approved", "started", "denied"), "allow-once by ada"),
+        (("requested", "pending", "approved", "pending", "approved"), "allow-once by ada"),
+    ],
+)
+def test_a_decision_that_was_not_used_is_not_shown(log: ReceiptLog, kinds: tuple[str, ...], shown: str | None) -> None:
+    for kind in kinds:
+        decided = {"decision": "allow-once", "decided_by": "ada"} if kind == "approved" else {}
+        log.append(draft(f"tool.call.{kind}", **decided))
+    (item,) = activity_of("run-1", log.of_run("run-1")).items
+    assert item.approval == shown

@@ -6,18 +6,18 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import CallOf
 
-from coilclaw.policy import APPROVALS, Approval, ApprovalBook, Grant, NoSuchWindow, Question
+from coilclaw.policy import APPROVALS, Approval, ApprovalBook, CallOfTool, Grant, NoSuchWindow, Question
 from coilclaw.receipts import MIGRATIONS, Conflict, DamagedReceipt, Draft, ReceiptLog, digest, now
 from coilclaw.sdk import Risk
 from coilclaw.store import Database, Migration
 
-CALL = CallOf("shelf.send", "sha256:1", "policy-1")
+CALL = CallOfTool("shelf.send", "sha256:1", "policy-1")
 
 
 def opened(book: ApprovalBook, arguments: dict[str, Any] | None = None, *, uses: int = 2, seconds: int = 60) -> Grant:
@@ -66,7 +66,7 @@ def test_the_order_of_keys_makes_no_difference_to_a_window(book: ApprovalBook) -
     ],
 )
 def test_a_window_is_bound_to_tool_version_policy_and_workspace(
-    book: ApprovalBook, call: CallOf, workspace: str
+    book: ApprovalBook, call: CallOfTool, workspace: str
 ) -> None:
     opened(book)
     assert book.usable(call, workspace, "{}") is None
@@ -197,21 +197,15 @@ def test_a_receipt_that_was_changed_in_the_log_opens_nothing(
 USER = """
 import sys
 from pathlib import Path
-from coilclaw.policy import APPROVALS, ApprovalBook
-from coilclaw.receipts import MIGRATIONS, Conflict, Draft, ReceiptLog, now
+from coilclaw.policy import ApprovalBook, CallOfTool
+from coilclaw.receipts import Conflict, Draft, ReceiptLog, now
 from coilclaw.store import Database
-from typing import NamedTuple
 
-class CallOf(NamedTuple):
-    tool: str
-    tool_version: str
-    policy_hash: str
-
-with Database(Path(sys.argv[1]), (*MIGRATIONS, APPROVALS)) as database, ReceiptLog(database, b"k" * 32) as log:
+with Database(Path(sys.argv[1])) as database, ReceiptLog(database, b"k" * 32) as log:
     book, used = ApprovalBook(database, log), 0
     print("ready", flush=True)
     sys.stdin.readline()
-    while grant := book.usable(CallOf("shelf.send", "sha256:1", "policy-1"), "/work", "{}"):
+    while grant := book.usable(CallOfTool("shelf.send", "sha256:1", "policy-1"), "/work", "{}"):
         draft = Draft("tool.call.approved", "allowed", now(), payload={"decision": "window", "grant": grant.id})
         try:
             log.append(draft, rows=[book.use(grant)])
@@ -329,35 +323,69 @@ def test_a_yes_beside_a_no_is_not_proven(book: ApprovalBook, database: Database,
     assert not book.is_proven(book.get(first.id))
 
 
-def test_questions_of_an_earlier_form_stay_open(tmp_path: Path) -> None:
-    old = Migration(
-        name="approvals",
-        sql=APPROVALS.sql.split("ALTER TABLE")[0].replace("IF NOT EXISTS ", "")
-        + "CREATE TABLE grants (id TEXT PRIMARY KEY, tool TEXT) WITHOUT ROWID;",
-    )
-    with Database(tmp_path / "x.db", (*MIGRATIONS, old)) as database, database.transaction() as connection:
-        marks = ", ".join("?" for _ in range(17))
-        values = (
-            "a-1",
-            "run-1",
-            1,
-            "call-1-1",
-            None,
-            "t.t",
-            "v",
-            "h",
-            "p",
-            "write",
-            "r",
-            1,
-            "pending",
-            1,
-            2**40,
-            None,
-            None,
-        )
-        connection.execute(f"INSERT INTO approvals VALUES ({marks})", values)
+OLD_APPROVALS = Migration(
+    name="approvals",
+    sql="""
+    CREATE TABLE approvals (
+        id TEXT PRIMARY KEY,
+        run_id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        call_id TEXT NOT NULL,
+        conversation_id TEXT,
+        tool TEXT NOT NULL,
+        tool_version TEXT NOT NULL,
+        args_hash TEXT NOT NULL,
+        policy_hash TEXT NOT NULL,
+        risk TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        line INTEGER,
+        status TEXT NOT NULL CHECK (status IN ('pending', 'granted', 'denied', 'expired', 'consumed')),
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL,
+        decided_by TEXT,
+        decided_at INTEGER
+    );
+    CREATE INDEX approvals_of_calls ON approvals (run_id, number);
+    CREATE INDEX approvals_by_status ON approvals (status, created_at);
+    CREATE TABLE grants (
+        id TEXT PRIMARY KEY,
+        tool TEXT NOT NULL,
+        arguments TEXT NOT NULL,
+        uses_left INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL,
+        granted_by TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """,
+)
+"""The tables as the first release that had them made them."""
+
+
+@pytest.fixture
+def upgraded(tmp_path: Path) -> Iterator[ApprovalBook]:
+    """A book that was begun in the first form of its tables, with a question in every state and an open window."""
+    with Database(tmp_path / "x.db", (*MIGRATIONS, OLD_APPROVALS)) as database, database.transaction() as connection:
+        for number, status in enumerate(("pending", "granted", "denied", "expired", "consumed"), 1):
+            decided = ("root", 1) if status in ("granted", "denied", "consumed") else (None, None)
+            asked = (status, "run-1", number, f"call-1-{number}", None, "t.t", "v", "h", "p", "write", "r", 1)
+            connection.execute(
+                f"INSERT INTO approvals VALUES ({', '.join('?' * 17)})", (*asked, status, 1, 2**40, *decided)
+            )
+        connection.execute("INSERT INTO grants VALUES ('grant-1', 't.*', '{}', 5, ?, 'root')", (2**40,))
     with Database(tmp_path / "x.db", (*MIGRATIONS, APPROVALS)) as database, ReceiptLog(database, b"k" * 32) as log:
-        book = ApprovalBook(database, log)
-        assert [each.id for each in book.list("pending")] == ["a-1"]
-        assert book.is_proven(book.decide("a-1", granted=True, decided_by="me"))
+        yield ApprovalBook(database, log)
+
+
+def test_a_yes_of_an_earlier_form_is_asked_for_again(upgraded: ApprovalBook) -> None:
+    assert [each.id for each in upgraded.list("pending")] == ["pending", "granted"]
+    assert (upgraded.list("granted"), upgraded.get("granted").decided_by) == ([], None)
+    for name in ("pending", "granted"):
+        assert upgraded.is_proven(upgraded.decide(name, granted=True, decided_by="me"))
+
+
+def test_a_no_of_an_earlier_form_stays_and_its_windows_are_closed(
+    upgraded: ApprovalBook,
+) -> None:
+    denied = upgraded.get("denied")
+    assert (denied.status, denied.decided_by) == ("denied", "root")
+    assert [upgraded.get(name).status for name in ("expired", "consumed")] == ["expired", "consumed"]
+    assert not upgraded.windows()

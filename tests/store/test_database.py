@@ -26,6 +26,23 @@ def test_migrations_are_applied_once_whatever_their_order(tmp_path: Path) -> Non
         assert database.read("SELECT name FROM migrations ORDER BY name") == [("first",), ("second",)]
 
 
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_database_of_a_newer_version_is_not_opened(tmp_path: Path, writable: bool) -> None:
+    path = tmp_path / "x.db"
+    Database(path, [FIRST, SECOND]).close()
+    path.chmod(0o600 if writable else 0o400)
+    with pytest.raises(StoreError, match=r"newer version of CoilClaw \(second\)") as refused:
+        Database(path, [FIRST])
+    assert "upgrade CoilClaw" in str(refused.value.hint)
+
+
+def test_a_database_of_an_older_version_is_not_one_of_a_newer(tmp_path: Path) -> None:
+    Database(tmp_path / "x.db", [FIRST]).close()
+    third = Migration(name="third", sql="DROP TABLE a; CREATE TABLE e (x)", replaces=("first",))
+    with Database(tmp_path / "x.db", [third]) as database:
+        assert "e" in tables(database)
+
+
 def test_a_failing_migration_leaves_nothing_behind(tmp_path: Path) -> None:
     broken = Migration(name="broken", sql="CREATE TABLE d (x); CREATE TABLE d (x)")
     with pytest.raises(StoreError):

@@ -18,7 +18,7 @@ from tests.conftest import World
 
 from coilclaw.sdk import Tool, ToolContext, define_tool
 from coilclaw.store import Database
-from coilclaw.trust import MIGRATIONS, TrustLedger, WriteGuard
+from coilclaw.trust import TrustLedger, WriteGuard
 from coilclaw.workspace_tools import Workspace
 
 EVIL = """
@@ -82,7 +82,6 @@ class Place:
 
 @pytest.fixture
 def place(world: World, database: Database) -> Place:
-    database._migrate(MIGRATIONS)
     return place_of(world, database)
 
 
@@ -340,12 +339,11 @@ def test_a_process_killed_in_the_middle_of_a_call_leaves_nothing_trusted(place: 
         sys.path.insert(0, {str(Path(__file__).parents[2])!r})
         from pathlib import Path
         from coilclaw.bridge import Handlers
-        from coilclaw.receipts import MIGRATIONS as RECEIPTS, ReceiptLog
+        from coilclaw.receipts import ReceiptLog
         from coilclaw.store import Database
-        from coilclaw.trust import MIGRATIONS
         from tests.conftest import KEY, World
         from tests.trust.test_quarantine import acting, place_of, put
-        database = Database(Path({str(place.world.log._database.path)!r}), (*RECEIPTS, *MIGRATIONS))
+        database = Database(Path({str(place.world.log._database.path)!r}))
         world = World(ReceiptLog(database, KEY), Path({str(place.root)!r}), None, Handlers())
         def die(workspace, text):
             put("tools/evil/tools.py")(workspace, text)

@@ -195,6 +195,9 @@ def test_a_deep_schema_is_refused() -> None:
         made(deep)
 
 
+_OPTIONAL = "^" + "a?" * 34 + "a" * 34 + "$"
+
+
 def doubling(keyword: str) -> dict[str, Any]:
     levels = {f"L{n}": {keyword: [{"$ref": f"#/$defs/L{n + 1}"}] * 2} for n in range(40)}
     return {"properties": {"a": {"$ref": "#/$defs/L0"}}, "$defs": {**levels, "L40": {"type": "integer"}}}
@@ -211,12 +214,23 @@ def doubling(keyword: str) -> dict[str, Any]:
         ({"properties": {"a": {"pattern": "(a|a)*$"}}}, {"a": "a" * 5000 + "b"}),
         ({"properties": {"a": {"pattern": "a*a*a*a*a*a*c"}}}, {"a": "a" * 900}),
         ({"properties": {"a": {"pattern": "a*b"}}}, {"a": "a" * 900_000}),
+        ({"properties": {"a": {"pattern": _OPTIONAL}}}, {"a": "a" * 34}),
+        ({"properties": {"a": {"pattern": "(a|aa){0,50}" * 4 + "$"}}}, {"a": "a" * 900 + "b"}),
+        ({"properties": {"a": {"pattern": "((a{0,100}){0,100}){0,10}$"}}}, {"a": "a" * 999 + "b"}),
+        ({"properties": {"a": {"pattern": "a{0,50}{0,50}{0,50}$"}}}, {"a": "a" * 999 + "b"}),
+        ({"properties": {"a": {"anyOf": [{"pattern": rf"\\w{{150}}{n}$"} for n in range(900)]}}}, {"a": "é" * 900}),
+        ({"patternProperties": {_OPTIONAL: {}}, "additionalProperties": False}, {"a" * 34: 1}),
+        ({"patternProperties": {_OPTIONAL: {}}, "unevaluatedProperties": False}, {"a" * 34: 1}),
+        ({"allOf": [{"patternProperties": {_OPTIONAL: {}}}], "unevaluatedProperties": False}, {"a" * 33: 1}),
         ({"patternProperties": {"(a+)+$": {}}, "additionalProperties": False}, {"a" * 5000 + "b": 1}),
         ({"properties": {"a": {"uniqueItems": True}}}, {"a": [{"n": n} for n in range(50_000)]}),
         ({"properties": {"a": {"items": {"enum": [[n] for n in range(5000)]}}}}, {"a": [[4999]] * 50_000}),
         ({"patternProperties": {"a*b": {}}, "additionalProperties": False}, {"a" * 900_000: 1}),
     ],
-    ids=["all", "any", "self", "root", "nested", "choice", "many", "long", "names", "unique", "enum", "name"],
+    ids=[
+        "all", "any", "self", "root", "nested", "choice", "many", "long", "optional", "rows", "counted", "repeated",
+        "wide", "optional names", "names left", "names left inside", "names", "unique", "enum", "name",
+    ],  # fmt: skip
 )
 def test_no_schema_keeps_the_host_busy(schema: Any, data: Any) -> None:
     began = time.process_time()
@@ -233,6 +247,38 @@ def test_a_plain_pattern_is_enforced() -> None:
     tool = made({"properties": {"day": {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"}}})
     assert validated(tool, {"day": "2026-11-16"})
     assert "pattern" in problem(tool, {"day": "today"})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits", "differs"),
+    [
+        (r"^(a+)+$", "aaa", "aab"),
+        (r"^\p{Lu}\p{L}*$", "Ärger", "ärger"),
+        (r"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$", "0" * 8 + "-0000" * 3 + "-" + "0" * 12, "0" * 36),
+        (r"^\w{1,60}$", "name", "a name"),
+        (_OPTIONAL, "a" * 34, "a" * 33),
+        ("b", "abc", "ac"),
+        ("c$", "abc", "abc\n"),
+    ],
+)
+def test_a_pattern_is_matched_by_the_whole_schema_in_the_same_way(pattern: str, fits: str, differs: str) -> None:
+    text = made({"properties": {"a": {"type": "string", "pattern": pattern}}})
+    assert validated(text, {"a": fits})
+    assert "pattern" in problem(text, {"a": differs})
+    names = made({"properties": {"a": {"patternProperties": {pattern: {"const": 1}}, "additionalProperties": False}}})
+    assert validated(names, {"a": {fits: 1}})
+    assert "const" in problem(names, {"a": {fits: 2}})
+    assert "not allowed" in problem(names, {"a": {differs: 1}})
+    others = made({"properties": {"a": {"patternProperties": {pattern: {}}, "additionalProperties": {"const": 1}}}})
+    assert validated(others, {"a": {fits: 2, differs: 1}})
+    assert "const" in problem(others, {"a": {differs: 2}})
+
+
+@pytest.mark.parametrize("pattern", ["(?=b)a", r"(a)\1b", "(", "(?i)b", "(b{0,99}){0,99}b"])
+def test_a_pattern_that_cannot_be_matched_in_bounded_time_is_left_to_the_other_side(pattern: str) -> None:
+    assert validated(made({"properties": {"a": {"pattern": pattern}}}), {"a": "x"})
+    names = made({"properties": {"a": {"patternProperties": {pattern: {"const": 1}}, "additionalProperties": False}}})
+    assert validated(names, {"a": {"x": 2}})
 
 
 @pytest.mark.parametrize(

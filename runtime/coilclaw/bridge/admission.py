@@ -179,6 +179,11 @@ class Admission:
         tool = self._registry.resolve(name)
         return (tool.id, tool.version) if tool is not None else None
 
+    def was_begun(self, number: int) -> bool:
+        """Whether a call was under way when an earlier process ended, so that it may have been made."""
+        prior = self._prior.get(number)
+        return prior is not None and prior.state == "started"
+
     def admit(self, name: str, sent: bytes, line: int, number: int, *, stops: bool) -> Admitted:
         """Everything that comes before the handler. Raises `Refusal`, `Waiting`, `Divergence` or `OutcomeUnknown`."""
         identity = self.identify(name, sent, line, number, stops=stops)
@@ -276,7 +281,8 @@ class Admission:
         if again is not None:
             return self._started_again(asked, identity, requested, verdict.decision, again, reason, risk)
         if verdict.decision is Decision.DENY:
-            raise self.refuse(asked.call, requested, _denied(reason), unkept=identity.kept)
+            denial = _forbidden(reason, asked.redaction.text(verdict.hint)) if verdict.forbidden else _denied(reason)
+            raise self.refuse(asked.call, requested, denial, unkept=identity.kept)
         if asked.contents is not None:
             self.kept.count(identity.args_hash, len(identity.kept))
         stand_in = self._around.stand_in
@@ -497,6 +503,12 @@ class Admission:
             args_hash=identity.args_hash,
             payload={"line": call.line, "number": call.number, **size_facts(identity.kept), **self._pins()},
         )
+
+
+def _forbidden(reason: str, hint: str) -> Refusal:
+    """The tool's own no, which no policy can change."""
+    hint = hint or "change the call as the message says, or do without it; no policy rule allows it as it is"
+    return Refusal(code="denied", message=reason, hint=hint, denied=True)
 
 
 def _denied(reason: str) -> Refusal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import difflib
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -13,9 +13,11 @@ from coilclaw.receipts import NotCanonical, contents_json
 from coilclaw.sdk import Tool
 from coilclaw.sdk.legible import kind_of
 
-__all__ = ["bind", "validate"]
+__all__ = ["bind", "signature", "unknown_argument", "validate"]
 
 MAX_INPUT_BYTES: Final = 1024 * 1024
+_DEEPEST_KIND: Final = 3
+_MOST_KINDS: Final = 5
 
 MAX_VALUES: Final = 50_000
 """In the arguments of one call. Validation holds the interpreter for all of them at once, whatever the deadline."""
@@ -88,7 +90,7 @@ def validate(tool: Tool, arguments: bytes) -> Any:
     except ValidationError as error:
         raise Refusal(
             code="invalid_input",
-            message=f"{tool.id}: {_explain(error)}",
+            message=f"{tool.id}: {_explain(tool, error)}",
             hint=f"it takes: {signature(tool)}",
         ) from None
     except BaseException as error:  # A validator of the tool's author, which may do anything.
@@ -97,30 +99,55 @@ def validate(tool: Tool, arguments: bytes) -> Any:
         ) from None
 
 
-def _explain(error: ValidationError) -> str:
+def _explain(tool: Tool, error: ValidationError) -> str:
     """The first problems in words; what a validator raised may have no text at all."""
     try:
-        return _problems(error)
+        return _problems(tool, error)
     except BaseException as problem:
         return f"the input is invalid, and why could not be said ({kind_of(problem)})"
 
 
-def _problems(error: ValidationError) -> str:
+def _problems(tool: Tool, error: ValidationError) -> str:
     if error.error_count() > _MOST_PROBLEMS:
         return f"{error.error_count()} values do not fit"
     parts = []
     for problem in error.errors(include_url=False, include_input=False, include_context=False)[:5]:
         name = ".".join(str(part) for part in problem["loc"])
-        parts.append(f"{name}: {problem['msg']}" if name else problem["msg"])
+        if problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1:
+            parts.append(unknown_argument(tool, name))
+        else:
+            parts.append(f"{name}: {problem['msg']}" if name else problem["msg"])
     return "; ".join(parts)[:1000]
 
 
 def signature(tool: Tool) -> str:
-    """The parameters in short: `path: string, limit?: integer`."""
+    """The parameters in short: `path: string, names?: list of strings`."""
     properties = tool.input_schema.get("properties", {})
     parts = []
     for name in tool.parameters:
-        kind = properties.get(name, {}).get("type", "any")
         mark = "" if name in tool.required_parameters else "?"
-        parts.append(f"{name}{mark}: {kind if isinstance(kind, str) else json.dumps(kind)}")
+        parts.append(f"{name}{mark}: {_kind(properties.get(name))}")
     return ", ".join(parts) or "no arguments"
+
+
+def unknown_argument(tool: Tool, name: str) -> str:
+    """What to say of an argument that the tool does not have."""
+    near = difflib.get_close_matches(name[:100], tool.parameters, n=1)
+    return f"it has no argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+
+
+def _kind(schema: Any, depth: int = 0) -> str:
+    """The type of a value in words. A schema may come from a server, and have anything in it."""
+    if not isinstance(schema, dict) or depth > _DEEPEST_KIND:
+        return "any"
+    kind, options = schema.get("type"), schema.get("anyOf", schema.get("oneOf"))
+    if isinstance(kind, list):
+        options = [{"type": each} for each in kind]
+    if isinstance(options, list):
+        # What may be left out may usually be null too, which is worth no word.
+        kinds = [_kind(each, depth + 1) for each in options[:_MOST_KINDS] if each != {"type": "null"}]
+        return " or ".join(dict.fromkeys(kinds)) or "null"
+    if kind == "array":
+        item = _kind(schema.get("items"), depth + 1)
+        return f"list of {item}s" if item.isalpha() and item != "any" else "list"
+    return kind if isinstance(kind, str) else "object" if "$ref" in schema else "any"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -65,14 +66,15 @@ class Asking:
                 self._demand_receipt(known)
                 raise Denied(denied_by_person(denial(str(known.decided_by), known.note)), None)
             if known is not None and not known.is_for(question, args_hash):
-                known = None  # Something has changed since: it is asked again.
+                question = _asked_again(question, known, args_hash)
+                known = None
             if known is not None and known.status == "granted":
                 self._demand_receipt(known)
                 return Leave((), (book.consume(known),), {"approval": known.id})
             if known is not None and known.status != "pending":
                 known = None
             # After the answer to this very call, which would otherwise be left over while a window is used up.
-            if grant := book.usable(question, str(self._around.workspace), question.arguments):
+            if grant := book.usable(question.of_tool, str(self._around.workspace), question.arguments):
                 facts = {"decision": "window", "grant": grant.id, "decided_by": bounded(grant.granted_by), **bound}
                 rows = [book.use(grant)] + ([book.answered_here(known, grant.granted_by)] if known else [])
                 return Leave((following(requested, "tool.call.approved", "allowed", now(), facts),), tuple(rows))
@@ -123,7 +125,7 @@ class Asking:
         book, question = self._around.book, waiting.question
         if book is None or book.get(waiting.approval.id).status != "pending":
             return True
-        return book.usable(question, str(self._around.workspace), question.arguments) is not None
+        return book.usable(question.of_tool, str(self._around.workspace), question.arguments) is not None
 
     def stay(self, waiting: Waiting) -> None:
         """Wait here for the answer of someone elsewhere; the run's time stands still.
@@ -145,6 +147,15 @@ class Asking:
         except BaseException as error:
             _logger.warning("asking about %s failed: %s", question.tool, type(error).__name__)
             return Answer(decision="unanswered", decided_by="nobody")
+
+
+def _asked_again(question: Question, before: Approval, args_hash: str) -> Question:
+    """The question about a call that was asked about before: it says why an answer to that does not count."""
+    if before.status not in ("pending", "granted") or not before.is_of_call(question, args_hash):
+        return question
+    changed = " and ".join(before.changes(question))
+    verb = "have" if " and " in changed else "has"
+    return replace(question, reason=f"{question.reason}; {changed} {verb} changed since {before.id}")
 
 
 def denied_by_person(message: str) -> Refusal:

@@ -32,7 +32,7 @@ from coilclaw.bridge.registry import Registry
 from coilclaw.bridge.stopping import StopWatch
 from coilclaw.bridge.surroundings import Surroundings
 from coilclaw.bridge.trail import bounded, following, refused
-from coilclaw.receipts import Conflict, Draft, Row, digest, now
+from coilclaw.receipts import Conflict, Draft, LogUnwritable, Row, digest, now
 from coilclaw.sandbox import POLL_SECONDS, Cancelled, Crashed, OutputExceeded, RunEnded, Suspended
 from coilclaw.sdk import OperatorError, Tool, ToolContext
 from coilclaw.sdk.errors import crash_of
@@ -281,12 +281,27 @@ class Bridge:
         raise RunEnded(_TAKEN_OVER)
 
     def _start(self, admitted: Admitted) -> Admitted:
-        """Enter the call among those under way and write its `started`; too late once the run is over."""
-        number = admitted.call.number
+        """Set room for its result aside and write its `started`: without room, nothing that allows it is used up."""
         if admitted.before or admitted.rows:  # It waited for a person, perhaps for long.
             stopped = self.admission.stopped()
             if stopped is not None:
                 raise self.admission.refuse(admitted.call, admitted.draft, stopped, unkept=admitted.unkept)
+        kept, most = self.admission.kept, self._around.response_bytes
+        if not kept.hold(most, self._deadline):
+            if self._deadline.over:
+                raise self._too_late(admitted)
+            if self.admission.was_begun(admitted.call.number):
+                raise OutcomeUnknown(admitted.call)  # It may have run: "not called" would be a lie. The run waits on.
+            raise self.admission.refuse(admitted.call, admitted.draft, kept.refusal(), unkept=admitted.unkept)
+        try:
+            return self._enter(admitted)
+        except BaseException:
+            kept.release(most)
+            raise
+
+    def _enter(self, admitted: Admitted) -> Admitted:
+        """Enter the call among those under way and write its `started`; too late once the run is over."""
+        number = admitted.call.number
         guarded = self._guarded(admitted)
         self._stop.begin()
         with self._answered:
@@ -295,9 +310,7 @@ class Bridge:
                 self._under_way[number] = admitted
                 self._writing += 1
         if late:
-            late_end = refused(admitted.draft, _TOO_LATE, prefix_facts(admitted.unkept))
-            self._around.log.append_relaxed(late_end, rows=self._hold())
-            raise RunEnded(self._deadline.outcome or Cancelled())
+            raise self._too_late(admitted)
         try:
             drafts = (*admitted.before, admitted.draft)
             rows, contents = list(admitted.rows), admitted.contents
@@ -313,6 +326,12 @@ class Bridge:
                 self._answered.notify_all()
             raise
         return admitted
+
+    def _too_late(self, admitted: Admitted) -> RunEnded:
+        """The end of the run that came before the start of this call, which is written down as not made."""
+        late_end = refused(admitted.draft, _TOO_LATE, prefix_facts(admitted.unkept))
+        self._around.log.append_relaxed(late_end, rows=self._hold())
+        return RunEnded(self._deadline.outcome or Cancelled())
 
     def _guarded(self, admitted: Admitted) -> GuardedCall | None:
         """Look at the tool files before a call that may change them; without that look it is not made."""
@@ -381,28 +400,41 @@ class Bridge:
             with self._at_once:
                 answer = self._perform(admitted)
         except BaseException as error:
-            # The log refused; the next call of the run meets the same and ends it.
-            answer = failure(Refusal(code="evidence_unavailable", message=crash_of(error)))
-            with self._answered:
-                self._under_way.pop(admitted.call.number, None)  # A run that is being suspended waits for it.
-                self._answered.notify_all()
+            refusal = Refusal(code="evidence_unavailable", message=bounded(admitted.redaction.text(crash_of(error))))
+            answer = failure(refusal)
+            self._end_without_result(admitted, refusal)
         self.answer(admitted.call.number, answer)
 
+    def _end_without_result(self, admitted: Admitted, refusal: Refusal) -> None:
+        """Write the end of a call that could not be written as it was, unless the log is what refused it."""
+        with self._answered:
+            unwritten = self._under_way.pop(admitted.call.number, None) is not None
+            if unwritten:
+                self._writing += 1
+            self._answered.notify_all()  # A run that is being suspended waits for it.
+        if unwritten:
+            rows = self._refusal_rows(admitted.call, refusal)
+            # If the log refuses now, the next call of the run meets the same and ends it.
+            with suppress(LogUnwritable, Conflict):
+                self._append(admitted, refused(admitted.draft, refusal), rows=rows)
+
     def _perform(self, admitted: Admitted) -> bytes:
+        """Execute a call that has started, and give back the room that was set aside for its result."""
+        try:
+            return self._execute(admitted)
+        finally:
+            self.admission.kept.release(self._around.response_bytes)
+
+    def _execute(self, admitted: Admitted) -> bytes:
         """Run the handler, judge what it returned, and write down how it ended."""
         if admitted.call.number not in self._under_way:
             return failure(_ABANDONED)  # Its turn came after the run had ended.
         contents: dict[str, bytes] | None = None
         number = admitted.call.number
-        kept, most = self.admission.kept, self._around.response_bytes
-        held = False
         try:
-            held = kept.hold(most, self._deadline)
-            if not held:
-                raise kept.refusal()
             value = self._handle(admitted)
             result_hash = digest(value)
-            kept.count(result_hash, len(value))
+            self.admission.kept.count(result_hash, len(value))
             contents = {result_hash: value}
             ended = following(admitted.draft, "tool.call.succeeded", "allowed", now(), {}, result_hash)
             answer = success(value)
@@ -412,9 +444,6 @@ class Bridge:
             ended = refused(admitted.draft, refusal)
             answer = failure(refusal)
             known = Known(number, None, answer.decode())
-        finally:
-            if held:
-                kept.release(most)
         written, rows = admitted.guarded.settle() if admitted.guarded else ((), ())
         with self._answered:
             late = self._under_way.pop(number, None) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -25,13 +26,14 @@ def execute(
     tool, context = admitted.tool, admitted.context
     seconds = tool.timeout_seconds or around.tool_seconds
     timeout = min(seconds, deadline.remaining)
+    ends = time.monotonic() + timeout
     try:
         if tool.is_async:
             returned = around.handlers.run_async(
                 lambda: _coroutine(admitted), timeout, deadline, tool=tool.id, version=tool.version
             )
             # Not on the loop: a serialiser is the author's code too, and may take its time.
-            left = min(seconds, deadline.remaining)
+            left = min(ends - time.monotonic(), deadline.remaining)
             value = around.handlers.run(f"{tool.version} output", lambda: serialised(tool, returned), left, deadline)
         else:
             # Serialised on the handler's thread: that may run the author's code too.

@@ -83,6 +83,8 @@ class Handlers:
         """
         from coilclaw.bridge.loops import Loops
 
+        if timeout <= 0:
+            raise Abandoned  # Not begun: there is no time left.
         with self._lock:
             if self._loops is None:
                 self._loops = Loops()

@@ -63,7 +63,8 @@ def serialised(tool: Tool, returned: Any) -> bytes:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise BadOutput(f"{tool.id} returned {place + ': ' if place else ''}{first['msg']}") from None
+        problem = f"{place + ': ' if place else ''}{first['msg']}"
+        raise BadOutput(f"{tool.id} returned a value that does not fit its output type: {problem}") from None
     except (PydanticSerializationError, ValueError, TypeError) as error:
         raise BadOutput(f"{tool.id} returned something that is not JSON: {error}") from None
 

@@ -52,6 +52,10 @@ class _Call:
         """Whether it had not begun, and now never will."""
         return self._settle("taken away")
 
+    @property
+    def taken_away(self) -> bool:
+        return self._settled == "taken away"
+
     async def run(self) -> Any:
         return await self._make() if self._settle("begun") else None
 
@@ -62,6 +66,7 @@ class _Loop:
     def __init__(self, *, retired: bool) -> None:
         self.loop = asyncio.new_event_loop()
         self.calls: dict[_Call, asyncio.Task[Any] | None] = {}
+        """What was submitted and has not ended. Once submitted, a call is entered and removed on the loop's thread."""
         self.retired = retired
         """Ends with the last of its calls."""
         self.reported = False
@@ -74,10 +79,15 @@ class _Loop:
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()
 
         def begin() -> None:
-            if call not in self.calls:
-                return  # Given up before its turn came.
+            if call.taken_away:
+                self._forget(call)
+                return
             self.calls[call] = task = self.loop.create_task(call.run())
-            task.add_done_callback(lambda done: _hand_over(done, future))
+            task.add_done_callback(end)
+
+        def end(task: asyncio.Task[Any]) -> None:
+            _hand_over(task, future)
+            self._forget(call)
 
         try:
             self.loop.call_soon_threadsafe(begin)
@@ -85,6 +95,10 @@ class _Loop:
             self.calls.pop(call, None)
             raise
         return future
+
+    def _forget(self, call: _Call) -> None:
+        del self.calls[call]
+        self._stop_if_retired()
 
     def cancel(self, call: _Call) -> None:
         def cancel() -> None:
@@ -121,9 +135,14 @@ class _Loop:
         begun = [(call, task) for call, task in known if task is not None]
         return [call for call, task in begun if task is running] or [call for call, _ in begun]
 
-    def retire_if_idle(self) -> None:
+    def retire(self) -> None:
+        """Take no more calls, and end with the last of those that are here."""
+        self.retired = True
+        self.soon(self._stop_if_retired)
+
+    def _stop_if_retired(self) -> None:
         if self.retired and not self.calls:
-            self.soon(self.loop.stop)
+            self.loop.stop()
 
     def soon(self, job: Callable[[], object]) -> None:
         try:
@@ -158,25 +177,21 @@ class Loops:
         call = _Call(tool, version, make)
         loop, future = self._submitted(call)
         ends = time.monotonic() + timeout
-        try:
-            while True:
-                try:
-                    return future.result(timeout=max(0.0, min(POLL_SECONDS, ends - time.monotonic())))
-                except TimeoutError:
-                    if future.done():
-                        return future.result()  # The handler's own TimeoutError.
-                    if time.monotonic() >= ends or deadline.over:
-                        call.take_away()
-                        loop.cancel(call)
-                        raise Abandoned from None
-                if not loop.answers():
-                    self._leave_behind(loop)
-                    if call.take_away():
-                        self._forget(loop, call)
-                        call = _Call(tool, version, make)
-                        loop, future = self._submitted(call)
-        finally:
-            self._forget(loop, call)
+        while True:
+            try:
+                return future.result(timeout=max(0.0, min(POLL_SECONDS, ends - time.monotonic())))
+            except TimeoutError:
+                if future.done():
+                    return future.result()  # The handler's own TimeoutError.
+                if time.monotonic() >= ends or deadline.over:
+                    call.take_away()
+                    loop.cancel(call)
+                    raise Abandoned from None
+            if not loop.answers():
+                self._leave_behind(loop)
+                if call.take_away():
+                    call = _Call(tool, version, make)
+                    loop, future = self._submitted(call)
 
     def _submitted(self, call: _Call) -> tuple[_Loop, concurrent.futures.Future[Any]]:
         with self._lock:
@@ -201,7 +216,8 @@ class Loops:
         with self._lock:
             if loop.reported:
                 return
-            loop.reported = loop.retired = True
+            loop.reported = True
+            loop.retire()
             if self._shared is loop:
                 self._shared = None
             suspects = loop.suspects()
@@ -212,14 +228,6 @@ class Loops:
             "%s blocks the event loop of async tools: await what takes long, or make the handler a plain function",
             _named(suspects),
         )
-
-    def _forget(self, loop: _Loop, call: _Call) -> None:
-        task = loop.calls.get(call)
-        if task is None or task.done():
-            loop.calls.pop(call, None)
-        else:  # Given up, and still on its way out.
-            loop.soon(lambda: task.add_done_callback(lambda done: self._forget(loop, call)))
-        loop.retire_if_idle()
 
     def close(self) -> None:
         with self._lock:

@@ -1,4 +1,4 @@
-"""`coilclaw approval`: deciding about calls that wait for a person."""
+"""`coilclaw approval`: listing, showing, approving and denying pending calls."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LONGEST_REASON: Final = 500
 
 @click.group()
 def approval() -> None:
-    """Decide about calls that wait for a person.
+    """List, show, approve and deny pending calls.
 
     \b
     Example:
@@ -86,7 +86,7 @@ def list_approvals(everything: bool, run_id: str | None, limit: int | None, as_j
 @click.option("--full", is_flag=True, help="The whole snippet, however long.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def show(approval_id: str, full: bool, as_json: bool) -> None:
-    """Exactly what would run: tool, version, arguments in full, the snippet, and what the run has done so far.
+    """Show exactly what would run: tool, version, arguments in full, the snippet, and what the run has done so far.
 
     Characters that cannot be seen are written out as JSON writes them.
     """
@@ -103,7 +103,7 @@ def show(approval_id: str, full: bool, as_json: bool) -> None:
     epilog="Example: coilclaw approval approve approval-1f0c9a77d2 --window 10m --uses 50 --where repo=a/b"
 )
 @click.argument("approval_id", metavar="ID")
-@click.option("--resume", "resumes", is_flag=True, help="Go on with the run at once, here.")
+@click.option("--resume", "resumes", is_flag=True, help="Resume the run at once, here.")
 @click.option("--window", metavar="TIME", help="Let calls of the same tool through for a while: 90s, 10m; at most 15m.")
 @click.option("--uses", type=click.IntRange(1, MOST_USES), metavar="N", help="How many calls the window lets through.")
 @click.option("--where", multiple=True, metavar="NAME=VALUE", help="Only calls with this argument pass the window.")
@@ -120,7 +120,7 @@ def approve(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Allow the call ID was asked about: once, with exactly these arguments.
+    """Approve the pending call ID: once, with exactly these arguments.
 
     On a terminal the call is shown and asked about once more. With --window, other calls of the same tool need no
     approval either, for a short time and a number of uses; --where narrows them. The window closes early when the tool
@@ -140,7 +140,7 @@ def approve(
         if seconds is not None:
             place = standing(evidence.database, asked.run_id).header.workspace
             grant = evidence.book.open_window(
-                asked, place, narrowed, uses=uses or DEFAULT_USES, seconds=seconds, granted_by=this_person()
+                asked.of_tool, place, narrowed, uses=uses or DEFAULT_USES, seconds=seconds, granted_by=this_person()
             )
             tell_window(grant, seconds)
         _tell(decided, "Approved")
@@ -155,7 +155,7 @@ def approve(
 @click.argument("approval_id", metavar="[ID]", required=False)
 @click.option("--run", "run_id", metavar="RUN", help="Deny everything that this run waits for.")
 @click.option("--reason", metavar="TEXT", help="What the snippet is told with the denial.")
-@click.option("--resume", "resumes", is_flag=True, help="Go on with the run at once, here; the call is refused.")
+@click.option("--resume", "resumes", is_flag=True, help="Resume the run at once, here; the call is refused.")
 @click.option("--workspace", metavar="DIR", help="The workspace, if the run began with another one than the usual.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object: the approval, or with --resume the run.")
 def deny(
@@ -230,7 +230,9 @@ def _may_go_on(evidence: Evidence, decided: Approval, grant: Grant | None) -> bo
     open_ones = []
     for each in pending_of(evidence, decided.run_id):
         arguments = arguments_of(each, evidence.log)
-        covered = grant is not None and isinstance(arguments, dict) and grant.covers(each, grant.workspace, arguments)
+        covered = (
+            grant is not None and isinstance(arguments, dict) and grant.covers(each.of_tool, grant.workspace, arguments)
+        )
         if covered and left > 0:
             left -= 1
             continue

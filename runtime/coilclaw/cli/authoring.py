@@ -79,7 +79,7 @@ def new(
 @click.option("--strict", is_flag=True, help="Let warnings fail the check too.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def check(names: tuple[str, ...], workspace: str | None, strict: bool, as_json: bool) -> None:
-    """Say what is wrong with the workspace's tools, and what to do about it. No tool is called."""
+    """Check the workspace's tools, and say what to do about mistakes. No tool is called."""
     from coilclaw.workspace_tools import checks
 
     settings = settings_for(workspace)

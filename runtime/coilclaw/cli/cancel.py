@@ -1,4 +1,4 @@
-"""`coilclaw cancel`: end a run that waits."""
+"""`coilclaw cancel`: end a suspended run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import click
 from coilclaw.cli.composition import open_evidence, settings_for
 from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import say, say_json
-from coilclaw.runs import cancel_run
+from coilclaw.cli.windows import tell_left_open
+from coilclaw.runs import cancel_run, standing
 from coilclaw.sdk.legible import as_name
 
 __all__ = ["cancel"]
@@ -17,12 +18,15 @@ __all__ = ["cancel"]
 @click.argument("run_id", metavar="RUN")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def cancel(run_id: str, as_json: bool) -> None:
-    """Cancel RUN, which waits for a person or whose process ended. What it asked is void; it cannot be resumed.
+    """Cancel a suspended run, or one whose process ended. What it asked is void; it cannot be resumed.
 
     A run that is under way is cancelled with Ctrl-C where it runs.
     """
     with open_evidence(settings_for()) as evidence:
+        workspace = standing(evidence.database, run_id).header.workspace
         cancel_run(evidence.database, evidence.log, evidence.book, run_id, decided_by=this_person())
+        still_open = evidence.book.windows()
     if as_json:
         say_json({"run_id": run_id, "status": "cancelled"})
     say(f"Cancelled {as_name(run_id)}.", err=True)
+    tell_left_open(still_open, workspace)

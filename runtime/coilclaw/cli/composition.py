@@ -48,6 +48,8 @@ __all__ = [
 _LONGEST_WAIT: Final = 30.0
 _SHORTEST_WAIT: Final = 3.0
 """Seconds for another process to finish writing: also a run whose time is up writes its end."""
+_TELL_SECONDS: Final = 10.0
+"""Between two lines about the compilation, where no terminal can show a bar."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +110,8 @@ def _make_home(settings: Settings) -> None:
         settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise OperatorError(
-            f"cannot create the home folder {settings.home}: {error.strerror}", hint="set COILCLAW_HOME to another one"
+            f"cannot create CoilClaw's home folder {settings.home}: {error.strerror}",
+            hint="set COILCLAW_HOME to another one",
         ) from None
 
 
@@ -304,15 +307,19 @@ def _wasm_engine(settings: Settings, pool: int) -> Engine:
     live = sys.stderr.isatty()
     began = time.monotonic()
     shown = False
+    due = _TELL_SECONDS
 
     def progress(seconds: float) -> None:
-        nonlocal shown
+        nonlocal shown, due
         if live:
             done = min(0.95, seconds / 10)
             bar = "█" * int(done * 24)
             say_progress(f"Compiling the sandbox for this machine, once [{bar:<24}] {seconds:4.1f} s")
         elif not shown:
-            say("Compiling the sandbox for this machine, once …", err=True)
+            say("Compiling the sandbox for this machine, once; on a slow one this takes a minute or two …", err=True)
+        elif seconds >= due:
+            due += _TELL_SECONDS
+            say(f"Still compiling the sandbox, {seconds:.0f} s so far …", err=True)
         shown = True
 
     engine = WasmEngine(_compiled_folder(settings), pool=pool, progress=progress)

@@ -7,8 +7,10 @@ import os
 
 import click
 
-from coilclaw.cli.composition import settings_for
-from coilclaw.cli.terminal import say, say_json
+from coilclaw.cli.composition import make_policy, settings_for
+from coilclaw.cli.doubts import doubts_about
+from coilclaw.cli.terminal import say, say_json, warn
+from coilclaw.cli.toolbox import installed_registry
 from coilclaw.config import load_settings
 from coilclaw.sdk.legible import as_name, one_line
 
@@ -28,8 +30,14 @@ def config() -> None:
 
 @config.command("validate", epilog="Example: coilclaw config validate")
 def validate() -> None:
-    """Check config.toml and report every problem at once."""
+    """Check config.toml and report every problem at once.
+
+    What is valid but has no effect is a warning, and the exit code stays 0. Rules are compared with the tools that are
+    installed; `coilclaw doctor` knows those of the workspace too.
+    """
     settings = load_settings(os.environ, workspace_exists=True)
+    for doubt in doubts_about(settings.config, installed_registry(make_policy(settings.config)), complete=False):
+        warn(doubt)
     found = settings.path if settings.path.exists() else f"{settings.path} does not exist; the defaults"
     say(f"Valid: {one_line(str(found))}")
 

@@ -13,6 +13,7 @@ import click
 
 from coilclaw.cli.composition import load_registry, open_log, settings_for
 from coilclaw.cli.doctor_places import Finding, exposed, private_places, written
+from coilclaw.cli.doubts import doubts_about
 from coilclaw.cli.terminal import counted, say, say_json, styled
 from coilclaw.config import Settings
 from coilclaw.policy import EmergencyStop
@@ -135,6 +136,8 @@ def _tools(settings: Settings) -> Iterator[Finding]:
     for diagnostic in registry.diagnostics:
         where = f"{diagnostic.file}:{diagnostic.line}" if diagnostic.line else diagnostic.file
         yield Finding(check="tools", state="warning", detail=f"{where}: {diagnostic.message}", hint=diagnostic.hint)
+    for doubt in doubts_about(settings.config, registry, complete=True):
+        yield Finding(check="config", state="warning", detail=doubt)
 
 
 def _receipts(settings: Settings) -> Iterator[Finding]:

@@ -38,7 +38,7 @@ print("It is", tools.time.now().unwrap()["utc"])
 @click.command(epilog="Example: coilclaw init --workspace ~/my-tools")
 @click.option("--workspace", metavar="DIR", help="Where the workspace is (default: ~/coilclaw-workspace).")
 def init(workspace: str | None) -> None:
-    """Set up the home folder, the configuration and a workspace. What exists already is left as it is."""
+    """Set up CoilClaw's home folder, the configuration and a workspace. What exists already is left as it is."""
     given = {"workspace_dir": str(expanded(workspace).absolute())} if workspace else {}
     chosen = load_settings(os.environ, given)  # Refused before anything is made.
     home, path, place = chosen.home, chosen.path, chosen.config.workspace_dir

@@ -12,24 +12,24 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
 import click
 
 from coilclaw.cli.lazy import LazyGroup
-from coilclaw.cli.streams import open_streams
+from coilclaw.cli.streams import close_streams, open_streams
 
 __all__ = ["cli", "main"]
 
 _COMMANDS: Final = {
-    "init": ("coilclaw.cli.init:init", "Set up the home folder, the configuration and a workspace."),
-    "setup": ("coilclaw.cli.setup:setup", "Build the caches ahead of the first run."),
+    "init": ("coilclaw.cli.init:init", "Set up CoilClaw's home folder, configuration and a workspace."),
+    "setup": ("coilclaw.cli.setup:setup", "Compile the sandbox ahead of the first run."),
     "run": ("coilclaw.cli.run:run", "Run a Python snippet in the sandbox."),
-    "resume": ("coilclaw.cli.resume:resume", "Go on with a run that waits."),
-    "cancel": ("coilclaw.cli.cancel:cancel", "End a run that waits."),
-    "approval": ("coilclaw.cli.approvals:approval", "Decide about calls that wait for a person."),
+    "resume": ("coilclaw.cli.resume:resume", "Resume a suspended run."),
+    "cancel": ("coilclaw.cli.cancel:cancel", "Cancel a suspended run."),
+    "approval": ("coilclaw.cli.approvals:approval", "List, show, approve and deny pending calls."),
     "replay": ("coilclaw.cli.replay:replay", "Repeat a run without side effects, and compare."),
-    "dev": ("coilclaw.cli.dev:dev", "Edit tools and see them reload, run and fail, live."),
+    "dev": ("coilclaw.cli.dev:dev", "Watch the workspace's tools reload, run and fail, live."),
     "tool": ("coilclaw.cli.tool:tool", "List, show and call tools."),
-    "policy": ("coilclaw.cli.policy:policy", "Find out why a call is allowed, asked about or denied."),
+    "policy": ("coilclaw.cli.policy:policy", "Explain why a call is allowed, asked about or denied."),
     "plugin": ("coilclaw.cli.plugin:plugin", "List, install and remove plugins."),
-    "mcp": ("coilclaw.cli.mcp:mcp", "Look at the MCP servers whose tools are used."),
-    "secret": ("coilclaw.cli.secret:secret", "Keep secrets for tools."),
+    "mcp": ("coilclaw.cli.mcp:mcp", "List and refresh the configured MCP servers."),
+    "secret": ("coilclaw.cli.secret:secret", "Set, list and remove secrets for tools."),
     "receipt": ("coilclaw.cli.receipt:receipt", "Read, verify and export receipts."),
     "config": ("coilclaw.cli.config:config", "Check and show the configuration."),
     "estop": ("coilclaw.cli.estop:estop", "Stop every tool at once, in all processes."),
@@ -43,7 +43,9 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
     if value and not ctx.resilient_parsing:
         from importlib.metadata import version
 
-        click.echo(f"coilclaw {version('coilclaw')}")
+        from coilclaw.cli.terminal import say
+
+        say(f"coilclaw {version('coilclaw')}")
         ctx.exit()
 
 
@@ -67,8 +69,7 @@ def main() -> NoReturn:
     open_streams()
     code = _run()
     try:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+        close_streams()
     except OSError:
         code = code or 1
     finally:
@@ -99,7 +100,9 @@ def _run() -> int:
         show_usage_error(error)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted.", err=True)
+        from coilclaw.cli.terminal import say
+
+        say("Interrupted.", err=True)
         return 130
     except OSError as error:
         # The reader went away, as `| head` does, or what we print to is full.

@@ -19,7 +19,7 @@ __all__ = ["mcp", "open_servers", "server_specs"]
 
 @click.group()
 def mcp() -> None:
-    """Look at the MCP servers whose tools are used.
+    """List and refresh the configured MCP servers.
 
     \b
     Example:
@@ -31,7 +31,7 @@ def mcp() -> None:
 @mcp.command("list", epilog="Example: coilclaw mcp list --json")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_servers(as_json: bool) -> None:
-    """Every configured server, its state and its tools. One that was never seen is started to learn them."""
+    """List every configured server, its state and its tools. One that was never seen is started to learn them."""
     settings = settings_for()
     servers = open_servers(settings)
     try:

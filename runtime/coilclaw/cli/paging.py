@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final, Literal, NamedTuple, TextIO
 
@@ -14,7 +14,7 @@ from coilclaw.cli.terminal import say
 from coilclaw.sandbox import POLL_SECONDS
 from coilclaw.sdk.legible import cells, visible
 
-__all__ = ["Row", "ask", "confirmed", "folded", "say_rows"]
+__all__ = ["Row", "ask", "chosen", "confirmed", "folded", "say_rows"]
 
 _NARROWEST: Final = 40
 _SHORTEST: Final = 8
@@ -60,11 +60,12 @@ def ask(
         else:
             if may_wait:
                 say("  l: decide later, and let the run wait", err=True, dim=True)
-            prompt = f"{question} [y/N] "
+            prompt = f"{question} [y/N/l] " if may_wait else f"{question} [y/N] "
         _forget_what_was_typed()
         say(prompt, err=True, nl=False)
         line = _read_line(cancelled)
         if line is None:
+            say(err=True)  # What follows is not an answer.
             return "no"
         answer = line.strip().lower()
         if answer in ("n", "no") or (not answer and not left):
@@ -80,12 +81,28 @@ def ask(
         elif answer in ("y", "yes"):
             say("Not everything has been shown yet: look at the rest first.", err=True)
         else:
-            say("That is no answer: type one of the letters.", err=True)
+            letters = [*("man" if left else "yn"), *("l" if may_wait else "")]
+            say(f"Please answer {', '.join(letters[:-1])} or {letters[-1]}.", err=True)
 
 
 def confirmed(question: str, rows: Iterable[Row] = (), *, err: bool = True) -> bool:
     """Whether the person at the terminal says yes, after all rows were shown."""
     return ask(rows, question, err=err) == "yes"
+
+
+def chosen(question: str, choices: Sequence[str], default: str) -> str:
+    """Which of the choices the person at the terminal types; the default if nothing, or if the terminal is gone."""
+    while True:
+        _forget_what_was_typed()
+        say(f"{question} ({', '.join(choices)}) [{default}]: ", err=True, nl=False)
+        line = _read_line(lambda: False)
+        if line is None:
+            say(err=True)
+            return default
+        answer = line.strip().lower() or default
+        if answer in choices:
+            return answer
+        say(f"Please answer {', '.join(choices[:-1])} or {choices[-1]}.", err=True)
 
 
 def say_rows(rows: Iterable[Row], *, err: bool = False) -> None:
@@ -132,7 +149,7 @@ def _pieces(text: str, first: int, others: int) -> Iterator[str]:
 def _size(stream: TextIO) -> tuple[int, int]:
     columns, height = _USUAL
     with suppress(OSError, ValueError):
-        size = os.get_terminal_size(stream.fileno())
+        size = os.get_terminal_size(unguarded(stream).fileno())
         columns, height = size.columns or columns, size.lines or height
     return max(_NARROWEST, columns), max(_SHORTEST, height)
 

@@ -34,7 +34,7 @@ def plugin() -> None:
 @plugin.command("list", epilog="Example: coilclaw plugin list --json")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_plugins(as_json: bool) -> None:
-    """Every installed plugin and its tools, or what is wrong with it."""
+    """List every installed plugin and its tools, or what is wrong with it."""
     found = list(plugins.found_in(_folder()))
     if as_json:
         say_json([_facts(place, manifest, problems) for place, manifest, problems in found])

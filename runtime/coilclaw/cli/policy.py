@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import click
 from pydantic import ValidationError
@@ -18,10 +18,10 @@ from coilclaw.cli.composition import (
     settings_for,
     show_diagnostics,
 )
-from coilclaw.cli.terminal import json_value, say, say_json
+from coilclaw.cli.terminal import json_value, say, say_json, say_wrapped
 from coilclaw.cli.windows import window_facts
 from coilclaw.config import Settings
-from coilclaw.policy import Explanation, Grant, classify
+from coilclaw.policy import CallOfTool, Explanation, Grant, classify
 from coilclaw.sdk import Decision, Tool, ToolContext
 from coilclaw.sdk.legible import as_name, one_line
 
@@ -30,20 +30,12 @@ __all__ = ["policy"]
 _MOST_PROBLEMS: Final = 5
 
 
-class _Call(NamedTuple):
-    """A call, as far as a window looks at it."""
-
-    tool: str
-    tool_version: str
-    policy_hash: str
-
-
 _HEADINGS: Final = ("source", "opinion", "applied", "why")
 
 
 @click.group()
 def policy() -> None:
-    """Find out why a call is allowed, asked about or denied.
+    """Explain why a call is allowed, asked about or denied.
 
     \b
     Example:
@@ -58,7 +50,7 @@ def policy() -> None:
 @click.option("--channel", default="cli", show_default=True, metavar="NAME", help="Where the call would come from.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def explain(name: str, arguments: str | None, workspace: str | None, channel: str, form: str) -> None:
-    """Everything that has a say about a call of TOOL, and what decides. Nothing is called.
+    """Show everything that has a say about a call of TOOL, and what decides. Nothing is called.
 
     Without arguments the answer is about the tool; rules that depend on arguments are marked so.
     """
@@ -119,7 +111,7 @@ def _open_window(settings: Settings, tool: Tool, given: dict[str, Any] | None) -
     """The window that would let the call through; without arguments, one that lets some calls of the tool through."""
     if not settings.config.receipts.path.exists():
         return None
-    call = _Call(tool.id, tool.version, make_policy(settings.config).digest)
+    call = CallOfTool(tool.id, tool.version, make_policy(settings.config).digest)
     workspace = str(settings.config.workspace_dir.resolve())
     with open_evidence(settings) as evidence:
         found = evidence.book.windows()
@@ -168,6 +160,8 @@ def _show(explanation: Explanation) -> None:
         cells = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False))
         # One row is one line, whatever a rule's reason or an argument has in it.
         why = " ".join(row[3].split())
-        say(f"{'*' if decides else ' '} {cells}  {one_line(why)}")
+        say_wrapped(f"{'*' if decides else ' '} {cells}  ", one_line(why))
     verdict = explanation.verdict
-    say(one_line(f"Decision: {verdict}, because of {' '.join(verdict.reason.split())}"))
+    # The row has the reason; saying it twice would hide that there is only one.
+    sources = ", ".join(each.source for each in explanation.opinions if each.decides)
+    say_wrapped("Decision: ", one_line(f"{verdict}, because of {sources or ' '.join(verdict.reason.split())}"))

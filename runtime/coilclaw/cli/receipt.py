@@ -39,7 +39,7 @@ def receipt() -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_receipts(run_id: str | None, limit: int, as_json: bool) -> None:
-    """The latest receipts, oldest first."""
+    """List the latest receipts, oldest first."""
     with open_log(settings_for()) as log:
         receipts = log.latest(limit, run_id)
     if as_json:
@@ -55,7 +55,7 @@ def list_receipts(run_id: str | None, limit: int, as_json: bool) -> None:
 @click.argument("reference")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def show(reference: str, as_json: bool) -> None:
-    """One receipt, by its id or its number, with the arguments and the result it stands for."""
+    """Show one receipt, by its id or its number, with the arguments and the result it stands for."""
     with open_log(settings_for()) as log:
         found = log.find(reference)
         facts = {**found.model_dump(mode="json"), **_contents(log, found)}
@@ -140,7 +140,7 @@ def restart(workspace: str | None, yes: bool) -> None:
 @receipt.command("export", epilog="Example: coilclaw receipt export -o receipts.jsonl")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file instead of stdout.")
 def export(output: str | None) -> None:
-    """Every receipt as one line of canonical JSON."""
+    """Print every receipt as one line of canonical JSON."""
     with open_log(settings_for()) as log:
         if output is None:
             for line in log.export():

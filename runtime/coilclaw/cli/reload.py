@@ -20,7 +20,7 @@ __all__ = ["reload"]
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools are loaded again.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def reload(workspace: str | None, as_json: bool) -> None:
-    """Load every tool file again and say what came of it.
+    """Load every tool file again and report the outcome.
 
     Saving a file is enough for processes that watch the workspace; this is for the times when
     something outside the files changed, such as a package that a tool imports.

@@ -1,4 +1,4 @@
-"""`coilclaw resume`: a run that waited goes on where it was."""
+"""`coilclaw resume`: continue a suspended run where it was."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import NoReturn
 import click
 
 from coilclaw.cli.composition import Parts, make_engine, settings_for, show_diagnostics
+from coilclaw.cli.paging import chosen
 from coilclaw.cli.run_report import Display, RunEnd, run_end, show_end, tell_waiting, workspace_option
 from coilclaw.cli.waiting import open_waiting
 from coilclaw.config import Settings
@@ -42,7 +43,7 @@ def resume(
     wait: bool,
     as_json: bool,
 ) -> None:
-    """Go on with RUN, which waits for a person or whose process ended.
+    """Resume a suspended run, or one whose process ended.
 
     It is repeated from its journal up to where it was, and nothing is executed twice; then it continues. Output and
     exit codes are those of `run`; a run that would do something else than it did ends as diverged, with exit code 1.
@@ -94,10 +95,5 @@ def _ask_about(end: RunEnd) -> str | None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     tell_waiting(end)
-    answer = click.prompt(
-        "Call them again, or count them as failed?",
-        type=click.Choice(["retry", "failed", "leave"]),
-        default="leave",
-        err=True,
-    )
-    return None if answer == "leave" else str(answer)
+    answer = chosen("Call them again, or count them as failed?", ("retry", "failed", "leave"), "leave")
+    return None if answer == "leave" else answer

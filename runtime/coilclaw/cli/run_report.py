@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TextIO
 
@@ -32,6 +33,8 @@ class RunEnd:
     pending: tuple[dict[str, Any], ...] = ()
     unknown: tuple[str, ...] = ()
     """Calls that were under way when their process ended."""
+    not_made: frozenset[str] = frozenset()
+    """The last receipts of calls that never began."""
     options: str = field(default="")
     """What has to be added to the commands that go on with the run."""
 
@@ -45,6 +48,7 @@ def run_end(parts: Parts, report: RunReport, *, workspace: str | None) -> RunEnd
         report=report,
         activity=activity_of(report.run_id, receipts),
         pending=tuple(approval_facts(each, parts.log) for each in pending),
+        not_made=_not_made(receipts),
         unknown=_unknown(receipts) if waits and report.unknown else (),
         options=workspace_option(workspace),
     )
@@ -120,12 +124,21 @@ class Display:
 
 
 def _unknown(receipts: list[Receipt]) -> tuple[str, ...]:
-    last = {each.tool_call_id: each for each in receipts if each.tool_call_id and each.type != "tool.call.progress"}
     return tuple(
         f"{as_name(each.tool or '')}, started {each.timestamp}, {each.id}"
-        for each in last.values()
+        for each in _last_of_calls(receipts)
         if each.type == "tool.call.started"
     )
+
+
+def _not_made(receipts: list[Receipt]) -> frozenset[str]:
+    before = ("tool.call.requested", "tool.call.pending", "tool.call.approved")
+    return frozenset(each.id for each in _last_of_calls(receipts) if each.type in before)
+
+
+def _last_of_calls(receipts: list[Receipt]) -> Iterable[Receipt]:
+    last = {each.tool_call_id: each for each in receipts if each.tool_call_id and each.type != "tool.call.progress"}
+    return last.values()
 
 
 def _object(end: RunEnd) -> dict[str, Any]:
@@ -183,7 +196,8 @@ def _print(end: RunEnd) -> None:
             say(f"Hint: {one_line(error.hint)}", err=True)
     for item in end.activity.items:
         approval = f"  ({one_line(item.approval)})" if item.approval else ""
-        mark = styled(f"{item.status:<9}", fg=_COLOURS[item.status])
+        over = report.status == "cancelled" and item.receipt_ref in end.not_made
+        mark = styled(f"{'not made' if over else item.status:<9}", fg=_COLOURS[item.status])
         say("  ", mark, f" {as_name(item.tool_id):<24} {as_name(item.receipt_ref)}{approval}", err=True)
     colour = {"completed": "green", "suspended": "cyan"}.get(report.status, "red")
     calls = counted(len(end.activity.items), "call")

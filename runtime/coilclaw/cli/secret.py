@@ -23,7 +23,9 @@ _SHORTEST_HIDDEN: Final = 4
 
 @click.group()
 def secret() -> None:
-    """Keep secrets for tools. They are looked for in the environment, then in secrets.toml in the home folder.
+    """Set, list and remove secrets for tools.
+
+    They are looked for in the environment, then in secrets.toml in CoilClaw's home folder.
 
     \b
     Example:
@@ -40,7 +42,7 @@ def _store(keyring: bool = False) -> SecretStore:
 @click.option("--keyring", is_flag=True, help="Look into the system's keyring too.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_secrets(keyring: bool, as_json: bool) -> None:
-    """The names that are kept or needed, where each value comes from, and which tools use it."""
+    """List the names that are kept or needed, where each value comes from, and which tools use it."""
     store = _store(keyring)
     users: dict[str, list[str]] = {name: [] for name in store.names()}
     needed: set[str] = set()
@@ -70,7 +72,7 @@ def list_secrets(keyring: bool, as_json: bool) -> None:
 @click.argument("rest", nargs=-1, type=click.UNPROCESSED, metavar="")
 @click.option("--keyring", is_flag=True, help="Keep it in the system's keyring instead of the file.")
 def set_secret(name: str, rest: tuple[str, ...], keyring: bool) -> None:
-    """Keep a value under NAME. It is asked for without showing it, or read from standard input."""
+    """Set the secret NAME. It is asked for without showing it, or read from standard input."""
     if rest:
         raise click.UsageError(
             "A value is not taken from the command line, where other programs can read it. "
@@ -106,7 +108,7 @@ def _piped() -> str:
 @click.argument("name")
 @click.option("--keyring", is_flag=True, help="Remove it from the system's keyring instead of the file.")
 def remove(name: str, keyring: bool) -> None:
-    """Forget the value kept under NAME."""
+    """Remove the secret NAME."""
     store = _store(keyring)
     place = "the keyring" if keyring else str(store.path)
     if not store.remove(name, in_keyring=keyring):

@@ -80,7 +80,8 @@ def _facts(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Risk", shown_risk(facts["risk"])
     yield "Reason", one_line(facts["reason"])
     # The number comes from inside the sandbox, like everything a snippet says.
-    yield "Call", f"{facts['number']}" + (f", from line {facts['line']} as the snippet tells" if facts["line"] else "")
+    where = f", line {facts['line']}, according to the snippet" if facts["line"] else ""
+    yield "Call", f"{facts['number']}{where}"
     yield "Asked", f"{facts['created']}, until {facts['expires']}"
     if facts["decided_by"] is not None:
         yield "Decided", f"{facts['decided']} by {as_name(facts['decided_by'])}"

@@ -12,13 +12,14 @@ import json
 import os
 import stat
 import sys
-from typing import Any, NamedTuple, TextIO
+import textwrap
+from typing import Any, Final, NamedTuple, TextIO
 
 import click
 
 from coilclaw.cli.streams import unguarded
 from coilclaw.sdk import CoilClawError
-from coilclaw.sdk.legible import as_name, one_line, visible, visible_block
+from coilclaw.sdk.legible import as_name, cells, one_line, visible, visible_block
 
 __all__ = [
     "Styled",
@@ -29,12 +30,17 @@ __all__ = [
     "say_json",
     "say_progress",
     "say_text",
+    "say_wrapped",
     "show_error",
     "show_problem",
     "show_usage_error",
     "styled",
     "warn",
 ]
+
+
+_NARROWEST: Final = 20
+"""Columns that are worth breaking a text for."""
 
 
 class Styled(NamedTuple):
@@ -51,6 +57,27 @@ def styled(text: str, **style: Any) -> Styled:
 def say(*parts: str | Styled, err: bool = False, nl: bool = True, **style: Any) -> None:
     """Print one line for a person; a newline in it is shown as `\\n`. Parts without a style have that of the line."""
     click.echo("".join(_painted(part, style) for part in parts), file=_stream(err), nl=nl)
+
+
+def say_wrapped(lead: str, text: str, *, err: bool = False) -> None:
+    """Print one line for a person; a terminal that is too narrow for it gets more, broken between words and marked."""
+    stream = sys.stderr if err else sys.stdout
+    columns = _columns(stream)
+    room = 0 if columns is None else columns - len(lead)
+    if room < _NARROWEST or cells(text) <= room:
+        say(f"{lead}{text}".rstrip(" "), err=err)
+        return
+    first, *others = textwrap.wrap(visible(text), room, break_on_hyphens=False) or [""]
+    say(f"{lead}{first}", err=err)
+    for each in others:
+        say(f"{' ' * max(0, len(lead) - 2)}… {each}", err=err)
+
+
+def _columns(stream: TextIO) -> int | None:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
 
 
 def say_text(text: str, *, err: bool = False) -> None:
@@ -88,7 +115,7 @@ def show_problem(error: CoilClawError) -> None:
         return
     say(f"Error: {counted(len(problems), 'problem')} in {as_name(str(getattr(error, 'path', '')))}:", err=True)
     for problem in problems:
-        say(f"  {one_line(str(problem))}", err=True)
+        say_wrapped("  ", one_line(str(problem)), err=True)
     if error.hint:
         say(f"Hint: {one_line(error.hint)}", err=True)
 
@@ -132,7 +159,7 @@ def _controls(char: str) -> bool:
 
 def _is_pipe(stream: TextIO) -> bool:
     try:
-        return not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+        return not stat.S_ISREG(os.fstat(unguarded(stream).fileno()).st_mode)
     except (OSError, ValueError):
         return False
 

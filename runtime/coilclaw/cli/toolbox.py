@@ -20,7 +20,7 @@ from coilclaw.workspace_tools import Change, Loaded, TooManyFiles, Watch, Worksp
 if TYPE_CHECKING:
     from coilclaw.workspace_tools import mcp_servers
 
-__all__ = ["Toolbox"]
+__all__ = ["Toolbox", "installed_registry"]
 
 
 class Toolbox:
@@ -124,6 +124,12 @@ class Toolbox:
     def _own(self) -> Provision:
         workspace = self.workspace
         return Provision(tools=workspace.tools, diagnostics=workspace.diagnostics, quarantined=workspace.quarantined)
+
+
+def installed_registry(policy: Policy) -> Registry:
+    """The tools that every workspace has."""
+    installed = load_installed()
+    return LiveRegistry([lambda: _offer(installed)], own=lambda lookup: registry_tools(lookup, policy=policy)).rebuild()
 
 
 def _servers(

@@ -95,7 +95,9 @@ def _show_list(held: list[Quarantined], as_json: bool) -> None:
         return
     for each in held:
         say(f"{as_name(each.name)}  {one_line(each.reason)}")
-    if not held:
+    if held:
+        say(f"To read and trust one: coilclaw tool trust {as_name(held[0].name)}", err=True, dim=True)
+    else:
         say("Nothing is quarantined.", err=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable
 from typing import Any, Final
 
 import click
@@ -12,7 +13,7 @@ from coilclaw.cli.composition import open_evidence, settings_for
 from coilclaw.cli.disclosure import short_arguments
 from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import counted, json_value, say, say_json
-from coilclaw.policy import Grant
+from coilclaw.policy import LONGEST_WINDOW_SECONDS, Grant
 from coilclaw.receipts import contents_json
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name, one_line
@@ -21,6 +22,7 @@ __all__ = [
     "DEFAULT_USES",
     "MOST_USES",
     "revoke",
+    "tell_left_open",
     "tell_window",
     "window_arguments",
     "window_facts",
@@ -30,8 +32,7 @@ __all__ = [
 
 DEFAULT_USES: Final = 10
 MOST_USES: Final = 10_000
-_LONGEST: Final = 15 * 60
-_UNITS: Final = {"s": 1, "m": 60}
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 
 
 @click.command(epilog="Example: coilclaw approval windows --json")
@@ -49,7 +50,9 @@ def windows(as_json: bool) -> None:
             f"{each.id}  {as_name(each.tool)}{_narrowed(each)}  {each.uses_left} of {each.uses} uses, {left} s left"
             f"  {as_name(each.workspace)}  by {as_name(each.granted_by)}"
         )
-    if not found:
+    if found:
+        say("To close one early: coilclaw approval revoke ID", err=True, dim=True)
+    else:
         say("No window is open.", err=True)
 
 
@@ -84,6 +87,15 @@ def tell_window(grant: Grant, seconds: int) -> None:
     """Say on stderr what was opened."""
     calls = counted(grant.uses_left, "call")
     say(f"Window {grant.id}: up to {calls} of {as_name(grant.tool)}{_narrowed(grant)} for {seconds} s", err=True)
+    say(f"To close it early: coilclaw approval revoke {grant.id}", err=True)
+
+
+def tell_left_open(grants: Iterable[Grant], workspace: str) -> None:
+    """Say on stderr which windows of a workspace stay open though a run in it has ended."""
+    for each in grants:
+        if each.workspace == workspace:
+            say(f"Window {each.id} stays open: {as_name(each.tool)}{_narrowed(each)}", err=True)
+            say(f"To close it early: coilclaw approval revoke {each.id}", err=True)
 
 
 def window_seconds(window: str | None, uses: int | None, where: tuple[str, ...]) -> int | None:
@@ -96,13 +108,14 @@ def window_seconds(window: str | None, uses: int | None, where: tuple[str, ...])
     if unit not in _UNITS or not (number.isascii() and number.isdigit()) or len(number) > 4:
         raise click.BadParameter(f"{window[:50]!r} is not a time, e.g. 90s or 10m", param_hint="--window")
     seconds = int(number) * _UNITS[unit]
-    if not 0 < seconds <= _LONGEST:
-        raise click.BadParameter("a window is open for 15m at most, and at least 1s", param_hint="--window")
+    if not 0 < seconds <= LONGEST_WINDOW_SECONDS:
+        longest = f"{LONGEST_WINDOW_SECONDS // 60}m"
+        raise click.BadParameter(f"a window lasts at most {longest}, and at least 1s", param_hint="--window")
     return seconds
 
 
 def window_arguments(where: tuple[str, ...], arguments: Any) -> dict[str, Any]:
-    """What the window asks of arguments. The call at hand must fit: a slip of the pen would let nothing through."""
+    """What the window asks of arguments. The call at hand must fit: a typo would make the window useless."""
     if where and not isinstance(arguments, dict):
         raise OperatorError("the arguments of this call are no longer kept, so --where cannot be checked")
     narrowed: dict[str, Any] = {}
@@ -129,7 +142,9 @@ def window_arguments(where: tuple[str, ...], arguments: Any) -> dict[str, Any]:
 
 
 def _narrowed(grant: Grant) -> str:
-    return f" with {one_line(json.dumps(dict(grant.arguments), ensure_ascii=False))}" if grant.arguments else ""
+    if not grant.arguments:
+        return " with any arguments"
+    return f" with {one_line(json.dumps(dict(grant.arguments), ensure_ascii=False))}"
 
 
 def _json(name: str, text: str) -> Any:

@@ -75,19 +75,25 @@ def load_settings(
             sources[".".join(keys)] = variable
     problems: list[str] = []
     tree = expand_variables(given, {**environment, "COILCLAW_HOME": str(home)}, problems)
+    unset = {_key_of(problem) for problem in problems}
     for key, value in (overrides or {}).items():
         _put(tree, tuple(key.split(".")), value)
         sources[key] = "command line"
-    problems.extend(settle_paths(tree, home, sources))
-    problems.extend(_misplaced(tree.get("workspace_dir"), home, workspace_exists))
+    others = [*settle_paths(tree, home, sources), *_misplaced(tree.get("workspace_dir"), home, workspace_exists)]
     config: Config | None = None
     try:
         config = Config.model_validate_json(_json(tree), strict=True)
     except ValidationError as error:
-        problems.extend(_explained(error, sources))
+        others.extend(_explained(error, sources))
+    # What is wrong with a value that lacks a variable says nothing about the value that is meant.
+    problems.extend(each for each in others if _key_of(each) not in unset)
     if config is None or problems:
         raise ConfigError(path, list(dict.fromkeys(problems)))
     return Settings(config=config, home=home, path=path, sources=sources, cache=user_cache(environment))
+
+
+def _key_of(problem: str) -> str:
+    return problem.partition(":")[0].partition(" ")[0]
 
 
 def _misplaced(workspace: Any, home: Path, must_exist: bool) -> Iterator[str]:

@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from coilclaw.policy import BadRule, Example, Rule, problem_with_example
@@ -20,6 +29,36 @@ class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def _entry(read: Callable[[str], object], expected: str) -> AfterValidator:
+    """Check one entry of a list by itself, so that all that are wrong are reported at once, without repeating them."""
+
+    def check(text: str) -> str:
+        try:
+            read(text)
+        except ValueError as error:
+            reason = f"must be {expected}" + (f": {error}" if isinstance(error, hosts.BadReach) else "")
+            raise PydanticCustomError("entry", "{reason}", {"reason": reason}) from None
+        return text
+
+    return AfterValidator(check)
+
+
+def _read_program(text: str) -> None:
+    if not text or "/" in text or any(char.isspace() for char in text):
+        raise ValueError
+
+
+_Program = Annotated[str, _entry(_read_program, 'the name of one program, such as "ls", without folder or arguments')]
+_Domain = Annotated[str, _entry(hosts.read_domain, 'a domain such as "example.org", or host:port')]
+_PrivatePlace = Annotated[
+    str,
+    _entry(
+        hosts.read_private,
+        'a host, host:port or private network, such as "127.0.0.1:8080", "nas.local" or "10.1.0.0/16"',
+    ),
+]
+
+
 class Security(_Section):
     """How far runs may go without a person."""
 
@@ -27,42 +66,13 @@ class Security(_Section):
     workspace_only: Literal[True] = True
     forbidden_paths: tuple[Path, ...] = (Path("/etc"), Path("/sys"), Path("/boot"), Path("~/.ssh"))
     forbidden_commands: tuple[str, ...] = ("rm", "shutdown", "reboot", "mkfs", "dd")
-    shell_allow: tuple[str, ...] = (
+    shell_allow: tuple[_Program, ...] = (
         "basename", "cat", "cut", "date", "diff", "dirname", "du", "echo", "file", "find", "grep", "head", "ls",
         "mkdir", "printf", "pwd", "sort", "stat", "tail", "touch", "tr", "true", "uniq", "wc",
     )  # fmt: skip
-    http_domains: tuple[str, ...] = ()
-    http_private: tuple[str, ...] = ()
+    http_domains: tuple[_Domain, ...] = ()
+    http_private: tuple[_PrivatePlace, ...] = ()
     audit_log: Literal[True] = True
-
-    @field_validator("http_domains")
-    @classmethod
-    def _are_domains(cls, domains: tuple[str, ...]) -> tuple[str, ...]:
-        return _each(domains, hosts.read_domain, 'a domain such as "example.org", or host:port')
-
-    @field_validator("http_private")
-    @classmethod
-    def _are_private(cls, places: tuple[str, ...]) -> tuple[str, ...]:
-        expected = 'a host, host:port or private network, such as "127.0.0.1:8080", "nas.local" or "10.1.0.0/16"'
-        return _each(places, hosts.read_private, expected)
-
-
-def _each(texts: tuple[str, ...], read: Callable[[str], object], expected: str) -> tuple[str, ...]:
-    """Refuse the entries of a list that cannot be read, all at once, without repeating them."""
-    problems: list[InitErrorDetails] = []
-    for number, text in enumerate(texts):
-        try:
-            read(text)
-        except ValueError as error:
-            reason = f"must be {expected}" + (f": {error}" if isinstance(error, hosts.BadReach) else "")
-            problems.append(
-                InitErrorDetails(
-                    type=PydanticCustomError("host", "{reason}", {"reason": reason}), loc=(number,), input=None
-                )
-            )
-    if problems:
-        raise ValidationError.from_exception_data("hosts", problems)
-    return texts
 
 
 class RunLimits(_Section):
@@ -78,6 +88,19 @@ class RunLimits(_Section):
     response_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
     shell_seconds: Annotated[float, Field(gt=0)] = 15.0
     http_seconds: Annotated[float, Field(gt=0)] = 20.0
+
+    @field_validator("response_bytes")
+    @classmethod
+    def _leaves_room(cls, response_bytes: int, info: ValidationInfo) -> int:
+        """A call is made only if its largest possible result can be kept: with too large a one, none would be."""
+        kept_bytes = info.data.get("kept_bytes")
+        if kept_bytes is not None and response_bytes > kept_bytes // 2:
+            raise PydanticCustomError(
+                "response_bytes",
+                "must be at most half of `kept_bytes` ({half}); lower it, or raise `kept_bytes` to at least {enough}",
+                {"half": kept_bytes // 2, "enough": 2 * response_bytes},
+            )
+        return response_bytes
 
 
 class RestrictedSandbox(_Section):

@@ -124,14 +124,17 @@ def overlap(home: Path, workspace: Path) -> str | None:
     """Why this home and workspace cannot be used together, or None. Links are resolved first."""
     inner, outer = home.resolve(), workspace.resolve()
     if inner == outer:
-        return f"{workspace} is the home folder itself, which tools may not touch; choose a folder outside it"
+        return f"{workspace} is CoilClaw's home folder itself, which tools may not touch; choose a folder outside it"
     if inner.is_relative_to(outer):
         return (
-            f"{workspace} contains the home folder {home}, with the configuration, the keys and the receipts; "
+            f"{workspace} contains CoilClaw's home folder {home}, with the configuration, the keys and the receipts; "
             "choose another workspace, or move the home with COILCLAW_HOME"
         )
     if outer.is_relative_to(inner):
-        return f"{workspace} lies inside the home folder {home}, which tools may not touch; choose a folder outside it"
+        return (
+            f"{workspace} lies inside CoilClaw's home folder {home}, which tools may not touch; "
+            "choose a folder outside it"
+        )
     return None
 
 

@@ -22,16 +22,26 @@ _STATUS: Final[dict[str, _Status]] = {
 }
 
 
+_WITHOUT_LEAVE: Final = ("tool.call.pending", "tool.call.denied", "tool.call.failed")
+"""For a call that was not started: it is asked about again, or ended without being made."""
+
+
 def activity_of(run_id: str, receipts: Iterable[Receipt]) -> RelevantToolActivity:
     """One item for each call, in the order of issue, with the state its last receipt gives it."""
     last: dict[str, Receipt] = {}
     approvals: dict[str, str] = {}
+    started: set[str] = set()
     for receipt in receipts:
         if receipt.tool_call_id is None or receipt.type not in _STATUS or receipt.run_id != run_id:
             continue
-        last[receipt.tool_call_id] = receipt
+        call_id = receipt.tool_call_id
+        last[call_id] = receipt
+        if receipt.type == "tool.call.started":
+            started.add(call_id)
         if decision := receipt.payload.get("decision"):
-            approvals[receipt.tool_call_id] = f"{decision} by {receipt.payload.get('decided_by', 'nobody')}"
+            approvals[call_id] = f"{decision} by {receipt.payload.get('decided_by', 'nobody')}"
+        elif receipt.type in _WITHOUT_LEAVE and call_id not in started:
+            approvals.pop(call_id, None)  # What was decided before has not been used.
     return RelevantToolActivity(
         run_id=run_id,
         items=tuple(

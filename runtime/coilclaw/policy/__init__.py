@@ -1,10 +1,10 @@
 """Policy: rules, autonomy, classification and approval."""
 
 from coilclaw.policy.approval import Answer, ApproveAll, Approver, NobodyToAsk, Question
-from coilclaw.policy.approvals import APPROVALS, Approval, ApprovalBook, denial, runs_facts
+from coilclaw.policy.approvals import APPROVALS, LONGEST_WINDOW_SECONDS, Approval, ApprovalBook, denial, runs_facts
 from coilclaw.policy.classification import classify, judge
 from coilclaw.policy.constraints import Constraint, Problem, read_constraint
-from coilclaw.policy.decisions import Grant
+from coilclaw.policy.decisions import CallOfTool, Grant
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
 from coilclaw.policy.estop import EmergencyStop, Stop
 from coilclaw.policy.examples import Example, problem_with_example
@@ -14,6 +14,7 @@ from coilclaw.policy.rules import BadRule, Rule
 
 __all__ = [
     "APPROVALS",
+    "LONGEST_WINDOW_SECONDS",
     "AlreadyDecided",
     "Answer",
     "Approval",
@@ -22,6 +23,7 @@ __all__ = [
     "Approver",
     "Autonomy",
     "BadRule",
+    "CallOfTool",
     "Constraint",
     "EmergencyStop",
     "Example",

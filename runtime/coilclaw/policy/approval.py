@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from coilclaw.policy.decisions import CallOfTool
 from coilclaw.receipts import digest
 from coilclaw.sdk import Risk
 
@@ -31,6 +32,10 @@ class Question:
     @property
     def runs_hash(self) -> str | None:
         return None if self.runs is None else digest(self.runs.encode())
+
+    @property
+    def of_tool(self) -> CallOfTool:
+        return CallOfTool(self.tool, self.tool_version, self.policy_hash)
 
 
 @dataclass(frozen=True, kw_only=True)

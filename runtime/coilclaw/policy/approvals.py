@@ -26,13 +26,15 @@ from coilclaw.receipts import Conflict, Draft, ReceiptLog, Row, contents_json, n
 from coilclaw.store import Database, Migration
 from coilclaw.trust import this_boot
 
-__all__ = ["APPROVALS", "Approval", "ApprovalBook", "denial", "runs_facts"]
+__all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "Approval", "ApprovalBook", "denial", "runs_facts"]
 
 _logger = logging.getLogger(__name__)
 
 APPROVALS: Final = Migration(
     name="approvals-with-evidence",
-    # Also for a database that has the first form of these tables: what was open there stays open, but for windows.
+    replaces=("approvals",),
+    # Also for a database that has the first form of these tables. What was open there stays open, but for windows; a
+    # yes that was not used is asked for again, because its receipt does not say what it was given to; a no stays.
     sql="""
     CREATE TABLE IF NOT EXISTS approvals (
         id TEXT PRIMARY KEY,
@@ -56,6 +58,7 @@ APPROVALS: Final = Migration(
     ALTER TABLE approvals ADD COLUMN decided_after INTEGER;
     ALTER TABLE approvals ADD COLUMN note TEXT;
     ALTER TABLE approvals ADD COLUMN runs_hash TEXT;
+    UPDATE approvals SET status = 'pending', decided_by = NULL, decided_at = NULL WHERE status = 'granted';
     CREATE INDEX IF NOT EXISTS approvals_of_calls ON approvals (run_id, number);
     CREATE INDEX IF NOT EXISTS approvals_by_status ON approvals (status, created_at);
     DROP TABLE IF EXISTS grants;
@@ -121,6 +124,10 @@ class Approval:
             self.runs_hash,
         )
 
+    @property
+    def of_tool(self) -> CallOfTool:
+        return CallOfTool(self.tool, self.tool_version, self.policy_hash)
+
     def is_of_call(self, question: Question, args_hash: str) -> bool:
         """Whether it was asked about this call, whatever has become of its tool and the policy since."""
         asked = (question.run_id, question.number, question.call_id, question.tool, args_hash)
@@ -128,8 +135,16 @@ class Approval:
 
     def is_for(self, question: Question, args_hash: str) -> bool:
         """Whether it was asked about exactly this call, which would run the same, under the policy that is in force."""
-        asked = (question.tool_version, question.policy_hash, question.runs_hash)
-        return (self.tool_version, self.policy_hash, self.runs_hash) == asked and self.is_of_call(question, args_hash)
+        return not self.changes(question) and self.is_of_call(question, args_hash)
+
+    def changes(self, question: Question) -> Sequence[str]:
+        """What is not as it was when this was asked, in words."""
+        compared = (
+            ("the tool", self.tool_version, question.tool_version),
+            ("the policy", self.policy_hash, question.policy_hash),
+            ("what it runs", self.runs_hash, question.runs_hash),
+        )
+        return [what for what, then, now in compared if then != now]
 
     def draft(self, kind: str, status: str, payload: Mapping[str, Any]) -> Draft:
         return Draft(

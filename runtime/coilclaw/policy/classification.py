@@ -30,7 +30,7 @@ def judge(tool: Tool, input: Any, context: ToolContext) -> Risk | Judged | Forbi
         if opinion is None:
             return tool.risk
         if isinstance(opinion, Forbid):
-            return Forbid(reason=text_of(opinion.reason, _LONGEST_REASON))
+            return Forbid(reason=text_of(opinion.reason, _LONGEST_REASON), hint=text_of(opinion.hint, _LONGEST_REASON))
         if isinstance(opinion, Judged):
             # Made anew, of plain text: what an author's object says now, it says for good.
             risk = tool.risk.raised_to(Risk(opinion.risk))

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple
 
 from pydantic_core import from_json
 
@@ -33,15 +33,12 @@ Standpoint = tuple[str | int | None, ...]
 """What a decision about one question is bound to."""
 
 
-class CallOfTool(Protocol):
-    """A call, as far as a window looks at it: a question, or an approval."""
+class CallOfTool(NamedTuple):
+    """A call, as far as a window looks at it."""
 
-    @property
-    def tool(self) -> str: ...
-    @property
-    def tool_version(self) -> str: ...
-    @property
-    def policy_hash(self) -> str: ...
+    tool: str
+    tool_version: str
+    policy_hash: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,12 +64,8 @@ class Grant:
 
     def covers(self, call: CallOfTool, workspace: str, arguments: Mapping[str, Any]) -> bool:
         """Whether it lets this call through. Values are compared as canonical JSON: 1, 1.0 and true are three."""
-        return (call.tool, call.tool_version, call.policy_hash, workspace) == (
-            self.tool,
-            self.tool_version,
-            self.policy_hash,
-            self.workspace,
-        ) and all(
+        of_tool = CallOfTool(self.tool, self.tool_version, self.policy_hash)
+        return (call, workspace) == (of_tool, self.workspace) and all(
             name in arguments and contents_json(arguments[name]) == contents_json(value)
             for name, value in self.arguments.items()
         )

@@ -17,6 +17,10 @@ class Verdict:
 
     decision: Decision
     reason: str
+    forbidden: bool = False
+    """Whether the tool itself forbids the call; the reason is then a sentence of its own, and no rule can allow it."""
+    hint: str = ""
+    """What the tool says to do instead, if it forbids the call and says so."""
     conditional: tuple[Rule, ...] = ()
     """Rules that would make it stricter for some arguments; only where the arguments are not known yet."""
 

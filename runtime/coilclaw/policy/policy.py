@@ -198,7 +198,7 @@ def _strictest(opinions: Sequence[_Said]) -> Verdict:
 
 
 def _forbidden(opinion: Forbid) -> Verdict:
-    return Verdict(decision=Decision.DENY, reason=f"forbidden: {opinion.reason}")
+    return Verdict(decision=Decision.DENY, reason=opinion.reason, forbidden=True, hint=opinion.hint)
 
 
 def _written(value: Any) -> str:

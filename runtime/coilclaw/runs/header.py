@@ -92,7 +92,7 @@ def leave(run_id: str, fence: int, status: str) -> Row:
 def standing(database: Database, run_id: str) -> Standing:
     rows = database.read("SELECT status, fence, process, first_seq, header FROM runs WHERE run_id = ?", (run_id,))
     if not rows:
-        raise NoSuchRun(f"there is no run {run_id!r} that could be repeated", hint="`coilclaw receipt list` shows runs")
+        raise NoSuchRun(f"there is no run {run_id!r}", hint="`coilclaw receipt list` shows runs")
     status, fence, process, first_seq, header = rows[0]
     try:
         found = Header(**json.loads(header))

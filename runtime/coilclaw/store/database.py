@@ -36,6 +36,8 @@ class Migration:
 
     name: str
     sql: str
+    replaces: tuple[str, ...] = ()
+    """Names of earlier changes that this one takes the place of, and that older databases have."""
 
 
 class Database:
@@ -85,20 +87,31 @@ class Database:
         return connection
 
     def _migrate(self, migrations: Sequence[Migration]) -> None:
-        if not migrations or self._writer.readonly("main"):
+        if not migrations:
             return
         known = self._applied()
-        if all(migration.name in known for migration in migrations):
+        self._refuse_newer(known, migrations)
+        if self._writer.readonly("main") or all(migration.name in known for migration in migrations):
             return
         with self.transaction() as connection:
             connection.execute(_MIGRATIONS_TABLE)
             known = self._applied()  # Another process may have been faster.
+            self._refuse_newer(known, migrations)
             for migration in migrations:
                 if migration.name not in known:
                     connection.execute(migration.sql)
                     connection.execute(
                         "INSERT INTO migrations VALUES (?, strftime('%Y-%m-%dT%H:%M:%SZ'))", (migration.name,)
                     )
+
+    def _refuse_newer(self, applied: set[str], migrations: Sequence[Migration]) -> None:
+        """A newer version may rely on what this one would not keep to, such as a column it does not fill."""
+        known = {name for migration in migrations for name in (migration.name, *migration.replaces)}
+        if unknown := sorted(applied - known):
+            raise StoreError(
+                f"{self.path} was written by a newer version of CoilClaw ({', '.join(unknown)})",
+                hint="upgrade CoilClaw, or set COILCLAW_HOME to another folder",
+            )
 
     def _applied(self) -> set[str]:
         if not self._writer.execute("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").fetchall():

@@ -120,9 +120,15 @@ def _domain(text: str) -> HostPattern:
 
 
 def read_domain(text: str) -> HostPattern:
-    """Read an entry of `http_domains`, which stands for its subdomains too. Raises ValueError."""
+    """Read an entry of `http_domains`, which stands for its subdomains too. Raises ValueError.
+
+    A name without a dot stands for itself alone: below `org` is half the internet.
+    """
     pattern = read_pattern(text)
-    return replace(pattern, subdomains=isinstance(pattern.host, str))
+    is_whole = isinstance(pattern.host, str) and (pattern.host == "localhost" or "." in pattern.host)
+    if not pattern.itself and not is_whole:
+        raise BadReach("a whole top-level domain is more than anybody means")
+    return replace(pattern, subdomains=is_whole)
 
 
 class BadReach(ValueError):
@@ -135,13 +141,21 @@ def read_private(text: str) -> HostPattern | IPv4Network | IPv6Network:
         pattern = read_pattern(text)
         if pattern.host is None:
             raise BadReach("'*' would allow every private address")
+        if not isinstance(pattern.host, str):
+            _check_not_public(pattern.host)
         return pattern
     network = ip_network(text, strict=False)
     if network.network_address != ip_network(text.partition("/")[0]).network_address:
         raise BadReach(f"the address is not the first one of its network, which is {network}")
     if network.num_addresses > 1 and not (is_private_network(network) or is_local_network(network)):
         raise BadReach("the network reaches beyond the private addresses")
+    _check_not_public(network.network_address)
     return network
+
+
+def _check_not_public(address: Address) -> None:
+    if kind_of(address) == "public":
+        raise BadReach("this address is public; http_domains is the list of public servers")
 
 
 def _bad_setting(key: str, error: ValueError) -> ToolFailure:
@@ -215,7 +229,11 @@ class Reach:
 def parsed(url: httpx.URL) -> Destination:
     """Where a URL leads, whether or not anybody may go there."""
     if url.scheme not in _DEFAULT_PORTS:
-        raise ToolFailure(f"{url.scheme or 'no scheme'!r}: only http and https are possible", code="bad_url")
+        if not url.scheme:
+            text = str(url)[:200]
+            full = f"https://{text.lstrip('/')}" if text.strip("/") else "https://, a host and a path"
+            raise ToolFailure(f"{text!r} is not a full address; write {full}", code="bad_url")
+        raise ToolFailure(f"{url.scheme!r}: only http and https are possible", code="bad_url")
     if url.userinfo:
         raise ToolFailure("a URL with a user name in it is refused", code="bad_url", hint="send a header instead")
     try:

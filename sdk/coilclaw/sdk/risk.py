@@ -63,6 +63,8 @@ class Forbid:
     """Returned by a tool's `classify`: this call is denied at every autonomy level."""
 
     reason: str
+    hint: str = ""
+    """What the caller can do instead, where the reason does not say so already."""
 
 
 @dataclass(frozen=True, kw_only=True)

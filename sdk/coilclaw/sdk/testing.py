@@ -80,7 +80,7 @@ def _call(tool: Tool, context: ToolContext, arguments: Mapping[str, Any]) -> Res
     try:
         opinion = tool.classify(input, context) if tool.classify is not None else None
         if isinstance(opinion, Forbid):
-            return Err("denied", f"forbidden: {text_of(opinion.reason)}")
+            return Err("denied", text_of(opinion.reason), text_of(opinion.hint) or None)
         context.judged = opinion.runs if isinstance(opinion, Judged) else None
         return Ok(json.loads(_run(tool, input, context)))
     except ToolFailure as error:
@@ -149,7 +149,8 @@ def _dumped(tool: Tool, returned: Any) -> bytes:
             raise _BadOutput(f"{tool.id} returned a {type(returned).__name__}, which is not a value")
         return tool.output.dump_json(tool.output.validate_python(returned, strict=True), warnings="error")
     except ValidationError as error:
-        raise _BadOutput(f"{tool.id} returned {_explained(error)}") from None
+        problem = _explained(error)
+        raise _BadOutput(f"{tool.id} returned a value that does not fit its output type: {problem}") from None
     except (PydanticSerializationError, ValueError, TypeError) as error:
         raise _BadOutput(f"{tool.id} returned something that is not JSON: {error}") from None
 

@@ -60,15 +60,15 @@ def test_a_verdict_takes_time_in_proportion_to_the_length_of_the_command(
     for size in (LONGEST // 8, LONGEST):
         command = commands(size)[name]
         assert size * 0.98 < len(command) <= size
-        # Looking at the disk is bounded by numbers of its own, hence the constant. What grows with the square of the
-        # length, let alone faster, is far beyond this.
-        bound = 60 * least(partial(read_through, command)) + 0.1
+        # Looking at the disk is bounded by numbers of its own, hence the constant, and a busy machine counts as well.
+        # What grows with the square of the length, let alone faster, is far beyond this.
+        bound = 100 * least(partial(read_through, command)) + 0.5
         assert least(partial(judge, command, workspace, autonomy)) < bound
 
 
 @pytest.mark.parametrize("command", SHORT, ids=range(len(SHORT)))
 def test_a_short_pattern_does_not_make_a_verdict_long(workspace: Path, command: str) -> None:
-    assert least(partial(judge, command, workspace, "full")) < 0.3
+    assert least(partial(judge, command, workspace, "full")) < 1
 
 
 def test_a_folder_with_more_files_than_are_looked_at_is_refused(tmp_path: Path) -> None:

@@ -279,7 +279,7 @@ def test_more_seconds_than_the_operator_gives_are_refused(workspace: Path) -> No
         ("sed 's/a/b/g' b.md", Risk.WRITE),
         ("sed -i s,a,b, b.md", Risk.WRITE),
         ("awk -F: '{print $1}' b.md", Risk.WRITE),
-        ("python3 src/x.py", Risk.WRITE),
+        ("python3 src/x.py", Risk.DESTRUCTIVE),
         ("sed -n 'w x' b.md", Risk.DESTRUCTIVE),
         ("sed 's/a/b/e' b.md", Risk.DESTRUCTIVE),
         ("sed -f b.md b.md", Risk.DESTRUCTIVE),

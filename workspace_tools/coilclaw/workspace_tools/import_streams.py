@@ -55,11 +55,11 @@ class _Stream:
 
     def __init__(self, name: str, before: Any) -> None:
         self._name = name
-        self.before = before
+        self.behind = before
 
     def _chosen(self) -> Any:
         own = getattr(_own, self._name, None)
-        return self.before if own is None else own
+        return self.behind if own is None else own
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._chosen(), name)

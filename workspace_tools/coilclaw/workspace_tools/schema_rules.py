@@ -2,20 +2,20 @@
 
 The author of a schema may be careless or hostile, and so may be whoever sends the data. So size and
 depth are bounded, references stay inside the document, and checking has a budget of steps. A
-`pattern` is enforced only if it cannot backtrack for long; the other side checks its input again anyway.
+pattern is matched without backtracking, and left to the other side if that is not possible.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
 from coilclaw.sdk import ToolDefinitionError
 from coilclaw.workspace_tools.names import shown_text
+from coilclaw.workspace_tools.schema_patterns import Patterns
 
 __all__ = ["Rules"]
 
@@ -27,7 +27,6 @@ _MOST_DATA_DEPTH: Final = 100
 _MOST_SHOWN_NODES: Final = 4_000
 _LONGEST_NAME: Final = 128
 _LONGEST_WORDS: Final = 1_000
-_LONGEST_PATTERN: Final = 200
 _LONGEST_MATCHED_TEXT: Final = 1_000
 _MOST_UNIQUE_ITEMS: Final = 300
 _TYPES: Final = frozenset(("string", "integer", "number", "boolean", "null", "array", "object"))
@@ -261,18 +260,24 @@ class Rules:
         named = schema.get("$schema")
         kind = validator_for(schema, default=Draft202012Validator) if isinstance(named, str) else Draft202012Validator
         try:
-            kind.check_schema(schema)
+            kind.check_schema(schema, format_checker=None)  # Patterns need not be Python's.
         except SchemaError as error:
             place = "/".join(["#", *map(str, error.absolute_path)])
             raise self._error(f"{place} is not valid JSON Schema: {error.message[:200]}") from None
         except RecursionError:
             raise self._error("the schema is nested too deeply") from None
-        counted = {keyword: _counted(check) for keyword, check in kind.VALIDATORS.items()}
-        counted["uniqueItems"] = _unique_items(counted["uniqueItems"])
-        for keyword in ("patternProperties", "additionalProperties", "unevaluatedProperties"):
-            if keyword in counted:
-                counted[keyword] = _short_names_only(counted[keyword])
-        counted["pattern"] = _short_text_only(counted["pattern"])
+        patterns = Patterns(_spend)
+        checks = {
+            **kind.VALIDATORS,
+            "uniqueItems": _unique_items(kind.VALIDATORS["uniqueItems"]),
+            "pattern": _pattern(patterns),
+            "patternProperties": _pattern_properties(patterns),
+            "additionalProperties": _additional_properties(patterns),
+        }
+        if any("patternProperties" in each for each in self._places.values()):
+            # Not enforced: which names are left would be found out with Python's own engine, which backtracks.
+            checks["unevaluatedProperties"] = lambda *_: ()
+        counted = {keyword: _counted(check) for keyword, check in checks.items()}
         # An empty registry: nothing is ever fetched.
         return extend(kind, counted)(schema, registry=Registry())
 
@@ -321,41 +326,63 @@ def _unique_items(check: _Check) -> _Check:
     return run
 
 
-def _short_names_only(check: _Check) -> _Check:
+def _pattern(patterns: Patterns) -> _Check:
     def run(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        patterns = schema.get("patternProperties")
-        if patterns and isinstance(instance, dict):
-            if any(len(name) > _LONGEST_NAME for name in instance):
-                raise _TooMuch("a name in it is too long")
-            _spend(len(instance) * len(patterns))
-        yield from check(validator, value, instance, schema)
+        from jsonschema import ValidationError
 
-    return run
-
-
-def _short_text_only(check: _Check) -> _Check:
-    def run(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         if isinstance(instance, str) and len(instance) <= _LONGEST_MATCHED_TEXT:
-            yield from check(validator, value, instance, schema)
+            if not patterns.matches(value, instance):
+                yield ValidationError("does not match")
 
     return run
+
+
+def _pattern_properties(patterns: Patterns) -> _Check:
+    def run(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        if not isinstance(instance, dict):
+            return
+        for pattern, member in value.items():
+            if patterns.can_match(pattern):
+                for name in _matched_names(patterns, [pattern], instance):
+                    yield from validator.descend(instance[name], member, path=name, schema_path=pattern)
+
+    return run
+
+
+def _additional_properties(patterns: Patterns) -> _Check:
+    def run(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        from jsonschema import ValidationError
+
+        if not isinstance(instance, dict):
+            return
+        # A pattern that is not enforced may stand for any name.
+        named = _matched_names(patterns, schema.get("patternProperties", ()), instance)
+        others = instance.keys() - schema.get("properties", {}).keys() - named
+        if value is False and others:
+            yield ValidationError("has other names")
+        elif isinstance(value, dict):
+            for name in sorted(others):
+                yield from validator.descend(instance[name], value, path=name)
+
+    return run
+
+
+def _matched_names(patterns: Patterns, wanted: Collection[str], instance: Mapping[str, Any]) -> set[str]:
+    if wanted and any(len(name) > _LONGEST_NAME for name in instance):
+        raise _TooMuch("a name in it is too long")
+    _spend(len(instance) * len(wanted))
+    return {name for name in instance if any(patterns.matches(pattern, name) for pattern in wanted)}
 
 
 def _enforceable(schema: Any) -> Any:
-    """A copy without names that move references, and without patterns that could run for ever."""
+    """A copy without names that move references."""
     if isinstance(schema, list):
         return [_enforceable(member) for member in schema]
     if not isinstance(schema, dict):
         return schema
     copy: dict[str, Any] = {}
-    patterns = schema.get("patternProperties", {})
-    open_names = not all(_is_quick(pattern) for pattern in patterns)
     for keyword, value in schema.items():
         if keyword in _IDENTITY and isinstance(value, (str, bool)):
-            continue
-        if keyword == "pattern" and isinstance(value, str) and not _is_quick(value):
-            continue
-        if open_names and keyword in ("patternProperties", "additionalProperties", "unevaluatedProperties"):
             continue
         if keyword in ("enum", "const", "default", "examples"):
             copy[keyword] = value
@@ -364,21 +391,6 @@ def _enforceable(schema: Any) -> Any:
         else:
             copy[keyword] = _enforceable(value)
     return copy
-
-
-def _is_quick(pattern: str) -> bool:
-    """True if matching a short text is quick: one unbounded repetition at most, and no repeated groups."""
-    if len(pattern) > _LONGEST_PATTERN or re.search(r"\\[0-9]|\(\?P=", pattern):
-        return False
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError):
-        return False
-    bare = re.sub(r"\[\^?\]?[^\]]*\]", "x", re.sub(r"\\.", "x", pattern))
-    if re.search(r"\)[*+?{]", bare):
-        return False
-    bounds = [int(high or low) for low, high in re.findall(r"\{(\d+)(?:,(\d+))?\}", bare)]
-    return len(re.findall(r"[*+]|\{\d*,\}", bare)) <= 1 and sum(bounds) <= 1_000 and len(bounds) <= 8
 
 
 def _explained(error: Any) -> str:

@@ -55,7 +55,7 @@ def judged(url: str, headers: Mapping[str, str], ctx: ToolContext) -> Risk | For
         checked_headers(headers)
         return Risk.READ if place.within(ctx.bounds.http_domains) else Risk.WRITE
     except ToolFailure as failure:
-        return Forbid(reason=failure.message)
+        return Forbid(reason=f"{failure.message}; {failure.hint}" if failure.hint else failure.message)
 
 
 def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from coilclaw.integrations.shell.programs import REFUSED
+
 __all__ = ["CommandLine", "Pipeline", "Redirection", "Refused", "Stage", "Word", "from_argv", "parsed"]
 
 _LONGEST_COMMAND = 32_768
@@ -36,6 +38,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[.*\])?\+?=", re.DOTALL)
 
 _REFUSED_OPERATORS = {
     "<<": "a here-document is not supported; write the text to a file with tools.files.write and read that with <",
+    "<<<": "`<<<` is not supported; pipe the text in with printf, or write it to a file and read that with <",
     "<>": "`<>` is not supported; use < or >",
     "<&": "`<&` is not supported; read from a file with <",
     "<(": "`<( )` is not supported; write the output to a file first and name that",
@@ -47,8 +50,13 @@ _REFUSED_OPERATORS = {
     ")": "parentheses (subshells, functions, arrays) are not supported; write one call for each, or quote them",
 }
 _NO_VALUES = (
-    "`{}` would be replaced by a value; there are no variables and no substitution here: put the value in with a "
+    "`{}` would be replaced by a value; there are no variables here: put the value in with a "
     "Python f-string, or quote the character with '…'"
+)
+
+
+_NO_SUBSTITUTION = (
+    "command substitution is not supported; run it in its own call, in Python, and put its output in with an f-string"
 )
 
 
@@ -209,6 +217,9 @@ class _Parser:
             self._negated = True
         elif not self._words and _ASSIGNMENT.match(token.word.text):
             raise Refused("variables cannot be set here; keep values in Python and put them in with an f-string")
+        elif not self._words and token.bare and token.word.text != "cd" and token.word.text in REFUSED:
+            # Said before what stands inside it is looked at: of a loop, not of the variable in it.
+            raise Refused(f"`{token.word.text}` {REFUSED[token.word.text]}")
         else:
             self._words.append(token.word)
             self._unfinished = False
@@ -273,7 +284,7 @@ def _tokens(text: str) -> Iterator[_Token]:
             at = end if end >= 0 else len(text)
             continue
         operator = _OPERATOR.match(text, at)
-        for refused in (text[at : at + 2], text[at]):
+        for refused in (text[at : at + 3], text[at : at + 2], text[at]):
             if (hint := _REFUSED_OPERATORS.get(refused)) and (operator is None or len(refused) > len(operator[0])):
                 raise Refused(hint)
         if operator is not None:
@@ -350,7 +361,7 @@ def _word(text: str, at: int) -> tuple[_Token, int]:
 def _check_unquoted(character: str, following: str, before: str, open_bracket: bool) -> None:
     """Refuse a character that bash would replace here by something else."""
     if character == "`" or (character == "$" and following not in ("", *" \t\n|&;<>")):
-        raise Refused(_NO_VALUES.format(character + following.strip()))
+        raise _no_value(character, following)
     if character in "{}" and character + following != "{}":
         raise Refused("braces would be expanded; write the words out, or quote them with '…'")
     if character == "~" and (not before or before[-1:] in "=:"):
@@ -379,5 +390,11 @@ def _double_quoted(text: str, at: int) -> tuple[str, int]:
             parts.append(character)
             at += 1
         else:
-            raise Refused(_NO_VALUES.format(character + following.strip()))
+            raise _no_value(character, following)
     raise Refused("a double quote is not closed")
+
+
+def _no_value(character: str, following: str) -> Refused:
+    if character == "`" or following == "(":
+        return Refused(_NO_SUBSTITUTION)
+    return Refused(_NO_VALUES.format(character + following.strip()))

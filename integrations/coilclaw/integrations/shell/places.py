@@ -1,7 +1,7 @@
 """Whether a path that a command names may be used."""
 
 # Strings all the way: a command may name two thousand paths, and pathlib would be most of the time.
-# ruff: noqa: PTH112, PTH114, PTH118
+# ruff: noqa: PTH110, PTH112, PTH114, PTH118
 
 from __future__ import annotations
 
@@ -11,13 +11,20 @@ from pathlib import Path
 
 from coilclaw.integrations.shell.grammar import Refused
 
-__all__ = ["Places"]
+__all__ = ["FOUND", "Places"]
+
+FOUND = "{}\0"
+"""Stands for a name that `find` puts in for `{}`; no argument can be written like this."""
 
 _NOTHING = "/dev/null"
 _LONGEST_PATH = 4_096
-_MOST_LOOKS = 4_000
+_MOST_PARTS = 100
+_MOST_EFFORT = 16_000
+_EFFORT_PER_PATH = 4
+_CHARACTERS_PER_EFFORT = 64
 _MOST_LINKS = 200
 _LONGEST_CLUSTER = 24
+_GIT = ".git"
 _URL = re.compile(r"(?i)(?!file:)[a-z][a-z0-9+.\-]*://")
 _INSIDE = re.compile(r"[=:,@+]")
 _LETTERS = re.compile(r"-[A-Za-z0-9]*")
@@ -26,7 +33,7 @@ _LETTERS = re.compile(r"-[A-Za-z0-9]*")
 class Places:
     """The workspace, the folder in it where the command starts, and what is forbidden.
 
-    It counts how often it looks at the disk, so that no command makes it look for long.
+    It counts what it looks at, in folders and files of the disk, so that no command makes it look for long.
     """
 
     def __init__(self, workspace: Path, folder: str, forbidden: tuple[Path, ...]) -> None:
@@ -35,32 +42,46 @@ class Places:
         both = (each for path in forbidden for each in (os.path.normpath(path), os.path.realpath(path)))
         self._forbidden = tuple(dict.fromkeys(both))
         self._parents: dict[str, str] = {}
-        self._looks = self._links = 0
+        self._effort = self._links = 0
+        self.checked = 0
+        """How many paths have been checked so far."""
 
-    def check(self, text: str, *, recursive: bool = False) -> None:
-        """Refuse the path unless it stays in the workspace, also through links, and off what is forbidden."""
-        if len(text) > _LONGEST_PATH or "\0" in text:
+    def check(self, text: str, *, recursive: bool = False, writes: bool = False, near: bool = False) -> None:
+        """Refuse the path unless it stays in the workspace, also through links, and off what is forbidden.
+
+        If the program `writes` into it, it must not be where a forbidden path would be, even if there is none yet.
+        `near` also refuses names that a program may make that of a forbidden path out of, by adding or dropping an end.
+        """
+        if FOUND in text:
+            raise Refused("`{}` may only be the last argument, on its own, of a program that takes files there")
+        self.checked += 1
+        self._count(len(text) // _CHARACTERS_PER_EFFORT)
+        if len(text) > _LONGEST_PATH or text.count("/") > _MOST_PARTS or "\0" in text:
             raise Refused(f"the path {text[:50]!r}… is too long, or contains a null byte")
         if ".." in text.split("/"):
-            raise Refused(f"{text!r} leads out of a folder with '..'; use a path inside the workspace")
+            where = "the workspace" if self.start == self.workspace and text.startswith("..") else "a folder"
+            raise Refused(f"{text!r} leads out of {where} with '..'; use a path inside the workspace")
         if text == _NOTHING:
             return
         place = os.path.normpath(os.path.join(self.start, text))
         place = "/" + place.lstrip("/")  # POSIX keeps two leading slashes.
-        self._check_place(place, text, recursive, through="")
         real = self._real(place)
-        if real != place:
-            self._check_place(real, text, recursive, through=" through a link")
+        for each, through in {place: "", real: " through a link"}.items() if real != place else ((place, ""),):
+            self._check_place(each, text, recursive, writes, through)
+            if near and any(_is_near(each, forbidden) for forbidden in self._forbidden):
+                raise Refused(
+                    f"a program that is given {text!r} may reach a forbidden path beside it; use another name"
+                )
 
-    def check_argument(self, text: str, *, recursive: bool = True) -> None:
+    def check_argument(self, text: str, *, recursive: bool = True, near: bool = False) -> None:
         """The same for an argument that may be, or contain, a path: whole, after `=` and the like, after an option."""
         if not text.startswith("-") or len(text) > _LONGEST_PATH:
-            self.check(text, recursive=recursive)
+            self.check(text, recursive=recursive, writes=near, near=near)
         elif not text.startswith("--"):
             letters = _LETTERS.match(text)
             last = letters.end() if letters else 1
             for number in range(2, min(last, len(text) - 1, _LONGEST_CLUSTER) + 1):
-                self.check(text[number:], recursive=recursive)
+                self.check(text[number:], recursive=recursive, writes=near, near=near)
             if last > _LONGEST_CLUSTER:
                 raise Refused(f"the option {text[:50]!r} is too long to be checked; write its value on its own")
         if not _URL.match(text):
@@ -69,18 +90,20 @@ class Places:
                 if rest.startswith("~"):
                     raise Refused(f"{text!r} leads out of the workspace; use a path relative to it")
                 for each in {rest, re.split(r"[:,]", rest, maxsplit=1)[0]} - {""}:
-                    self.check(each, recursive=recursive)
+                    self.check(each, recursive=recursive, writes=near, near=near)
 
-    def check_links_below(self, text: str) -> None:
-        """The same for every link below a folder, for programs that follow those that they meet."""
+    def check_below(self, text: str, *, follows: bool = False, writes: bool = False) -> None:
+        """The same for what is below a folder: links if the program `follows` them, git's folders if it `writes`."""
         waiting = [text]
         while waiting:
             folder = waiting.pop()
             try:
                 with os.scandir(os.path.join(self.start, folder)) as entries:
                     for entry in entries:
-                        self._look()
-                        if entry.is_symlink():
+                        self._count(1)
+                        if writes and entry.name.casefold() == _GIT:
+                            raise Refused(f"{text!r} contains {entry.name!r}, which is git's; name what you need in it")
+                        if follows and entry.is_symlink():
                             self.check(f"{folder}/{entry.name}", recursive=True)
                         elif entry.is_dir(follow_symlinks=False):
                             waiting.append(f"{folder}/{entry.name}")
@@ -96,20 +119,30 @@ class Places:
         if self._real(place) != place or not os.path.isdir(place):
             raise Refused(f"`cd {text}`: there is no such folder, or it is a link; pass an existing one as cwd=")
 
-    def _check_place(self, place: str, shown: str, recursive: bool, through: str) -> None:
+    def is_folder(self, text: str) -> bool:
+        return os.path.isdir(os.path.join(self.start, text))
+
+    def exists(self, text: str) -> bool:
+        return os.path.exists(os.path.join(self.start, text))
+
+    def _check_place(self, place: str, shown: str, recursive: bool, writes: bool, through: str) -> None:
         if not _is_below(place, self.workspace):
             raise Refused(f"{shown!r} is outside the workspace{through}; use a path inside it")
+        if _GIT in place[len(self.workspace) :].casefold().split("/"):
+            # It holds every version of every file, and programs that git starts by itself.
+            raise Refused(f"{shown!r} belongs to git{through}; use tools.git.status(), tools.git.log() and the like")
         for forbidden in self._forbidden:
             if _is_below(place, forbidden):
                 raise Refused(f"{shown!r} is under the forbidden path {forbidden}{through}")
-            if recursive and _is_below(forbidden, place) and os.path.lexists(forbidden):
+            if (recursive or writes) and _is_below(forbidden, place) and (writes or os.path.lexists(forbidden)):
                 raise Refused(f"{shown!r} contains the forbidden path {forbidden}; name the files you need")
 
     def _real(self, place: str) -> str:
         """Where the path leads once links are followed; the folder of many files is looked at once."""
-        self._look()
+        self._count(_EFFORT_PER_PATH)
         parent, _, name = place.rpartition("/")
         if parent not in self._parents:
+            self._count(max(0, parent.count("/") - self.workspace.count("/")))
             self._parents[parent] = os.path.realpath(parent or "/")
         found = os.path.join(self._parents[parent], name)
         if not os.path.islink(found):
@@ -119,11 +152,17 @@ class Places:
             raise Refused("the command names too many links to check; split it into several calls")
         return os.path.realpath(found)
 
-    def _look(self) -> None:
-        self._looks += 1
-        if self._looks > _MOST_LOOKS:
+    def _count(self, effort: int) -> None:
+        self._effort += effort
+        if self._effort > _MOST_EFFORT:
             raise Refused("the command meets too many files to check; name fewer, or split it into several calls")
 
 
 def _is_below(place: str, folder: str) -> bool:
     return place == folder or place.startswith(folder.rstrip("/") + "/")
+
+
+def _is_near(place: str, forbidden: str) -> bool:
+    """Whether one of them is the other with something added to its last name."""
+    longer, shorter = (place, forbidden) if len(place) > len(forbidden) else (forbidden, place)
+    return longer.startswith(shorter) and "/" not in longer[len(shorter) :]

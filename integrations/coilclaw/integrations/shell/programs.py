@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 __all__ = [
     "ALWAYS_ALLOWED",
     "ALWAYS_FORBIDDEN",
+    "AWKS",
     "DATA_ONLY",
     "DOWNLOADERS",
     "FIND_DATA",
@@ -27,30 +28,43 @@ __all__ = [
     "Prefix",
     "bare_name",
     "changes_nothing",
+    "instead_of",
     "is_harmless_variable",
     "is_safe_awk",
     "is_safe_sed",
+    "makes_links",
 ]
 
 ALWAYS_FORBIDDEN = ("mkfs", "shutdown", "reboot", "halt", "poweroff")
 ALWAYS_ALLOWED = ("true", "false", "test", "[")
 """Programs that reach nothing but their exit code."""
 
+AWKS = ("awk", "gawk", "mawk", "nawk")
 DOWNLOADERS = frozenset({"curl", "wget", "fetch", "aria2c", "http", "https", "nc", "ncat"})
 INTERPRETERS = re.compile(
     r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|tclsh|wish|guile|Rscript|julia|ghci|irb|osascript|"
-    r"jshell|groovy|scala|erl|elixir|swipl|gdb|octave|expect|emacs|vi|vim|view|nvim|ex|ed|m4|bc|dc|gawk|mawk|nawk)[\d.]*",
+    r"jshell|groovy|scala|erl|elixir|swipl|gdb|octave|expect|emacs|vi|vim|view|nvim|ex|ed|m4|bc|dc)[\d.]*",
     re.IGNORECASE,
 )
 DATA_ONLY = frozenset({"echo", "printf", "basename", "dirname", "true", "false", "seq"})
 """Programs whose arguments are never paths."""
 
+_READERS = ("base64", "cmp", "comm", "fold", "join", "nl", "od", "paste", "readlink", "realpath", "rev", "sleep", "tac")
+"""Programs that read the files they are given, and have no option that does more."""
 _CHANGES_NOTHING = DATA_ONLY | {
     "[", "cat", "cut", "date", "diff", "du", "expr", "file", "grep", "head", "ls", "pwd", "stat", "tail", "test",
-    "tr", "wc",
+    "tr", "wc", *_READERS,
 }  # fmt: skip
 """Programs that leave every file as it is, as far as their options are not refused."""
 
+_MAKES_NO_LINKS = frozenset({"sort", "uniq", "find", "mkdir", "touch", "tee", "rm", "rmdir", "chmod"})
+_INSTEAD: Mapping[str, str] = {
+    "git": "use tools.git.status(), tools.git.log(), tools.git.diff() or tools.git.show()",
+    "curl": "use tools.http.get(…)",
+    "rm": "use tools.files.delete(…)",
+    "rmdir": "use tools.files.delete(…)",
+    **dict.fromkeys(("cp", "mv", "sed", "tee", "awk", "jq"), "use tools.files.read(…) and tools.files.write(…)"),
+}
 _PYTHON = "is not supported; decide and loop in Python, and call tools.shell.run for each command"
 _VALUES = "is not supported; keep values in Python, and put them into the command with an f-string"
 _BUILTIN = "is a builtin of a shell, and there is no shell here; leave it out"
@@ -60,7 +74,8 @@ REFUSED: Mapping[str, str] = {
     name: reason
     for names, reason in (
         ("if then elif else fi for select while until do done case esac function { } [[ ]] coproc !", _PYTHON),
-        ("export declare typeset local readonly unset let set shift read mapfile readarray getopts", _VALUES),
+        ("export declare typeset local readonly unset let shift read mapfile readarray getopts", _VALUES),
+        ("set", "is not supported; join commands with && to stop at the first that fails, and write values in Python"),
         ("cd pushd popd dirs", "is not supported here; pass cwd=, or begin the command with one `cd folder &&`"),
         ("exit return break continue wait", "is not supported; look at exit_code in Python"),
         ("eval source . trap", "runs commands that are not written out here; write them out"),
@@ -88,7 +103,7 @@ LAUNCHERS = frozenset({
     "at", "batch", "crontab", "screen", "tmux", "dbus-run-session", "xterm", "less", "more", "man", "npx", "npm",
     "cpio", "start-stop-daemon", "socat", "valgrind", "perf", "run-parts", "logger", "split", "openssl", "unbuffer",
 })  # fmt: skip
-"""Programs that can start others in ways of their own. They run at autonomy `full` only, even if they are allowed."""
+"""Programs that can start others in ways of their own."""
 
 STARTING_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "tar": ("-I", "-F", "--use-compress-program", "--to-command", "--checkpoint-action", "--info-script",
@@ -140,6 +155,13 @@ PREFIXES: Mapping[str, Prefix] = {
 _LISTS = "takes the names of files from a file, which are not checked; name the files"
 _FOLLOWS = "follows links out of the workspace; leave it out"
 _CLOCK = "sets the clock of the machine"
+_STARTS = "starts another program; leave it out"
+_DERIVED = "uses names that are not checked; leave it out"
+_INTO = "is not needed; name the folder last"
+
+
+def _refused(names: str, reason: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), reason)
 
 
 @dataclass(frozen=True)
@@ -163,21 +185,31 @@ class Options:
     """Options that make it look into folders; `*` when it always does."""
     follows: bool = False
     """Whether it then follows links that it meets there."""
+    writes: bool = False
+    """Whether it then changes what it meets there."""
 
 
 def _long(*names: str) -> frozenset[str]:
     return frozenset(names)
 
 
+_COPIES = Options(
+    refused={
+        **_refused("-b -S --backup --suffix --parents", _DERIVED), **_refused("-L -H --dereference", _FOLLOWS),
+        **_refused("-t -T --target-directory --no-target-directory", _INTO),
+    },
+    recurses="rRa", writes=True,
+)  # fmt: skip
 OPTIONS: Mapping[str, Options] = {
     **{name: Options(data_operands=-1) for name in (*DATA_ONLY, "expr", "tr")},
     "cut": Options("bcdf", "bcdf", _long("--bytes", "--characters", "--delimiter", "--fields", "--output-delimiter")),
-    "date": Options("dfrs", "d", _long("--date", "--iso-8601", "--rfc-3339"), refused={"-s": _CLOCK, "--set": _CLOCK}),
+    "date": Options("dfrs", "d", _long("--date", "--iso-8601", "--rfc-3339"), refused=_refused("-s --set", _CLOCK),
+                    paths_long=("--file", "--reference")),
     "diff": Options(
         "xXIFLUCSDW", "xIFLUCDW",
         _long("--exclude", "--ignore-matching-lines", "--show-function-line", "--label", "--unified", "--context",
               "--width"),
-        recurses="*", follows=True,
+        refused=_refused("-l --paginate", _STARTS), recurses="*", follows=True,
     ),
     "du": Options(
         "dtXB", "dtB", _long("--max-depth", "--threshold", "--exclude", "--block-size", "--time-style"),
@@ -185,7 +217,8 @@ OPTIONS: Mapping[str, Options] = {
     ),
     "file": Options(
         "efFmP", "eFP", _long("--exclude", "--separator", "--parameter"), refused={"-f": _LISTS, "--files-from": _LISTS,
-        "-C": "compiles a magic file; leave it out", "--compile": "compiles a magic file; leave it out"},
+        **_refused("-C --compile", "compiles a magic file; leave it out"),
+        **_refused("-z -Z --uncompress --uncompress-noreport", _STARTS)},
     ),
     "grep": Options(
         "efmABCdD", "emABCdD",
@@ -211,7 +244,11 @@ OPTIONS: Mapping[str, Options] = {
     "touch": Options("dtr", "dt", _long("--date", "--time")),
     "uniq": Options("fsw", "fsw", _long("--skip-fields", "--skip-chars", "--check-chars")),
     "wc": Options(refused={"--files0-from": _LISTS}),
-    **dict.fromkeys(("cat", "pwd"), Options()),
+    "cp": _COPIES,
+    "mv": replace(_COPIES, recurses="*"),
+    **dict.fromkeys(("md5sum", "sha1sum", "sha256sum", "sha512sum"), Options(refused=_refused("-c --check", _LISTS))),
+    **dict.fromkeys(("chmod", "rm"), Options(recurses="rR", writes=True)),
+    **dict.fromkeys(("cat", "pwd", "rmdir", "tee", *_READERS), Options()),
 }  # fmt: skip
 
 FIND_FLAGS = frozenset({
@@ -234,7 +271,7 @@ _SED = re.compile(
     r"s([/|,#:])(?:(?!\1)[^\\\n]|\\[^\n])*+\1(?:(?!\1)[^\\\n]|\\[^\n])*+\1[gipI0-9]*|"
     r"(?:\d+|\$|/[^/\\\n]*/)(?:,(?:\d+|\$|/[^/\\\n]*/))?[dpq=]"
 )
-_UNSAFE_AWK = re.compile(r"system|getline|close|fflush|[|>@]|ENVIRON|ARGV|nextfile")
+_UNSAFE_AWK = re.compile(r"system|getline|close|fflush|[|>@]|ENVIRON|ARGV|SYMTAB|FUNCTAB|PROCINFO|nextfile")
 
 
 def is_harmless_variable(name: str) -> bool:
@@ -273,3 +310,21 @@ def changes_nothing(argv: list[str]) -> bool:
         case "awk":
             return not options and all(map(is_safe_awk, arguments))
     return name in _CHANGES_NOTHING
+
+
+def makes_links(name: str, arguments: list[str]) -> bool:
+    """Whether a program may make or move links, and so change what a path means that another one uses."""
+    if name == "cp":
+        return any(re.match(r"--[arlsn]|-[A-Za-z]*[adlPRrs]", each) for each in arguments)
+    if name in AWKS:
+        return not all(map(is_safe_awk, arguments))
+    if name == "sed":
+        return not any(map(is_safe_sed, arguments))
+    return name not in _CHANGES_NOTHING | _MAKES_NO_LINKS | PREFIXES.keys()
+
+
+def instead_of(name: str) -> str:
+    """What to use in place of a program that may not be started; empty if there is nothing to name."""
+    if INTERPRETERS.fullmatch(name) and name.startswith(("python", "pypy")):
+        return "you are in Python already: write it in the snippet"
+    return _INSTEAD.get("curl" if name in DOWNLOADERS else name, "")

@@ -49,6 +49,7 @@ _FLAGS = {
     ">>": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
 }
 _MOST_PROCESSES = 256
+_END_SECONDS = 5.0
 _ON_LINUX = sys.platform == "linux"
 
 
@@ -101,7 +102,8 @@ def _end_everything(child: int) -> None:
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(child, signal.SIGKILL)
-    while True:
+    ends = time.monotonic() + _END_SECONDS  # One that the kernel cannot end, waiting for a disk, is left to it.
+    while time.monotonic() < ends:
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass

@@ -4,9 +4,9 @@ Forbidden at every autonomy level is what must never happen (a forbidden program
 one of the well-known ways to destroy a machine) and what is outside the grammar.
 
 A program that the operator did not allow is forbidden, or destructive in `full`. So is what stays in doubt:
-code for an interpreter (`python -c`), programs that start others in ways of their own (make, git, tar, ssh).
-That holds although the program itself may be allowed, because allowing a program does not say what it may be
-made to do.
+every program whose arguments are not known here, be it an interpreter, one that starts others in ways of its own
+(make, git, tar, ssh) or merely unknown. That holds although the program itself may be allowed, because allowing a
+program does not say what it may be made to do.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from coilclaw.integrations.shell.arguments import Arguments
+from coilclaw.integrations.shell.arguments import Arguments, is_known
 from coilclaw.integrations.shell.grammar import CommandLine, Refused, Stage
 from coilclaw.integrations.shell.patterns import expanded
-from coilclaw.integrations.shell.places import Places
+from coilclaw.integrations.shell.places import FOUND, Places
 from coilclaw.integrations.shell.programs import (
     ALWAYS_ALLOWED,
     ALWAYS_FORBIDDEN,
+    AWKS,
     DATA_ONLY,
     DOWNLOADERS,
     INTERPRETERS,
@@ -30,9 +31,11 @@ from coilclaw.integrations.shell.programs import (
     REFUSED,
     Prefix,
     bare_name,
+    instead_of,
     is_harmless_variable,
     is_safe_awk,
     is_safe_sed,
+    makes_links,
 )
 from coilclaw.sdk import Bounds, Risk
 
@@ -75,10 +78,14 @@ class _Judge:
         self._bounds = bounds
         self._forbidden = {each.casefold() for each in (*bounds.forbidden_commands, *ALWAYS_FORBIDDEN)}
         self.doubts: list[str] = []
+        self._linker = ""
+        """The first program so far, in the command or in a stage, that may make or move links."""
 
     def pipeline(self, stages: tuple[Stage, ...]) -> None:
-        downloads = False
+        downloads, before = False, self._linker
+        linkers, naming = list[str](), list[bool]()
         for stage in stages:
+            checked, self._linker = self._places.checked, ""
             for redirection in stage.redirections:
                 if redirection.operator != ">&":
                     self._places.check(redirection.target)
@@ -87,14 +94,24 @@ class _Judge:
             if downloads and (name := next(filter(INTERPRETERS.fullmatch, names), None)):
                 raise Refused(f"{name} would run what is downloaded unseen; save it to a file and read it first")
             downloads = downloads or bool(DOWNLOADERS & set(names))
+            linkers.append(self._linker)
+            # One that is not known is in doubt as a whole, whatever it names.
+            naming.append(self._places.checked > checked and (all(map(_is_judged, names)) or bool(stage.redirections)))
+        for number, names_paths in enumerate(naming):
+            others = [before, *linkers[:number], *linkers[number + 1 :]]
+            if names_paths and (linker := next(filter(None, others), "")):
+                raise Refused(f"`{linker}` may change what a path of another program here means; use two calls")
+        self._linker = next(filter(None, [before, *linkers]), "")
 
     def _command(self, argv: list[str], patterns: list[str], depth: int = 0) -> list[str]:
         """Judge one program with its arguments, however it is started. Returns the names of all that it starts."""
         if depth > _DEEPEST:
             raise Refused("too many programs start one another here; name the last one")
         program, arguments = argv[0], argv[1:]
-        if program in (_INPUT, ""):
-            raise Refused("the program that is started here has no name, or one that only xargs knows; write it out")
+        if program in (_INPUT, FOUND, ""):
+            raise Refused(
+                "the program that is started here has no name, or one that only the run would show; write it out"
+            )
         name = bare_name(program)
         self._check_forbidden(name)
         if "/" in program and not program.startswith(_SYSTEM_FOLDERS):
@@ -109,13 +126,20 @@ class _Judge:
             inner = self._started(name, PREFIXES[name], arguments)
             names += self._command(inner, patterns, depth + 1) if inner else []
         if not self._is_allowed(program, name):
-            allowed = ", ".join(self._bounds.shell_allow) or "none"
-            self.doubts.append(f"the program {program!r} is not on the allowlist (shell_allow: {allowed})")
+            hint = instead_of(name) or "use another tool, or Python; the operator's shell_allow lists what may start"
+            self.doubts.append(f"the program {program!r} is not on the allowlist; {hint}")
             for each in arguments:  # It may be one that starts what its arguments name.
                 if each.startswith(_SYSTEM_FOLDERS) or "/" not in each:
                     self._check_forbidden(bare_name(each))
         if name in PREFIXES:
             return names
+        if makes_links(name, arguments):
+            self._linker = self._linker or name
+        if not is_known(name):
+            self.doubts.append(
+                f"`{name}` is not a program whose arguments can be checked here, so it runs at autonomy 'full' only; "
+                + (instead_of(name) or "use another tool, or Python")
+            )
         if name in LAUNCHERS or INTERPRETERS.fullmatch(name) or _is_unsafe_script(name, arguments):
             self._launcher(name, arguments)
         if _INPUT in arguments and name not in DATA_ONLY:
@@ -136,7 +160,9 @@ class _Judge:
     def _check_forbidden(self, name: str) -> None:
         for each in (name, name.split(".", 1)[0]):
             if each in self._forbidden:
-                raise Refused(f"the program `{each}` is forbidden; find another way or ask a person")
+                raise Refused(
+                    f"the program `{each}` is forbidden; {instead_of(each) or 'find another way or ask a person'}"
+                )
 
     def _check_destruction(self, name: str, arguments: list[str], patterns: list[str]) -> None:
         """The patterns that are blocked whatever the operator allows."""
@@ -207,12 +233,14 @@ class _Judge:
                 self._check_forbidden(bare_name(token))
             if name not in LAUNCHERS and each.startswith("/dev/"):
                 raise Refused(f"`{name}` would run whatever it is given to read; name a file of the workspace")
-        if name in LAUNCHERS or not arguments or arguments[0].startswith("-"):
-            self.doubts.append(f"`{name}` can start other programs in ways that are not checked here")
+
+
+def _is_judged(name: str) -> bool:
+    return is_known(name) or name in PREFIXES
 
 
 def _is_unsafe_script(name: str, arguments: list[str]) -> bool:
     """Whether what sed or awk is given may start programs."""
     if name == "sed":
         return not any(map(is_safe_sed, arguments))
-    return name == "awk" and not all(map(is_safe_awk, arguments))
+    return name in AWKS and not all(map(is_safe_awk, arguments))

@@ -20,7 +20,7 @@ _LONGEST_SENTENCE = 120
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools are used.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_tools(words: tuple[str, ...], workspace: str | None, as_json: bool) -> None:
-    """Every tool, its risk and what policy says about it.
+    """List every tool, its risk and what policy says about it.
 
     With a QUERY, only the tools that fit its words, best first: words of names, arguments and descriptions.
     """
@@ -53,7 +53,7 @@ def list_tools(words: tuple[str, ...], workspace: str | None, as_json: bool) -> 
 @click.option("--tokens", "only_tokens", is_flag=True, help="Print only what they cost.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object with text, tokens and level.")
 def stubs(workspace: str | None, budget: int | None, full: bool, only_tokens: bool, as_json: bool) -> None:
-    """Typed Python stubs of all tools, for a model's prompt.
+    """Print typed Python stubs of all tools, for a model's prompt.
 
     If they cost more tokens than the budget, less is said about each. The cost is an estimate, rather too high.
     """

@@ -23,7 +23,7 @@ __all__ = ["show"]
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools are used.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object, with both schemas in full.")
 def show(name: str, workspace: str | None, as_json: bool) -> None:
-    """One tool by NAME, an id or an alias: its stub, its schemas, its policy, and what it needs."""
+    """Show one tool by NAME, an id or an alias: its stub, its schemas, its policy, and what it needs."""
     settings = settings_for(workspace)
     registry = load_registry(settings)
     policy = make_policy(settings.config)
@@ -38,7 +38,7 @@ def show(name: str, workspace: str | None, as_json: bool) -> None:
     for line in _schema_rows(found):
         say(line)
     for label, text in _rows(found, registry, policy, present, settings.config.limits.tool_seconds):
-        say(f"{label + ':':<10}{one_line(text)}")
+        say(f"{label + ':':<12}{one_line(text)}")
 
 
 def _rows(
@@ -51,7 +51,7 @@ def _rows(
     yield "risk", f"{tool.risk.value} ({tool.risk.level}){raised}"
     yield "policy", f"{verdict.decision.value} ({verdict.reason})"
     yield "timeout", f"{tool.timeout_seconds or seconds:g} s"
-    yield "repeats", "harmless (idempotent)" if tool.idempotent else "not declared to be harmless"
+    yield "idempotent", "yes; a call may be repeated" if tool.idempotent else "not declared"
     if not tool.secrets and not tool.optional_secrets:
         yield "secrets", "none"
     for secret in tool.secrets:
