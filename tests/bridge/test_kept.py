@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conftest import KEY, World
+from tests.sampling import EVERYTHING
 
 from coilclaw.bridge import JOURNAL, Handlers, Surroundings, build_registry
 from coilclaw.bridge.kept import KeptBytes
@@ -21,8 +21,7 @@ from coilclaw.sdk import Decision, ToolContext, define_tool
 from coilclaw.store import Database
 
 MIB = 1024 * 1024
-FULL = bool(os.environ.get("COILCLAW_TEST_ALL"))
-CALLS, SIZE, BUDGET = (1000, MIB - 64, 64 * MIB) if FULL else (100, MIB // 8, 8 * MIB)
+CALLS, SIZE, BUDGET = (1000, MIB - 64, 64 * MIB) if EVERYTHING else (100, MIB // 8, 8 * MIB)
 
 
 @define_tool(id="test.echo", risk="read")
