@@ -590,7 +590,7 @@ MUTATIONS: Final = (
         "a beginning that was cut short is begun again",
     ),
     Mutation(
-        "coilclaw.receipts.founding:set_key_aside",
+        "coilclaw.receipts.founding:_kept_aside",
         "os.link(key_path, kept)",
         "pass",
         "tests/receipts/test_seal.py",
