@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hmac
+import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -16,7 +19,7 @@ from coilclaw.receipts import (
     found_log,
     now,
     refuse_without_log,
-    set_key_aside,
+    restart_log,
     verify_database,
 )
 from coilclaw.receipts.seal import seal
@@ -106,13 +109,61 @@ def test_a_key_without_a_log_is_an_alarm(tmp_path: Path, key_path: Path, gone: s
         found_log(database, key_path)
 
 
-def test_a_key_that_is_set_aside_is_kept_and_makes_room_for_a_new_log(tmp_path: Path, key_path: Path) -> None:
+RESTARTED = Draft("log.restarted", "allowed", now(), payload={"decided_by": "me"})
+
+
+def test_a_log_in_place_of_a_lost_one_says_so_and_the_old_key_is_kept(tmp_path: Path, key_path: Path) -> None:
     key_path.parent.mkdir()
     key_path.write_bytes(b"o" * 32)
-    kept = set_key_aside(key_path)
-    assert kept.read_bytes() == b"o" * 32
     with opened(tmp_path) as database:
-        assert found_log(database, key_path) != b"o" * 32
+        kept = restart_log(database, key_path, RESTARTED)
+        assert kept.read_bytes() == b"o" * 32
+        with ReceiptLog(database, found_log(database, key_path)) as log:
+            (first,) = log.latest(9)
+            assert (first.type, first.payload) == ("log.restarted", {"decided_by": "me", "lost_key": kept.name})
+            log.append(Draft("run.started", "running", now()))
+            assert (log.verify().ok, log.verify().count) == (True, 2)
+        with pytest.raises(OperatorError, match="nothing to restart"):
+            restart_log(database, key_path, RESTARTED)
+        assert verify_database(database, found_log(database, key_path)).count == 2
+
+
+DIES = """
+import os, signal, sys
+from pathlib import Path
+from coilclaw.receipts import MIGRATIONS, Draft, founding, now
+from coilclaw.store import Database
+
+def die(*args, **more):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+owner = os if sys.argv[3] in ("link", "replace") else founding
+setattr(owner, sys.argv[3], die)
+with Database(Path(sys.argv[1]), MIGRATIONS) as database:
+    founding.restart_log(database, Path(sys.argv[2]), Draft("log.restarted", "allowed", now()))
+"""
+
+
+@pytest.mark.parametrize("seam", ["link", "keep_key", "_write_head", "_finish_restart", "replace", "sync_folder"])
+def test_a_restart_that_is_killed_leaves_an_alarm_or_a_log_that_says_what_it_is(
+    tmp_path: Path, key_path: Path, seam: str
+) -> None:
+    key_path.parent.mkdir()
+    key_path.write_bytes(b"o" * 32)
+    place = tmp_path / "coilclaw.db"
+    done = subprocess.run([sys.executable, "-c", DIES, place, key_path, seam], capture_output=True, timeout=60)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    with opened(tmp_path) as database:
+        if seam in ("link", "keep_key", "_write_head"):
+            with pytest.raises(LogMissing):
+                found_log(database, key_path)
+            restart_log(database, key_path, RESTARTED)
+        with ReceiptLog(database, found_log(database, key_path)) as log:
+            assert [receipt.type for receipt in log.latest(9)] == ["log.restarted"]
+            assert log.verify().ok
+    (kept,) = key_path.parent.glob("*.lost")
+    assert kept.read_bytes() == b"o" * 32
+    assert {file.name for file in key_path.parent.iterdir()} == {key_path.name, kept.name}
 
 
 def test_a_damaged_key_is_named_and_not_replaced(tmp_path: Path, key_path: Path) -> None:

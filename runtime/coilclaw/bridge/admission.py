@@ -100,6 +100,8 @@ class Identity(NamedTuple):
     missing: Refusal | None
     redaction: Redaction
     problem: Refusal | None
+    given: Any = None
+    """What was sent, for a tool that has rules about it: they look at it before secrets are taken out."""
 
 
 class CallDifference(NamedTuple):
@@ -151,6 +153,7 @@ class Admission:
         self._ended = ended
         self._pins = pins
         self._unknown = run.unknown
+        self._outright: dict[tuple[str, str], str | None] = {}
         self.asking = Asking(surroundings, run.deadline)
         self.kept = KeptBytes(run.limits.kept_bytes, run.kept)
         self.unmet: set[str] = set()
@@ -172,7 +175,9 @@ class Admission:
         if tool is None and problem is None:
             hint = self._registry.suggestion(name)
             problem = Refusal(code="unknown_tool", message=f"tools.{known} does not exist", hint=hint, denied=True)
-        return Identity(call, arguments, kept, digest(kept), secrets, missing, redaction, problem)
+        constrained = tool is not None and problem is None and self._around.policy.constrained(tool)
+        given = from_json(arguments) if constrained else None
+        return Identity(call, arguments, kept, digest(kept), secrets, missing, redaction, problem, given)
 
     def named(self, name: str) -> tuple[str, str] | None:
         """The id and the version of the tool that a name stands for."""
@@ -190,41 +195,15 @@ class Admission:
         call, tool = identity.call, identity.call.tool
         if number > self._run.limits.calls:
             self._exceed(call)
-        prior = self._prior.get(number)
-        begun = prior is not None and prior.state == "started"
-        # First of all: what an author wrote to validate or classify a call is not run either.
+        prior, begun = self._prior.get(number), self.was_begun(number)
         stopped = self.stopped()
-        input, problem = None, stopped or identity.problem
-        if tool is not None and problem is None and not begun:
-            problem = self._own_denial(tool)
-        if tool is not None and problem is None:
-            try:
-                input = validate(tool, identity.arguments)
-            except Refusal as refusal:
-                problem = refusal
+        input, problem = self._read(identity, stopped, begun=begun)
         requested = self._requested(identity)
-        if prior is not None:
-            # If its tool has changed since, it is asked about anew.
-            if other := call_difference(prior, identity, version=False):
-                raise Divergence(number, other.then, other.now)
-            if prior.denial is not None:
-                raise self._denied_before(call, prior.denial)
-            if stopped is not None and begun:
-                raise OutcomeUnknown(call)  # It may have run: "not called" would be a lie. The run waits on.
+        if prior is None:
+            self._write_attempt(identity, requested)
         else:
-            # From here on the attempt is in the log, whatever the tool's own code does when it is asked about it.
-            small = {identity.args_hash: identity.kept} if is_small(identity.kept) else None
-            if small is not None:
-                self.kept.count(identity.args_hash, len(identity.kept))
-            self._around.log.append_relaxed(requested, contents=small)
-        if problem is None and tool is not None:
-            problem = identity.missing
-            if problem is not None:
-                self.unmet.add("missing_secret")
-            elif tool.classify is not None and not begun:
-                problem = self._own_denial(tool, identity, input)
-            if problem is None and not begun and not self._has_room(identity):
-                problem = self.kept.refusal()
+            self._compare(identity, prior, stopped)
+        problem = problem or self._hindrance(identity, input, begun=begun)
         if tool is None or problem is not None:
             raise self.refuse(call, requested, problem or _UNKNOWN_OUTCOME, unkept=identity.kept)
         context = self._context(call, tool, identity.secrets)
@@ -239,17 +218,67 @@ class Admission:
             raise self.refuse(call, requested, self.kept.refusal(), unkept=identity.kept)
         return self.decide(asked, identity, classified)
 
-    def _own_denial(self, tool: Tool, identity: Identity | None = None, input: Any = None) -> Refusal | None:
-        """The refusal that policy gives by itself, whatever risk the tool's classifier would name.
+    def _read(self, identity: Identity, stopped: Refusal | None, *, begun: bool) -> tuple[Any, Refusal | None]:
+        """The input of the tool, or the first reason why there is none."""
+        tool = identity.call.tool
+        # First of all: what an author wrote to validate or classify a call is not run either.
+        problem = stopped or identity.problem
+        if tool is not None and problem is None and not begun:
+            problem = self._outright_denial(tool)
+        if tool is None or problem is not None:
+            return None, problem
+        try:
+            return validate(tool, identity.arguments), None
+        except Refusal as refusal:
+            return None, refusal
 
-        Before the arguments are validated, it goes by the tool alone; with `identity`, by rules about arguments too.
-        """
+    def _write_attempt(self, identity: Identity, requested: Draft) -> None:
+        """From here on the attempt is in the log, whatever the tool's own code does when it is asked about it."""
+        small = {identity.args_hash: identity.kept} if is_small(identity.kept) else None
+        if small is not None:
+            self.kept.count(identity.args_hash, len(identity.kept))
+        self._around.log.append_relaxed(requested, contents=small)
+
+    def _compare(self, identity: Identity, prior: PriorCall, stopped: Refusal | None) -> None:
+        """Hold a call to what an earlier process did under its number, and to what a person said of it."""
+        # If its tool has changed since, it is asked about anew.
+        if other := call_difference(prior, identity, version=False):
+            raise Divergence(prior.number, other.then, other.now)
+        if prior.denial is not None:
+            raise self._denied_before(identity.call, prior.denial)
+        if stopped is not None and prior.state == "started":
+            raise OutcomeUnknown(identity.call)  # It may have run: "not called" would be a lie. The run waits on.
+
+    def _hindrance(self, identity: Identity, input: Any, *, begun: bool) -> Refusal | None:
+        """The first thing that stands in the way of a valid call, before its tool judges it."""
+        if identity.missing is not None:
+            self.unmet.add("missing_secret")
+            return identity.missing
+        if begun:
+            return None
+        if denial := self._denial_by_arguments(identity, input):
+            return denial
+        return None if self._has_room(identity) else self.kept.refusal()
+
+    def _outright_denial(self, tool: Tool) -> Refusal | None:
+        """The refusal that policy gives to all calls of a tool. Looked up once: nothing it goes by changes in a run."""
+        key = (tool.id, tool.version)
+        if key not in self._outright:
+            self._outright[key] = self._denied_at_any_risk(tool, None, None)
+        reason = self._outright[key]
+        return None if reason is None else _denied(reason)
+
+    def _denial_by_arguments(self, identity: Identity, input: Any) -> Refusal | None:
+        """The refusal that rules about arguments give, where a tool's own judgement would come before `decide`."""
+        tool = identity.call.tool
+        if tool is None or tool.classify is None or identity.given is None:
+            return None
+        reason = self._denied_at_any_risk(tool, identity.given, input)
+        return None if reason is None else _denied(identity.redaction.text(reason))
+
+    def _denied_at_any_risk(self, tool: Tool, given: Any, input: Any) -> str | None:
+        """Why policy denies a call by itself, whatever risk the tool's classifier would name."""
         policy, channel = self._around.policy, self._around.channel
-        given = None
-        if identity is not None:
-            if not policy.constrained(tool):
-                return None  # Nothing has changed since the tool alone was looked at.
-            given = from_json(identity.arguments)
         verdict = policy.decide(tool, tool.risk, given, channel, input=input)
         if verdict.decision is not Decision.DENY:
             return None
@@ -258,8 +287,7 @@ class Admission:
                 higher = risk.rank > tool.risk.rank
                 if higher and policy.decide(tool, risk, given, channel, input=input).decision is not Decision.DENY:
                     return None
-        redaction = identity.redaction if identity is not None else NOTHING_SECRET
-        return _denied(redaction.text(verdict.reason))
+        return verdict.reason
 
     def _has_room(self, identity: Identity) -> bool:
         return self.kept.has_room(identity.args_hash, len(identity.kept), self._around.response_bytes)
@@ -271,10 +299,8 @@ class Admission:
         self, asked: Admitted, identity: Identity, classified: Risk | Forbid, again: _Again | None = None
     ) -> Admitted:
         """Ask policy, and perhaps a person. `again` if the call was started before and may be started again."""
-        tool, requested, policy = asked.tool, asked.draft, self._around.policy
-        # Rules look at what was sent, before secrets are taken out of it.
-        given = from_json(identity.arguments) if policy.constrained(tool) else None
-        verdict = policy.decide(tool, classified, given, self._around.channel, input=asked.input)
+        tool, requested = asked.tool, asked.draft
+        verdict = self._around.policy.decide(tool, classified, identity.given, self._around.channel, input=asked.input)
         risk = tool.risk if isinstance(classified, Forbid) else classified
         requested = requested._replace(risk=risk.value) if risk is not tool.risk else requested
         reason = asked.redaction.text(verdict.reason)

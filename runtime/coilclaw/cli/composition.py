@@ -17,7 +17,8 @@ from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Config, SecretStore, Settings, load_settings
 from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, EmergencyStop, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS as RECEIPTS
-from coilclaw.receipts import Draft, ReceiptLog, found_log, now, refuse_without_log, set_key_aside
+from coilclaw.receipts import Draft, ReceiptLog, found_log, now, refuse_without_log
+from coilclaw.receipts import restart_log as begin_in_place
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Deadline, Engine, Limits
 from coilclaw.sdk import Bounds, OperatorError
@@ -155,10 +156,8 @@ def restart_log(settings: Settings, *, decided_by: str) -> tuple[Path, Sequence[
     tree = Sources(root).digests()
     with Database(receipts.path, (*RECEIPTS, *TRUST, APPROVALS, JOURNAL)) as database, ReceiptLog(database, b"") as log:
         TrustLedger(database, log, root).hold_back(tree)
-    kept = set_key_aside(receipts.key_path)
-    with open_log(settings) as log:
-        facts = {"decided_by": decided_by, "quarantined": len(tree), "lost_key": kept.name}
-        log.append(Draft("log.restarted", "allowed", now(), payload=facts))
+        facts = {"decided_by": decided_by, "quarantined": len(tree)}
+        kept = begin_in_place(database, receipts.key_path, Draft("log.restarted", "allowed", now(), payload=facts))
     return kept, sorted(tree)
 
 

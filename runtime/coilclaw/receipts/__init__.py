@@ -3,7 +3,7 @@
 from coilclaw.receipts.canonical import NotCanonical, canonical_json, contents_json, digest
 from coilclaw.receipts.chain import GENESIS, Draft, now
 from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogMissing, LogUnwritable, NoSuchReceipt
-from coilclaw.receipts.founding import found_log, refuse_without_log, set_key_aside
+from coilclaw.receipts.founding import found_log, refuse_without_log, restart_log
 from coilclaw.receipts.log import MIGRATIONS, RELAXED_SECONDS, ReceiptLog, Row
 from coilclaw.receipts.tail import Tail
 from coilclaw.receipts.verification import Head, Verification, verify_database, verify_export
@@ -30,7 +30,7 @@ __all__ = [
     "found_log",
     "now",
     "refuse_without_log",
-    "set_key_aside",
+    "restart_log",
     "verify_database",
     "verify_export",
 ]

@@ -2,6 +2,9 @@
 
 The head of a log is on disk before its key is. So a key without a log means that somebody took the log away, and
 never that a process died while it began one: such a beginning leaves a head without a key, and is begun again.
+
+A log that takes the place of a lost one begins with the receipt that says so, in the transaction that makes its head.
+Its key waits under another name until then: whoever finds it, and a head that it fits, puts it in its place.
 """
 
 from __future__ import annotations
@@ -13,14 +16,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Final
 
-from coilclaw.receipts.chain import GENESIS
+from coilclaw.receipts.chain import GENESIS, Draft, link
 from coilclaw.receipts.errors import LogMissing
-from coilclaw.receipts.seal import keep_key, load_key, seal
+from coilclaw.receipts.seal import keep_key, load_key, seal, sync_folder
+from coilclaw.receipts.verification import HEAD, checked_head
 from coilclaw.sdk import OperatorError
 from coilclaw.store import Database
 
-__all__ = ["found_log", "refuse_without_log", "set_key_aside"]
+__all__ = ["found_log", "refuse_without_log", "restart_log"]
+
+_ANYTHING: Final = "SELECT 1 FROM receipt_head UNION ALL SELECT 1 FROM receipts LIMIT 1"
 
 
 def refuse_without_log(database_path: Path, key_path: Path) -> None:
@@ -34,6 +41,9 @@ def found_log(database: Database, key_path: Path) -> bytes:
 
     Raises LogMissing if there is a key but no log.
     """
+    if _next_to(key_path).exists():
+        with _alone(key_path):
+            _finish_restart(database, key_path)
     # The key first: a process that begins the log right now makes it last.
     key = load_key(key_path)
     if key is None:
@@ -41,20 +51,58 @@ def found_log(database: Database, key_path: Path) -> bytes:
             key = load_key(key_path)
             if key is None:
                 return _begin(database, key_path)
-    if not database.read("SELECT 1 FROM receipt_head UNION ALL SELECT 1 FROM receipts LIMIT 1"):
+    if not database.read(_ANYTHING):
         raise LogMissing(database.path, key_path)
     return key
 
 
-def set_key_aside(key_path: Path) -> Path:
-    """Give the key of a lost log another name, under which it is kept; the next log gets a key of its own."""
+def restart_log(database: Database, key_path: Path, first: Draft) -> Path:
+    """Begin a log in place of one that is lost; returns the name under which the key of that is kept.
+
+    `first` is the receipt that the log begins with, and gets that name. Until the new log is there, the old one counts
+    as missing: a process that dies on the way leaves an alarm, or a log that says what it is.
+    """
+    with _alone(key_path):
+        if database.read(_ANYTHING):
+            raise OperatorError("the receipt log is there: nothing to restart")
+        kept = _kept_aside(key_path)
+        waiting, key = _next_to(key_path), secrets.token_bytes(32)
+        waiting.unlink(missing_ok=True)  # Of a restart that did not get as far as the log.
+        keep_key(waiting, key)
+        with database.transaction() as connection:
+            _write_head(connection, key, first._replace(payload={**first.payload, "lost_key": kept.name}))
+        _finish_restart(database, key_path)
+    return kept
+
+
+def _kept_aside(key_path: Path) -> Path:
+    """Give the key of a lost log a second name, under which it is kept when the first is that of another."""
     kept = key_path.with_name(f"{key_path.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.lost")
     try:
+        for earlier in key_path.parent.glob(f"{key_path.name}.*.lost"):
+            if earlier.samefile(key_path):  # Of a restart that did not get as far as the log.
+                return earlier
         os.link(key_path, kept)  # Never over an older one.
-        key_path.unlink()
     except OSError as error:
-        raise OperatorError(f"cannot rename {key_path} to {kept.name}: {error.strerror}") from None
+        raise OperatorError(f"cannot keep {key_path} as {kept.name}: {error.strerror}") from None
     return kept
+
+
+def _next_to(key_path: Path) -> Path:
+    """Where the key of a log waits that is about to take the place of a lost one."""
+    return key_path.with_name(f"{key_path.name}.next")
+
+
+def _finish_restart(database: Database, key_path: Path) -> None:
+    """Put the key that waits in its place, if it is that of the log."""
+    waiting = _next_to(key_path)
+    key = load_key(waiting)
+    if key is not None and checked_head(database.read(HEAD), key) is not None:
+        try:
+            waiting.replace(key_path)
+        except OSError as error:
+            raise OperatorError(f"cannot rename {waiting} to {key_path.name}: {error.strerror}") from None
+        sync_folder(key_path.parent)
 
 
 def _begin(database: Database, key_path: Path) -> bytes:
@@ -64,12 +112,21 @@ def _begin(database: Database, key_path: Path) -> bytes:
         written = "SELECT 1 FROM receipts UNION ALL SELECT 1 FROM receipt_head WHERE seq <> 0 LIMIT 1"
         if connection.execute(written).fetchall():
             raise OperatorError(f"the key of the receipt log is missing: {key_path}", hint="restore it from a backup")
-        log_id = secrets.token_hex(4)
-        mark = seal(key, log_id=log_id, seq=0, receipt_hash=GENESIS)
         connection.execute("DELETE FROM receipt_head")
-        connection.execute("INSERT INTO receipt_head VALUES (1, ?, 0, ?, ?)", (log_id, GENESIS, mark))
+        _write_head(connection, key)
     keep_key(key_path, key)
     return key
+
+
+def _write_head(connection: Any, key: bytes, first: Draft | None = None) -> None:
+    """Make the head of a log, which has one receipt or none."""
+    log_id, seq, receipt_hash = secrets.token_hex(4), 0, GENESIS
+    if first is not None:
+        item = link(first, log_id=log_id, seq=1, previous_hash=GENESIS)
+        connection.execute("INSERT INTO receipts VALUES (?, ?, ?, ?)", item)
+        seq, receipt_hash = item.seq, item.receipt_hash
+    mark = seal(key, log_id=log_id, seq=seq, receipt_hash=receipt_hash)
+    connection.execute("INSERT INTO receipt_head VALUES (1, ?, ?, ?, ?)", (log_id, seq, receipt_hash, mark))
 
 
 @contextmanager

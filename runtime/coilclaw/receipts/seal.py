@@ -16,7 +16,7 @@ from pathlib import Path
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["keep_key", "load_key", "seal"]
+__all__ = ["keep_key", "load_key", "seal", "sync_folder"]
 
 
 def load_key(path: Path) -> bytes | None:
@@ -46,13 +46,18 @@ def keep_key(path: Path, key: bytes) -> None:
             os.link(fresh, path)
         finally:
             fresh.unlink()
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # Otherwise a power cut could take the name, and receipts would be left without a key.
-        finally:
-            os.close(folder)
+        sync_folder(path.parent)
     except OSError as error:
         raise OperatorError(f"cannot use the receipt key {path}: {error.strerror}") from None
+
+
+def sync_folder(folder: Path) -> None:
+    """Otherwise a power cut could take the name of a key, and receipts would be left without one."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def seal(key: bytes, *, log_id: str, seq: int, receipt_hash: str) -> str:
