@@ -106,7 +106,9 @@ def test_the_value_of_an_option_is_one_whatever_it_begins_with(workspace: Path, 
     assert all(isinstance(judged(argv, workspace, autonomy=autonomy), Forbid) for autonomy in LEVELS)
 
 
-@pytest.mark.parametrize("command", ["date -r f.txt +%s", "date --reference f.txt", "date -d now +%F", "date --date now"])
+@pytest.mark.parametrize(
+    "command", ["date -r f.txt +%s", "date --reference f.txt", "date -d now +%F", "date --date now"]
+)
 def test_a_date_is_written_without_doubt(workspace: Path, command: str) -> None:
     assert judged(command, workspace) is Risk.WRITE
 
@@ -121,7 +123,9 @@ UNKNOWN = [
 
 @pytest.mark.req("R351")
 @pytest.mark.parametrize("command", UNKNOWN, ids=range(len(UNKNOWN)))
-def test_a_program_whose_arguments_are_not_known_is_in_doubt_even_if_it_is_allowed(workspace: Path, command: str) -> None:
+def test_a_program_whose_arguments_are_not_known_is_in_doubt_even_if_it_is_allowed(
+    workspace: Path, command: str
+) -> None:
     assert judged(command, workspace) is Risk.DESTRUCTIVE
     assert isinstance(judged(command, workspace, autonomy="supervised"), Forbid)
 
