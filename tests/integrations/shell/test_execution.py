@@ -381,6 +381,30 @@ def test_no_privilege_is_gained(workspace: Path) -> None:
     assert b"no_new_privs: 1" in outcome.stdout or outcome.exit_code == 127
 
 
+def test_a_process_that_cannot_be_ended_does_not_hold_up_the_supervisor_for_long() -> None:
+    """Nothing here may be signalled: the supervisor gives up after its seconds, and its child is still there."""
+    script = """
+import os, signal, time
+from coilclaw.integrations.shell import supervisor
+really = os.kill
+child = os.fork()
+if child == 0:
+    time.sleep(60)
+    os._exit(0)
+def refused(*_):
+    raise PermissionError
+os.kill = os.killpg = refused
+supervisor._END_SECONDS = 0.2
+supervisor._end_everything(child)
+assert os.waitpid(child, os.WNOHANG) == (0, 0)
+really(child, signal.SIGKILL)
+os.waitpid(child, 0)
+print("given up")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=30, check=False)
+    assert done.stdout == b"given up\n", done.stderr
+
+
 def _needs_mounts() -> None:
     """Try what the supervisor tries, in a process of its own: root may lack the right, and another user have it."""
     tried = subprocess.run([sys.executable, "-c", _MOUNTS], check=False)

@@ -29,7 +29,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def judged(command: str | list[str], workspace: Path, cwd: str = ".", autonomy: str = "full") -> Risk | Forbid:
-    paths = (workspace / "secret", workspace / ".env", workspace / "new/.env")
+    paths = (workspace / "secret", workspace / ".env", workspace / "new/.env", workspace / "plain/.env")
     bounds = Bounds(autonomy=autonomy, shell_allow=ALLOWED, forbidden_paths=paths, forbidden_commands=())  # type: ignore[arg-type]
     given = {"command": command} if isinstance(command, str) else {"argv": command}
     return classify(run, run.input(**given, cwd=cwd), ToolContext(workspace=workspace, bounds=bounds))
@@ -89,8 +89,8 @@ def test_a_name_that_find_puts_in_is_a_whole_operand_or_refused(workspace: Path,
 @pytest.mark.parametrize(
     "command",
     ["find sub -exec cat {} \\;", "find sub -exec grep -l x {} +", "find sub -exec sed -n 1p {} \\;", "find sub -exec wc -l {} +",
-     "find sub -exec awk '{print}' {} +", "find sub -exec echo {} \\;", "find plain -exec touch {} +", "find sub -exec timeout 5 cat {} \\;",
-     "find sub -exec test -f {} \\;", "grep '{}' f.txt", "find repo -exec cat {} +", "find plain -exec rm {} +"],
+     "find sub -exec awk '{print}' {} +", "find sub -exec echo {} \\;", "find sub/x -exec touch {} +", "find sub -exec timeout 5 cat {} \\;",
+     "find sub -exec test -f {} \\;", "grep '{}' f.txt", "find repo -exec cat {} +", "find sub/x -exec rm {} +"],
 )  # fmt: skip
 def test_a_whole_name_that_find_puts_in_is_allowed_where_files_are_taken(workspace: Path, command: str) -> None:
     assert judged(command, workspace) is Risk.WRITE
@@ -155,7 +155,7 @@ DERIVED = [
     "gunzip -f secret.gz", "csplit -f secr -b et f.txt 1", "csplit -fsecr -bet f.txt 1", "csplit --prefix=secr f.txt 1", "split f.txt secr",
     "cp sub/.env .", "cp sub/.env ./", "cp -r sub/. .", "cp -r sub new", "cp -rT sub .", "cp -t . sub/.env", "cp --target-directory=. sub/.env",
     "mv sub/.env .", "mv sub new", "mv sub/x/../.env .", "cp f.txt .env", "cp -r sub/ .env", "cp --parents sub/a.txt .", "touch .env",
-    "mv secret other", "cp -r . plain", "cp -rL sub plain",
+    "mv secret other", "cp -r . plain", "mkdir new && cp sub/.env new", "rm -r plain && cp -r sub plain", "rmdir plain; mv sub plain", "cp -rL sub plain",
 ]  # fmt: skip
 
 
@@ -167,7 +167,7 @@ def test_a_name_that_a_program_makes_up_does_not_reach_a_forbidden_path(workspac
 
 @pytest.mark.parametrize(
     "command",
-    ["cp f.txt g.txt", "cp f.txt .", "cp f.txt plain sub", "cp -r plain sub", "cp -rp plain copy", "mv f.txt plain", "mv plain other",
+    ["cp f.txt g.txt", "cp f.txt .", "cp f.txt plain sub", "cp -r plain sub/x", "cp -rp plain copy", "mv f.txt sub", "mv f.txt .", "mv plain other",
      "sed -i s/a/b/ f.txt", "rm f.txt", "rm -r plain", "chmod 600 f.txt", "chmod -R u+w plain", "tee g.txt"],
 )  # fmt: skip
 def test_an_ordinary_change_is_allowed(workspace: Path, command: str) -> None:

@@ -145,7 +145,9 @@ class Arguments:
         operands, recursive, _ = self._read(program, OPTIONS[program], arguments)
         *sources, destination = operands or ["."]
         into = self.places.is_folder(destination)
-        self.places.check(destination, writes=bool(sources) and not into)
+        # A folder may be gone by then, and made anew by this program: all but the one that the command is started in.
+        lasting = into and (not recursive or destination.rstrip("/") == ".")
+        self.places.check(destination, writes=bool(sources) and not lasting)
         for source in sources:
             self.places.check(source, recursive=recursive)
             if into:

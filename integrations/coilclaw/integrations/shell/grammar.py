@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from coilclaw.integrations.shell.programs import REFUSED
+from coilclaw.integrations.shell.programs import KEYWORDS, REFUSED
 
 __all__ = ["CommandLine", "Pipeline", "Redirection", "Refused", "Stage", "Word", "from_argv", "parsed"]
 
@@ -217,7 +217,7 @@ class _Parser:
             self._negated = True
         elif not self._words and _ASSIGNMENT.match(token.word.text):
             raise Refused("variables cannot be set here; keep values in Python and put them in with an f-string")
-        elif not self._words and token.bare and token.word.text != "cd" and token.word.text in REFUSED:
+        elif not self._words and token.bare and token.word.text in KEYWORDS:
             # Said before what stands inside it is looked at: of a loop, not of the variable in it.
             raise Refused(f"`{token.word.text}` {REFUSED[token.word.text]}")
         else:

@@ -59,8 +59,8 @@ class Places:
         if len(text) > _LONGEST_PATH or text.count("/") > _MOST_PARTS or "\0" in text:
             raise Refused(f"the path {text[:50]!r}… is too long, or contains a null byte")
         if ".." in text.split("/"):
-            where = "the workspace" if self.start == self.workspace and text.startswith("..") else "a folder"
-            raise Refused(f"{text!r} leads out of {where} with '..'; use a path inside the workspace")
+            where = "the workspace" if self.start == self.workspace and text.startswith("..") else "a folder with '..'"
+            raise Refused(f"{text!r} leads out of {where}; use a path inside the workspace")
         if text == _NOTHING:
             return
         place = os.path.normpath(os.path.join(self.start, text))

@@ -19,6 +19,7 @@ __all__ = [
     "FIND_FLAGS",
     "FIND_PATHS",
     "INTERPRETERS",
+    "KEYWORDS",
     "LAUNCHERS",
     "OPTIONS",
     "PREFIXES",
@@ -96,6 +97,8 @@ REFUSED: Mapping[str, str] = {
     )
     for name in names.split()
 }
+KEYWORDS = frozenset(name for name, reason in REFUSED.items() if reason in (_PYTHON, _VALUES)) | {"set"}
+"""Those that are no programs anywhere."""
 
 LAUNCHERS = frozenset({
     "parallel", "watch", "ssh", "scp", "rsync", "sftp", "strace", "ltrace", "script", "flock", "taskset", "ionice",

@@ -89,6 +89,7 @@ class _Judge:
             for redirection in stage.redirections:
                 if redirection.operator != ">&":
                     self._places.check(redirection.target)
+            redirected = self._places.checked > checked
             patterns = [word.pattern for word in stage.words if word.pattern is not None]
             names = self._command(stage.argv, patterns)
             if downloads and (name := next(filter(INTERPRETERS.fullmatch, names), None)):
@@ -96,7 +97,7 @@ class _Judge:
             downloads = downloads or bool(DOWNLOADERS & set(names))
             linkers.append(self._linker)
             # One that is not known is in doubt as a whole, whatever it names.
-            naming.append(self._places.checked > checked and (all(map(_is_judged, names)) or bool(stage.redirections)))
+            naming.append(self._places.checked > checked and (redirected or all(map(_is_judged, names))))
         for number, names_paths in enumerate(naming):
             others = [before, *linkers[:number], *linkers[number + 1 :]]
             if names_paths and (linker := next(filter(None, others), "")):
