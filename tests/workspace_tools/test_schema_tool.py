@@ -228,9 +228,27 @@ def doubling(keyword: str) -> dict[str, Any]:
         ({"patternProperties": {"a*b": {}}, "additionalProperties": False}, {"a" * 900_000: 1}),
     ],
     ids=[
-        "all", "any", "self", "root", "nested", "choice", "many", "long", "optional", "rows", "counted", "repeated",
-        "wide", "optional names", "names left", "names left inside", "names", "unique", "enum", "name",
-    ],  # fmt: skip
+        "all",
+        "any",
+        "self",
+        "root",
+        "nested",
+        "choice",
+        "many",
+        "long",
+        "optional",
+        "rows",
+        "counted",
+        "repeated",
+        "wide",
+        "optional_names",
+        "names_left",
+        "names_left_inside",
+        "names",
+        "unique",
+        "enum",
+        "name",
+    ],
 )
 def test_no_schema_keeps_the_host_busy(schema: Any, data: Any) -> None:
     began = time.process_time()

@@ -91,21 +91,21 @@ def build_registry(
         for tool in members:
             places.setdefault(tool.id, []).append(tool)
         for tool_id, found in places.items():
-            other = tools.get(tool_id) or (found[1] if len(found) > 1 else None)
-            if other is None:
+            winner = [tools[tool_id]] if tool_id in tools else []
+            if not winner and len(found) == 1:
                 tools[tool_id] = _with_source(found[0])
                 continue
-            for tool in found:
-                rival = other if tool is not other else found[0]
-                diagnostics.append(
-                    Diagnostic(
-                        file=tool.file,
-                        line=tool.line,
-                        message=f"the id {tool_id!r} is also defined in {rival.file}:{rival.line}",
-                        hint="rename one of them; until then "
-                        + ("the other one is used" if tool_id in tools else "neither can be called"),
-                    )
+            # One line for all of them: it names every place, whichever file a reader has in mind.
+            places_of_others = ", ".join(f"{each.file}:{each.line}" for each in (*winner, *found[1:]))
+            diagnostics.append(
+                Diagnostic(
+                    file=found[0].file,
+                    line=found[0].line,
+                    message=f"the id {tool_id!r} is also defined in {places_of_others}",
+                    hint="rename one of them; until then "
+                    + ("the other one is used" if winner else "neither can be called"),
                 )
+            )
     registry = Registry(
         generation=generation,
         tools=MappingProxyType(dict(sorted(tools.items()))),

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,12 +61,14 @@ def new(
     say(f"Wrote {_shown(planned.test_file)}")
     say()
     say("What comes next:")
+    python = shlex.quote(as_name(sys.executable))
     steps = [
         ("edit the file", _shown(planned.file)),
         *((f"set the secret {name}", f"coilclaw secret set {name}") for name in secrets),
         ("look for mistakes", "coilclaw tool check"),
         ("call it", f"coilclaw tool run {tool_id} name=Ada"),
-        ("test it", f"pytest {shlex.quote(_shown(planned.test_file))}"),
+        *([] if find_spec("pytest") else [("install pytest", f"{python} -m pip install pytest")]),
+        ("test it", f"{python} -m pytest {shlex.quote(_shown(planned.test_file))}"),
         ("see changes as you save", "coilclaw dev"),
     ]
     width = max(len(what) for what, _ in steps)
@@ -96,7 +99,10 @@ def check(names: tuple[str, ...], workspace: str | None, strict: bool, as_json: 
             raise click.UsageError(
                 f"{unknown[0]!r} is no tool, integration or file of {place}; see: coilclaw tool list"
             )
-        findings = [each for each in findings if each.file in looked_at]
+        # An id that stands twice is told once, and the other place is in the message.
+        findings = [
+            each for each in findings if any(file == each.file or f"{file}:" in each.message for file in looked_at)
+        ]
     counts = {level: sum(each.level == level for each in findings) for level in ("error", "warning", "hint")}
     if as_json:
         facts = {**{f"{level}s": count for level, count in counts.items()}, "files": len(looked_at)}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from coilclaw.config import Settings
+from coilclaw.config.places import STORE_SUFFIXES
 
 __all__ = ["Finding", "exposed", "private_places", "written"]
 
@@ -55,7 +56,7 @@ def private_places(settings: Settings) -> Iterator[tuple[Path, str]]:
     for name in ("config.toml", "secrets.toml", "auth-profiles.json", "keys"):
         yield settings.home / name, "700" if name == "keys" else "600"
     yield receipts.key_path, "600"
-    for suffix in ("", "-wal", "-shm"):
+    for suffix in STORE_SUFFIXES:
         yield Path(f"{receipts.path}{suffix}"), "600"
 
 

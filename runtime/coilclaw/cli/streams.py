@@ -150,7 +150,7 @@ def open_streams() -> None:
 def _moved(stream: TextIO) -> TextIO:
     """The same stream by a descriptor that no child process inherits."""
     stream.flush()
-    moved = open(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors="backslashreplace")  # noqa: SIM115
+    moved = os.fdopen(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors="backslashreplace")
     as_it_comes = stream is sys.stderr or stream.isatty()
     moved.reconfigure(line_buffering=as_it_comes, write_through=getattr(stream, "write_through", False))
     return moved

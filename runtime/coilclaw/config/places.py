@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from coilclaw.config.model import Config
 
-__all__ = ["overlap", "own_paths", "place", "settle_paths", "user_cache"]
+__all__ = ["STORE_SUFFIXES", "overlap", "own_paths", "place", "settle_paths", "user_cache"]
 
 _PATHS: Final = (("workspace_dir",), ("receipts", "path"), ("receipts", "key_path"))
 _PATTERN: Final = re.compile(r"[*?\[\]]")
-_STORE_SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
+STORE_SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 """SQLite writes these beside a database, and they hold its contents."""
 
 
@@ -156,6 +156,6 @@ def own_paths(home: Path, config: Config, cache: Path | None) -> tuple[Path, ...
     store = [
         Path(f"{file}{suffix}")
         for file in dict.fromkeys((receipts.path, receipts.path.resolve()))
-        for suffix in _STORE_SUFFIXES
+        for suffix in STORE_SUFFIXES
     ]
     return (home, *store, receipts.key_path, *([cache] if cache is not None else []))

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from coilclaw.sdk import Bounds, Diagnostic, Quarantined, Risk, Tool, ToolFailure, hosts
-from coilclaw.workspace_tools.excerpts import Outline, outline_of, text_of
+from coilclaw.workspace_tools.excerpts import Outline, outline_of, source_text
 from coilclaw.workspace_tools.inline_metadata import (
     BadMetadata,
     install_command,
@@ -70,7 +70,7 @@ def files_meant(workspace: Path, names: Sequence[str], tools: Iterable[Tool]) ->
             found = {tool.file for tool in known if tool.id == name or tool.id.startswith(f"{name}.")}
         if not found:
             quoted = (f'"{name}"', f"'{name}'")
-            found = {str(file) for file in files if any(each in (text_of(file) or "") for each in quoted)}
+            found = {str(file) for file in files if any(each in (source_text(file) or "") for each in quoted)}
         if not found:
             found = {str(file) for file in files if file.relative_to(workspace / "tools").parts[0] == name}
         meant |= found

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from types import ModuleType
+from typing import TypeVar
 
 from coilclaw.sdk import Diagnostic, Tool
 
-__all__ = ["Loaded", "collect", "loading"]
+__all__ = ["Loaded", "attempted", "collect"]
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -35,16 +37,16 @@ def collect(module: ModuleType) -> list[Tool]:
     return [value for value in vars(module).values() if issubclass(type(value), Tool)]
 
 
-@contextmanager
-def loading(file: str, loaded: Loaded, is_ours: Callable[[str], bool]) -> Iterator[None]:
-    """Run the loading of one module; whatever goes wrong becomes a diagnostic that names the author's own line."""
+def attempted(
+    load: Callable[[], T], file: str, is_ours: Callable[[str], bool], source: bytes | None = None
+) -> T | Diagnostic:
+    """What loading a file gives. An author's code runs here; what it raises becomes a diagnostic of their own line."""
     try:
-        # What a module prints while it loads must not end up in the output of a command.
-        with redirect_stdout(sys.stderr):
-            yield
-    except KeyboardInterrupt:
-        raise
+        return load()
     except BaseException as error:
+        # Ctrl-C reaches the main thread and no other.
+        if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+            raise
         from coilclaw.workspace_tools.diagnosis import diagnose  # Loading goes well nearly always.
 
-        loaded.diagnostics.append(diagnose(error, file, is_ours))
+        return diagnose(error, file, is_ours, source)

@@ -16,6 +16,8 @@ __all__ = ["diagnose"]
 _LONGEST_MESSAGE = 1_000
 _LONGEST_PATH = 4_096
 _LARGEST_LINE = 10_000_000
+_READING = "correct this line, or the one before it: Python could not read on from here"
+_LOADING = "every command loads the tool files, so loading one must not raise; see where this comes from"
 
 
 def diagnose(
@@ -29,7 +31,7 @@ def diagnose(
         return _told(error, file, is_ours, source)
     except BaseException:  # It is the exception's own code that fails here, and that is told as well.
         return Diagnostic(
-            file=file, line=None, message=f"{kind_of(error)}: an exception that cannot be shown", hint=_hint(None)
+            file=file, line=None, message=f"{kind_of(error)}: an exception that cannot be shown", hint=_LOADING
         )
 
 
@@ -58,7 +60,7 @@ def _told(error: BaseException, file: str, is_ours: Callable[[str], bool], sourc
             file=where,
             line=line,
             message=f"not valid Python: {_message(error.msg)}",
-            hint="correct this line, or the one before it: Python could not read on from here",
+            hint=_READING if _is_text(source) else "save the file as UTF-8",
             column=_number(error.offset),
             excerpt=outline(where).line(line),
         )
@@ -79,6 +81,14 @@ def _told(error: BaseException, file: str, is_ours: Callable[[str], bool], sourc
     )
 
 
+def _is_text(source: bytes | None) -> bool:
+    try:
+        (source or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _message(value: object) -> str:
     return one_line(text_of(value, _LONGEST_MESSAGE))
 
@@ -96,7 +106,7 @@ def _number(value: object) -> int | None:
     return value if isinstance(value, int) and type(value) is int and 0 < value < _LARGEST_LINE else None
 
 
-def _advice(error: BaseException, text: str | None) -> str | None:
+def _advice(error: BaseException, text: str | None) -> str:
     """What the author can do about an exception that came out of loading a file."""
     if isinstance(error, ModuleNotFoundError) and type(error.name) is str and error.name:
         if error.name.startswith("coilclaw_workspace_"):
@@ -110,7 +120,7 @@ def _advice(error: BaseException, text: str | None) -> str | None:
         return "a tool file is imported, not run: take the exit out"
     if isinstance(error, EOFError):
         return "a tool file is imported, not run: nobody can type anything; take it as an argument of the tool"
-    return None
+    return _LOADING
 
 
 def _installing(module: str, text: str | None) -> str:

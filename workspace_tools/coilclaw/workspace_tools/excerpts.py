@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeGuard
 
-__all__ = ["Definition", "Outline", "definitions", "line_of", "outline_of", "text_of"]
+__all__ = ["Definition", "Outline", "definitions", "line_of", "outline_of", "source_text"]
 
 _LONGEST_LINE = 160
 _LARGEST_BYTES = 4 * 1024 * 1024
@@ -52,7 +52,7 @@ class Definition:
         return function.lineno, function.col_offset
 
 
-def text_of(file: str | Path) -> str | None:
+def source_text(file: str | Path) -> str | None:
     """The text of a file, or None when there is none to show."""
     try:
         # Opened without waiting, should it be a pipe.
@@ -114,7 +114,7 @@ class Outline:
 
 def outline_of(file: str | Path) -> Outline:
     """The outline of a file as it is now."""
-    return Outline(text_of(file))
+    return Outline(source_text(file))
 
 
 def line_of(text: str | None, line: int | None) -> str | None:

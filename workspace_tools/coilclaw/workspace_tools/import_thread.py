@@ -67,6 +67,8 @@ class ImportThread:
         self._given_up = 0
         self._worker: _Worker | None = None
         self._streams = ImportStreams()
+        self.heard: set[str] = set()
+        """The files that printed something, which is told once."""
 
     def run(self, job: Callable[[], T], slow: Callable[[float], None]) -> Finished[T] | Stuck:
         """Run the job, which raises nothing. `slow` is called, with the bound, if it takes long."""

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
+from contextlib import redirect_stdout
+from functools import partial
 
-from coilclaw.workspace_tools.collection import Loaded, loading
+from coilclaw.sdk import Diagnostic
+from coilclaw.workspace_tools.collection import Loaded, attempted
 
 __all__ = ["load_installed"]
 
@@ -22,6 +26,11 @@ def load_installed() -> Loaded:
     namespace = importlib.import_module(_NAMESPACE)
     for found in sorted(pkgutil.iter_modules(namespace.__path__), key=lambda each: each.name):
         name = f"{_NAMESPACE}.{found.name}"
-        with loading(name, loaded, lambda file: "integrations" in file):
-            loaded.add(importlib.import_module(name))
+        # What a module prints while it loads must not end up in the output of a command.
+        with redirect_stdout(sys.stderr):
+            module = attempted(partial(importlib.import_module, name), name, lambda file: "integrations" in file)
+        if isinstance(module, Diagnostic):
+            loaded.diagnostics.append(module)
+        else:
+            loaded.add(module)
     return loaded

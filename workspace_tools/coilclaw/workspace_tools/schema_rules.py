@@ -330,9 +330,9 @@ def _pattern(patterns: Patterns) -> _Check:
     def run(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         from jsonschema import ValidationError
 
-        if isinstance(instance, str) and len(instance) <= _LONGEST_MATCHED_TEXT:
-            if not patterns.matches(value, instance):
-                yield ValidationError("does not match")
+        short = isinstance(instance, str) and len(instance) <= _LONGEST_MATCHED_TEXT
+        if short and not patterns.matches(value, instance):
+            yield ValidationError("does not match")
 
     return run
 

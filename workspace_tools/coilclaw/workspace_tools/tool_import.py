@@ -10,7 +10,7 @@ from types import ModuleType
 
 from coilclaw.sdk import Diagnostic, Tool
 from coilclaw.sdk.legible import one_line
-from coilclaw.workspace_tools.collection import collect
+from coilclaw.workspace_tools.collection import attempted, collect
 from coilclaw.workspace_tools.import_thread import ImportThread, Stuck
 from coilclaw.workspace_tools.namespace import Namespace
 from coilclaw.workspace_tools.sources import Source
@@ -50,22 +50,22 @@ def import_tools(
     )
     if isinstance(ran, Stuck):
         return _given_up(source, ran, sources)
-    if ran.printed:
+    if ran.printed and source.name not in thread.heard:
+        thread.heard.add(source.name)  # It may be loaded once more, after another one was given up.
         _logger.warning("tools/%s printed while it was loaded: %s", source.name, one_line(ran.printed))
     return ran.value
 
 
 def _imported(source: Source, namespace: Namespace) -> Imported | Diagnostic:
-    """Run the file and find its tools. This is where an author's code runs; whatever it raises ends here."""
-    try:
+    """Run the file and find its tools."""
+
+    def load() -> Imported:
         module = namespace.load(source.module)
         tools = tuple(each for each in collect(module) if each.file == source.path or not namespace.defines(each.file))
         return Imported(module=module, tools=tools)
-    except BaseException as error:
-        from coilclaw.workspace_tools.diagnosis import diagnose  # Loading goes well nearly always.
 
-        root = str(Path(source.path).parents[source.name.count("/")])
-        return diagnose(error, source.path, lambda file: file.startswith(root), source.data)
+    root = str(Path(source.path).parents[source.name.count("/")])
+    return attempted(load, source.path, lambda file: file.startswith(root), source.data)
 
 
 def _given_up(source: Source, stuck: Stuck, sources: Mapping[str, Source]) -> GivenUp:

@@ -87,7 +87,7 @@ def failure_of(problem: Diagnostic, workspace: Path, milliseconds: float | None 
     if excerpt is None and problem.line is not None:
         from coilclaw.workspace_tools import excerpts
 
-        excerpt = excerpts.line_of(excerpts.text_of(problem.file), problem.line)
+        excerpt = excerpts.line_of(excerpts.source_text(problem.file), problem.line)
     return Failed(
         file=problem.file.removeprefix(f"{workspace}/"),
         line=problem.line,

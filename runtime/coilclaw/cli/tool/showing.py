@@ -17,6 +17,8 @@ from coilclaw.sdk.legible import one_line
 
 __all__ = ["show"]
 
+_MOST_IDS = 20
+
 
 @click.command("show", epilog="Example: coilclaw tool show files.read")
 @click.argument("name")
@@ -28,6 +30,9 @@ def show(name: str, workspace: str | None, as_json: bool) -> None:
     registry = load_registry(settings)
     policy = make_policy(settings.config)
     found = registry.resolve(name.removeprefix("tools."))
+    if found is None and (ids := [tool_id for tool_id in registry.tools if tool_id.startswith(f"{name}.")]):
+        more = ", …" if len(ids) > _MOST_IDS else ""
+        raise click.UsageError(f"{name} is an integration; its tools: {', '.join(ids[:_MOST_IDS])}{more}")
     if found is None:
         raise click.UsageError(f"there is no tool {name[:200]!r}; {registry.suggestion(name)}")
     present = make_secrets(settings).has

@@ -101,6 +101,8 @@ class McpServers:
         if not self._servers:
             return loaded
         if importlib.util.find_spec("mcp") is None:
+            for server in self._servers:
+                server.problem = "the package mcp is not installed"
             loaded.diagnostics.extend(
                 Diagnostic(
                     file=server.spec.place,

@@ -13,11 +13,12 @@ import os
 import re
 import shutil
 import signal
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
+
+from coilclaw.workspace_tools.supervision import supervised_command
 
 __all__ = ["Complaints", "program_problem", "stdio_transport"]
 
@@ -29,20 +30,6 @@ _GRACE_SECONDS: Final = 0.5
 _LAST_WORDS_SECONDS: Final = 0.2
 _LONGEST_ID: Final = 200
 _ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,15})\b')
-
-# Death of the thread that started it ends the server, even when we are killed ourselves. The signal is asked for
-# by a program of its own, because running Python between fork and exec is not safe beside other threads.
-_LAUNCHER: Final = """\
-import ctypes, os, sys
-ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
-if os.getppid() != int(sys.argv[1]):
-    os._exit(1)
-try:
-    os.execvp(sys.argv[2], sys.argv[2:])
-except OSError as error:
-    print(f"{sys.argv[2]}: {error.strerror}", file=sys.stderr)
-    os._exit(127)
-"""
 
 
 def program_problem(command: tuple[str, ...], environment: Mapping[str, str]) -> str | None:
@@ -99,8 +86,8 @@ async def stdio_transport(
     from mcp.shared.message import SessionMessage
 
     complaints.begin()
-    process = await _started(command, environment, folder)
-    assert process.stdin is not None
+    program = await _started(command, environment, folder)
+    process = program.process
     to_session, from_server = anyio.create_memory_object_stream[Any](0)
     to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
 
@@ -109,7 +96,7 @@ async def stdio_transport(
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             async with to_session:
                 try:
-                    reason = await _read_messages(process, to_session.send)
+                    reason = await _read_messages(program, to_session.send)
                 finally:
                     ended(reason)  # Before the stream closes and calls under way ask what happened.
 
@@ -139,53 +126,82 @@ async def stdio_transport(
                 yield from_server, to_server
             finally:
                 with anyio.CancelScope(shield=True):
-                    await _stop(process)
+                    await _stop(program)
                     with anyio.move_on_after(_LAST_WORDS_SECONDS):
                         await silent.wait()
                 tasks.cancel_scope.cancel()
     finally:
-        # Whatever interrupted the orderly way.
-        _kill(process, signal.SIGKILL)
+        program.end()  # Whatever interrupted the orderly way.
         for stream in (to_session, from_server, to_server, from_session):
             stream.close()
         _close_pipes(process)
 
 
-async def _started(
-    command: tuple[str, ...], environment: Mapping[str, str], folder: Path
-) -> asyncio.subprocess.Process:
+class _Program:
+    """A server that runs, and the means to end it with everything it started."""
+
+    def __init__(self, process: asyncio.subprocess.Process, control: int | None) -> None:
+        self.process = process
+        self._control = control
+        self._supervised = control is not None
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the whole group; a supervisor passes it on."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, number)
+
+    def end(self) -> None:
+        """Have everything end. May be asked for more than once."""
+        if self._control is not None:
+            os.close(self._control)
+            self._control = None
+        elif not self._supervised:
+            self.send(signal.SIGKILL)
+
+
+async def _started(command: tuple[str, ...], environment: Mapping[str, str], folder: Path) -> _Program:
     import anyio
 
-    launcher = (sys.executable, "-I", "-S", "-c", _LAUNCHER, str(os.getpid())) if sys.platform == "linux" else ()
+    given, control = os.pipe()
+    told = os.open(os.devnull, os.O_WRONLY)  # Why it could not be started, it also says on standard error.
+    line = supervised_command(given, told, list(command))
+    is_supervised = line != list(command)
     process: asyncio.subprocess.Process | None = None
-    with anyio.CancelScope(shield=True):  # Quick; and half a start would leave a process that nobody knows.
-        process = await asyncio.create_subprocess_exec(
-            *launcher,
-            *command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=dict(environment),
-            cwd=folder,
-            start_new_session=True,
-            limit=MOST_LINE_BYTES,
-        )
+    try:
+        with anyio.CancelScope(shield=True):  # Quick; and half a start would leave a process that nobody knows.
+            process = await asyncio.create_subprocess_exec(
+                *line,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=dict(environment),
+                cwd=folder,
+                start_new_session=True,
+                pass_fds=(given, told) if is_supervised else (),
+                limit=MOST_LINE_BYTES,
+            )
+    finally:
+        os.close(given)
+        os.close(told)
+        if process is None or not is_supervised:
+            os.close(control)
     assert process is not None
-    return process
+    return _Program(process, control if is_supervised else None)
 
 
-async def _read_messages(process: asyncio.subprocess.Process, deliver: Callable[[Any], Any]) -> str:
+async def _read_messages(program: _Program, deliver: Callable[[Any], Any]) -> str:
     """Pass on every message; the reason why there are no more."""
     from mcp.shared.message import SessionMessage
     from mcp.types import jsonrpc_message_adapter
 
-    assert process.stdout is not None
+    reader = program.process.stdout
+    assert reader is not None
     stray = 0
     while True:
         try:
-            line = await process.stdout.readline()
+            line = await reader.readline()
         except ValueError:
-            _kill(process, signal.SIGKILL)
+            program.end()
             return f"it sent a message of more than {MOST_LINE_BYTES} bytes"
         if not line:
             return "it ended"
@@ -198,7 +214,7 @@ async def _read_messages(process: asyncio.subprocess.Process, deliver: Callable[
             # Some programs greet people on standard output before they speak the protocol.
             stray += 1
             if stray > _MOST_STRAY_LINES:
-                _kill(process, signal.SIGKILL)
+                program.end()
                 return "it writes lines that are no messages"
             continue
         await deliver(message)
@@ -238,17 +254,17 @@ async def _listen_to_complaints(process: asyncio.subprocess.Process, complaints:
         complaints.add(data)
 
 
-async def _stop(process: asyncio.subprocess.Process) -> None:
-    """Shut the server down: close its input, send SIGTERM, then SIGKILL."""
+async def _stop(program: _Program) -> None:
+    """Shut the server down: close its input, send SIGTERM, then end all there is of it."""
+    process = program.process
     assert process.stdin is not None
     with contextlib.suppress(OSError):
         process.stdin.close()
-    for insistence in (signal.SIGTERM, signal.SIGKILL):
-        if await _ended(process):
-            break
-        _kill(process, insistence)
-    # Those of its children that are left; and then it is waited for, so that nothing is left of it either.
-    _kill(process, signal.SIGKILL)
+    if not await _ended(process):
+        program.send(signal.SIGTERM)
+        await _ended(process)
+    # It, or those of its children that are left; and then it is waited for, so that nothing is left of it either.
+    program.end()
     await _ended(process)
 
 
@@ -258,12 +274,6 @@ async def _ended(process: asyncio.subprocess.Process) -> bool:
     while process.returncode is None and asyncio.get_running_loop().time() < ends:
         await asyncio.sleep(0.005)
     return process.returncode is not None
-
-
-def _kill(process: asyncio.subprocess.Process, how: signal.Signals) -> None:
-    """The whole group: a server's own children end with it."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, how)
 
 
 def _close_pipes(process: asyncio.subprocess.Process) -> None:

@@ -19,6 +19,7 @@ from typing import IO, Any, Final
 from coilclaw.sdk import ToolContext, ToolFailure
 from coilclaw.sdk.errors import RESERVED_CODES
 from coilclaw.sdk.legible import text_of
+from coilclaw.workspace_tools.supervision import supervised_command
 
 __all__ = ["Program", "stop_programs"]
 
@@ -27,7 +28,6 @@ _KEPT_ERROR_BYTES: Final = 2_000
 _POLL_SECONDS: Final = 0.02
 _EXIT_POLL_SECONDS: Final = 0.001
 _ENDING_SECONDS: Final = 10.0
-_SUPERVISOR: Final = str(Path(__file__).with_name("supervisor.py"))
 
 _lock = threading.Lock()
 _running: set[_Supervised] = set()
@@ -148,11 +148,12 @@ class _Supervised:
     def __init__(self, command: list[str], folder: Path, environment: Mapping[str, str]) -> None:
         given, self._control = os.pipe()
         self._status, told = os.pipe()
+        line = supervised_command(given, told, command)
         # Elsewhere than on Linux there is nobody who finds processes that left the group.
-        launcher = [sys.executable, "-I", "-S", _SUPERVISOR, str(given), str(told)] if sys.platform == "linux" else []
+        self._supervised = line is not command
         try:
             self.process = subprocess.Popen(  # noqa: S603
-                [*launcher, *command],
+                line,
                 cwd=folder,
                 env=dict(environment),
                 stdin=subprocess.PIPE,
@@ -160,7 +161,7 @@ class _Supervised:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 close_fds=True,
-                pass_fds=(given, told) if launcher else (),
+                pass_fds=(given, told) if self._supervised else (),
                 start_new_session=True,
             )
         except BaseException:
@@ -170,7 +171,6 @@ class _Supervised:
         finally:
             os.close(given)
             os.close(told)
-        self._supervised = bool(launcher)
         self._ended = False
 
     def end(self) -> None:
