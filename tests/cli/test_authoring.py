@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -59,7 +60,9 @@ def test_a_new_tool_can_be_called_checked_and_tested_at_once(ready: Command) -> 
     assert ready(*shown, **with_key).json == {"tool": "posthog.analytics.get_visitors", "name": "Ada"}
     assert ready("tool", "check", **with_key).out == "Nothing to change in 1 file, 1 tool loaded\n"
     assert ready("tool", "test", **with_key).code == 0
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", test_file], capture_output=True, text=True)
+    command = shlex.split(re.findall(r"test it +(.*)", made.out)[0])
+    assert command[:3] == [sys.executable, "-m", "pytest"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ready.folder)
     assert done.returncode == 0, done.stdout
 
 

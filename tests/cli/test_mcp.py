@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -77,3 +78,14 @@ def test_refreshing_a_server_that_is_not_there_names_those_that_are(world: World
     done = run(world, table(world), "refresh", "od")
     assert isinstance(done.exception, OperatorError)
     assert done.exception.hint == "configured: odd"
+
+
+def test_a_refresh_without_the_package_fails_and_says_how_to_get_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "mcp" else found(name))
+    done = run(world, table(world), "refresh", "odd")
+    assert done.exit_code == 1
+    assert "odd  failed  0 tools" in done.stdout
+    assert "coilclaw[mcp]" in done.stderr

@@ -217,3 +217,10 @@ def test_commands_are_completed_even_if_some_are_not_installed(coilclaw: Command
     environment = {"_COILCLAW_COMPLETE": "bash_complete", "COMP_WORDS": "coilclaw tool s", "COMP_CWORD": "2"}
     done = coilclaw(**environment)
     assert {"plain,show", "plain,stubs"} <= set(done.out.split())
+
+
+def test_the_name_of_an_integration_is_answered_with_its_tools(tooled: Command) -> None:
+    done = tooled("tool", "show", "files")
+    assert done.code == 2
+    assert "files is an integration; its tools: files." in done.err
+    assert "did you mean" not in done.err

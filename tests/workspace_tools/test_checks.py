@@ -121,6 +121,8 @@ LOADING = {
     "keyword": (HEAD + "\n@define_tool(id='a.b')\ndef f(ctx): ...\n", 3, None, "missing 1 required keyword-only"),
     "name": ("@define_tool(id='a.b', risk='read')\ndef f(ctx) -> int: ...\n", 1, None, "NameError"),
     "exit": ("raise SystemExit(1)\n", 1, None, "SystemExit"),
+    "exit at once": ("import os\nos._exit(7)\n", 2, None, "SystemExit: 7"),
+    "without a text": ("class E(Exception):\n    pass\nraise E\n", 3, None, "E"),
     "import": ("\nimport not_there_at_all\n", 2, None, "No module named 'not_there_at_all'"),
 }
 
@@ -133,6 +135,20 @@ def test_a_file_that_cannot_be_loaded_is_shown_with_the_line(desk: Desk, kind: s
     assert (finding.line, finding.column) == (line, column)
     assert words in finding.message
     assert finding.excerpt == text.splitlines()[line - 1]
+    assert finding.hint
+
+
+def test_a_file_in_another_encoding_is_to_be_saved_as_utf8(desk: Desk) -> None:
+    desk.write("a/x.py", "").write_bytes(b'x = "caf\xe9"\n')
+    assert desk.one("error").hint == "save the file as UTF-8"
+
+
+def test_an_id_that_stands_twice_is_told_once_with_both_places(desk: Desk) -> None:
+    first, second = desk.write("a/x.py", tool()), desk.write("b/y.py", tool())
+    finding = desk.one("error")
+    assert (finding.file, finding.excerpt) == (str(first), "@define_tool(")
+    assert f"'a.b' is also defined in {second}:" in finding.message
+    assert finding.hint is not None and "neither can be called" in finding.hint
 
 
 def test_the_decorator_of_the_right_one_of_two_functions_is_shown(desk: Desk) -> None:
@@ -216,14 +232,6 @@ def test_a_handler_that_yields_is_an_error(desk: Desk) -> None:
 def test_an_id_that_is_built_in_is_an_error(desk: Desk) -> None:
     desk.write("a/x.py", tool().replace('"a.b"', '"time.now"'))
     assert "'time.now' is also defined in" in desk.one("error").message
-
-
-def test_an_id_that_stands_twice_is_shown_in_both_places(desk: Desk) -> None:
-    desk.write("a/x.py", tool())
-    desk.write("a/y.py", tool())
-    found = desk.findings("error")
-    assert [Path(each.file).name for each in found] == ["x.py", "y.py"]
-    assert all(each.excerpt == "@define_tool(" for each in found)
 
 
 SOURCES = {

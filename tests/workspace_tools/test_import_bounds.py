@@ -291,3 +291,25 @@ def test_a_thread_that_a_file_starts_keeps_nobody_from_ending(tmp_path: Path, wr
     workspace = Workspace(tmp_path)
     workspace.refresh()
     assert values(workspace) == {"a.m": True}
+
+
+def test_what_a_file_printed_is_told_once_even_if_it_is_loaded_again(
+    tmp_path: Path, write: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    write("a/loud.py", "print('hello')\nraise ValueError\n")
+    write("z/hangs.py", HANGING["sleeps"][0])
+    Workspace(tmp_path, import_seconds=0.3).refresh()
+    assert [each.getMessage() for each in caplog.records] == ["tools/a/loud.py printed while it was loaded: hello"]
+
+
+def test_a_file_that_ends_the_process_at_once_does_not_and_a_fork_of_it_does(tmp_path: Path, write: Write) -> None:
+    write("a/ends.py", "import os\nos._exit(7)\n")
+    forks = "import os\nif os.fork() == 0:\n    os._exit(7)\nCODE = os.waitstatus_to_exitcode(os.wait()[1])"
+    write("a/forks.py", good("a.forks", "CODE", extra=forks))
+    before = os._exit
+    workspace = Workspace(tmp_path)
+    workspace.refresh()
+    assert values(workspace) == {"a.forks": 7}
+    (problem,) = workspace.diagnostics
+    assert (problem.line, problem.message) == (2, "SystemExit: 7")
+    assert os._exit is before

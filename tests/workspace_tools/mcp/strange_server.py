@@ -106,12 +106,29 @@ def call(request: dict[str, Any]) -> None:
     # Everything else, such as `hang`, gets no answer.
 
 
+def leave() -> None:
+    """Start a process in a session of its own, without a parent."""
+    if os.fork():
+        os.wait()
+        return
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    os.closerange(0, 3)
+    (FOLDER / "new").write_text(str(os.getpid()))
+    (FOLDER / "new").rename(FOLDER / "left")
+    time.sleep(300)
+    os._exit(0)
+
+
 def main() -> None:
     with (FOLDER / "starts").open("a") as file:
         file.write(f"{os.getpid()}\n")
     if MODE == "dies":
         sys.stderr.write("no configuration: hunter2hunter2\n")
         sys.exit(4)
+    if MODE == "leaves":
+        leave()
     if MODE == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if MODE == "noise":

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conftest import World as Host
+from tests.processes import gone, is_alive
 from tests.workspace_tools.mcp.conftest import World, offered
 
 from coilclaw.bridge import Bridge, Registry, build_registry, registry_stubs
@@ -194,3 +197,16 @@ def test_a_broken_server_is_told_without_its_secrets(world: World) -> None:
     log = next(iter(world.cache.glob(f"{strange.key}.log")))
     assert log.stat().st_mode & 0o077 == 0
     assert Path(log).exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the group ends")
+def test_a_process_that_left_a_servers_group_ends_with_the_server(world: World) -> None:
+    world.tools(world.strange("a", mode="leaves"))
+    left = world.folder / "odd/left"
+    ends = time.monotonic() + 60
+    while not left.exists() and time.monotonic() < ends:
+        time.sleep(0.01)
+    pid = int(left.read_text())
+    assert is_alive(pid)
+    world.close()
+    assert gone(pid)

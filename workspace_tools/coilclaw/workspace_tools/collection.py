@@ -44,8 +44,8 @@ def attempted(
     try:
         return load()
     except BaseException as error:
-        # Ctrl-C reaches the main thread and no other.
-        if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+        # Ctrl-C reaches the main thread and no other. By its type alone, as above: the exception is an author's too.
+        if type(error) is KeyboardInterrupt and threading.current_thread() is threading.main_thread():
             raise
         from coilclaw.workspace_tools.diagnosis import diagnose  # Loading goes well nearly always.
 

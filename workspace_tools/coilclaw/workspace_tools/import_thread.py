@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from coilclaw.workspace_tools.import_streams import ImportStreams, hear
 
@@ -67,6 +67,7 @@ class ImportThread:
         self._given_up = 0
         self._worker: _Worker | None = None
         self._streams = ImportStreams()
+        self._exit = os._exit
         self.heard: set[str] = set()
         """The files that printed something, which is told once."""
 
@@ -98,6 +99,7 @@ class ImportThread:
 
     def __enter__(self) -> ImportThread:
         self._streams.__enter__()
+        self._exit, os._exit = os._exit, _exit_by_exception  # type: ignore[assignment]
         return self
 
     def __exit__(
@@ -105,7 +107,21 @@ class ImportThread:
     ) -> None:
         if self._worker is not None:
             self._worker.tasks.put(None)
+        if not self._streams.stay:
+            os._exit = self._exit  # type: ignore[assignment]
         self._streams.__exit__()
+
+
+_end_process: Final = os._exit
+_importing: Final[dict[int, int]] = {}
+"""The threads that import, and the process they belong to: a fork of it may end as it likes."""
+
+
+def _exit_by_exception(status: int) -> NoReturn:
+    """Stands for `os._exit` while files are imported: one of them must not end the command without a word."""
+    if _importing.get(threading.get_ident()) == os.getpid():
+        raise SystemExit(status)
+    _end_process(status)
 
 
 class _Task:
@@ -137,12 +153,14 @@ class _Worker:
 
     def _work(self) -> None:
         try:
+            _importing[threading.get_ident()] = self._process
             while (task := self.tasks.get()) is not None:
                 task.run()
                 if os.getpid() != self._process:
-                    os._exit(0)  # The file forked, and this is the copy: there is nothing for it to go on with.
+                    _end_process(0)  # The file forked, and this is the copy: there is nothing for it to go on with.
                 del task
         finally:
+            _importing.pop(threading.get_ident(), None)
             with self._lock:
                 self._ended.set()
 

@@ -34,7 +34,7 @@ from typing import Any, NoReturn
 
 __all__ = ["main"]
 
-_SET_PDEATHSIG, _SET_NO_NEW_PRIVS, _SET_CHILD_SUBREAPER = 1, 38, 36
+_SET_PDEATHSIG, _SET_NO_NEW_PRIVS = 1, 38
 _NEW_USER, _NEW_PID, _NEW_MOUNTS = 0x10000000, 0x20000000, 0x00020000
 _READ_ONLY, _NO_SETUID, _NO_DEVICES, _BIND, _RECURSIVE, _PRIVATE = 1, 2, 4, 4096, 16384, 1 << 18
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt")
@@ -49,13 +49,15 @@ _FLAGS = {
     ">>": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
 }
 _MOST_PROCESSES = 256
-_END_SECONDS = 5.0
+_ENDING_SECONDS = 5.0
 _ON_LINUX = sys.platform == "linux"
 
 
 def main(status: int, folder: int, source: str) -> None:
     """Run one order and write what became of it, as JSON, to the status descriptor."""
     sys.path.append(source)
+    from coilclaw.confinement.supervision import adopt_orphans, end_everything
+
     order = json.loads(sys.stdin.buffer.readline())
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -63,7 +65,7 @@ def main(status: int, folder: int, source: str) -> None:
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     libc = ctypes.CDLL(None, use_errno=True) if _ON_LINUX else None
     if libc is not None:
-        libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        adopt_orphans(libc)
     apart = libc is not None and order["namespace"] and _enter_namespace(libc)
     ends = time.monotonic() + order["seconds"]
     child = os.fork()
@@ -72,7 +74,7 @@ def main(status: int, folder: int, source: str) -> None:
     for output in (1, 2):
         os.close(output)  # So that the reader sees the end when the last of its processes is gone.
     code, timed_out = _awaited(child, woken, ends)
-    _end_everything(child)
+    end_everything(child, _ENDING_SECONDS)
     os.write(status, json.dumps({"exit_code": code, "timed_out": timed_out}).encode())
     os._exit(0)
 
@@ -96,42 +98,6 @@ def _awaited(child: int, woken: int, ends: float) -> tuple[int | None, bool]:
             return None, False
         if woken in events:
             os.read(woken, 4096)
-
-
-def _end_everything(child: int) -> None:
-    for kill in (os.killpg, os.kill):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill(child, signal.SIGKILL)
-    ends = time.monotonic() + _END_SECONDS  # One that the kernel cannot end, waiting for a disk, is left to it.
-    while time.monotonic() < ends:
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            return
-        # Stopped first: whoever is stopped cannot start another one while the rest is looked for.
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in _descendants():
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, number)
-        time.sleep(0.001)
-
-
-def _descendants() -> list[int]:
-    parents: dict[int, list[int]] = {}
-    try:
-        entries = [name for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return []
-    for name in entries:
-        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
-            parents.setdefault(int(file.read().rpartition(b")")[2].split()[1]), []).append(int(name))
-    found, waiting = [], [os.getpid()]
-    while waiting:
-        children = parents.get(waiting.pop(), [])
-        found += children
-        waiting += children
-    return found
 
 
 def _enter_namespace(libc: Any) -> bool:
