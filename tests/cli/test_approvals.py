@@ -305,7 +305,7 @@ def test_a_window_also_answers_the_other_questions_of_the_run_it_covers(ready: C
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--window", "16m"), "15m at most"),
+        (("--window", "16m"), "at most 15m"),
         (("--window", "0s"), "at least 1s"),
         (("--window", "1h"), "a window lasts at most 15m"),
         (("--window", "-5m"), "90s or 10m"),
