@@ -46,7 +46,6 @@ def test_a_new_tool_can_be_called_checked_and_tested_at_once(ready: Command) -> 
     )
     assert made.code == 0, made.err
     file = ready.workspace / "tools/posthog/analytics.py"
-    test_file = file.with_name("test_posthog_analytics.py")
     for words in (
         "Wrote ",
         "coilclaw tool check",
