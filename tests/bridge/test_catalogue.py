@@ -184,7 +184,11 @@ def test_a_single_word_calls_the_tool_and_the_receipt_names_its_id(world: World)
 @pytest.mark.parametrize(
     ("source", "kind", "words"),
     [
-        ("tools.file_read(pth='a')", "InvalidCall", "tools.file_read (files.read): it has no argument 'pth'; did you mean 'path'?"),
+        (
+            "tools.file_read(pth='a')",
+            "InvalidCall",
+            "tools.file_read (files.read): it has no argument 'pth'; did you mean 'path'?",
+        ),
         ("tools.file_read()", "InvalidCall", "'path' is missing"),
         ("tools.file_raed(path='a')", "UnknownTool", "did you mean tools.file_read"),
         ("tools.file_raed.start(path='a')", "UnknownTool", "did you mean tools.file_read"),

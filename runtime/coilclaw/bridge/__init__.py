@@ -1,10 +1,11 @@
 """The bridge: registry, preflight, stubs, and the one path every call takes."""
 
-from coilclaw.bridge.admission import RunFacts, call_difference
+from coilclaw.bridge.admission import RunFacts
 from coilclaw.bridge.bridge import Bridge
 from coilclaw.bridge.calls import PriorCall, call_number
 from coilclaw.bridge.catalogue import Match, registry_tools, search_tools
 from coilclaw.bridge.handlers import Handlers
+from coilclaw.bridge.identity import call_difference
 from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, read_journal
 from coilclaw.bridge.live import LiveRegistry, Provision
 from coilclaw.bridge.registry import Registry, build_registry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic_core import from_json
 
@@ -13,6 +13,7 @@ from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.arguments import bind, validate
 from coilclaw.bridge.asking import Asking, Denied, Leave, denied_by_person
 from coilclaw.bridge.calls import Admitted, Call, PriorCall, call_id
+from coilclaw.bridge.identity import Divergence, Identity, call_difference
 from coilclaw.bridge.kept import KeptBytes, is_small, prefix_facts, size_facts
 from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
 from coilclaw.bridge.registry import Registry
@@ -20,18 +21,15 @@ from coilclaw.bridge.surroundings import Surroundings
 from coilclaw.bridge.trail import bounded, following, refused
 from coilclaw.policy import Question, judge, runs_facts
 from coilclaw.receipts import Draft, Row, digest, now
-from coilclaw.sandbox import Abandoned, Deadline, Diverged, Failed, Limits, RunEnded, SnippetError
+from coilclaw.sandbox import Abandoned, Deadline, Failed, Limits, RunEnded, SnippetError
 from coilclaw.sdk import Decision, Forbid, Judged, OperatorError, Risk, Tool, ToolContext
 from coilclaw.sdk.legible import text_of
 
 __all__ = [
     "Admission",
-    "Divergence",
-    "Identity",
     "OutcomeUnknown",
     "Rehearsed",
     "RunFacts",
-    "call_difference",
 ]
 
 _logger = logging.getLogger(__name__)
@@ -46,15 +44,6 @@ _UNKNOWN_OUTCOME: Final = Refusal(
     message="the process ended while the tool ran; a person decided that this counts as failed",
     hint="look at what the tool did before you call it again",
 )
-
-
-class Divergence(RunEnded):
-    """A run that is repeated does something else than it did: it ends before anything else is executed."""
-
-    def __init__(self, number: int, expected: str, found: str) -> None:
-        message = f"call {number} was {expected} and is {found} now"
-        error = SnippetError(type="Diverged", message=message, hint="start it again as a new run")
-        super().__init__(Diverged(error=error))
 
 
 class OutcomeUnknown(Exception):
@@ -87,44 +76,6 @@ class RunFacts(NamedTuple):
     """The policy under which the run began, if it is resumed."""
     kept: Sequence[tuple[str, int]] = ()
     """Hashes and sizes of what the run has left in the store so far."""
-
-
-class Identity(NamedTuple):
-    """Which call this is, as receipts, approvals and the journal name it."""
-
-    call: Call
-    arguments: bytes
-    kept: bytes
-    args_hash: str
-    secrets: dict[str, str]
-    missing: Refusal | None
-    redaction: Redaction
-    problem: Refusal | None
-    given: Any = None
-    """What was sent, for a tool that has rules about it: they look at it before secrets are taken out."""
-
-
-class CallDifference(NamedTuple):
-    """What about a call is not as it was."""
-
-    what: Literal["call", "tool", "arguments", "version"]
-    then: str
-    now: str
-
-
-def call_difference(prior: PriorCall | None, found: Identity, *, version: bool = True) -> CallDifference | None:
-    """The first thing in which a call differs from the one that had its number before."""
-    name = found.call.name
-    if prior is None:
-        return CallDifference("call", "not made", f"of {name}")
-    if prior.tool != name:
-        return CallDifference("tool", f"of {prior.tool}", f"of {name}")
-    if prior.args_hash != found.args_hash:
-        return CallDifference("arguments", f"with arguments {prior.args_hash[:12]}", f"with {found.args_hash[:12]}")
-    present = found.call.tool.version if found.call.tool else None
-    if version and prior.tool_version != present:
-        return CallDifference("version", f"of version {prior.tool_version}", f"of version {present}")
-    return None
 
 
 class _Again(NamedTuple):

@@ -7,10 +7,10 @@ from typing import Final
 
 from pydantic_core import to_json
 
-from coilclaw.bridge.admission import Divergence, call_difference
 from coilclaw.bridge.answers import success
 from coilclaw.bridge.bridge import TOO_MANY_ANSWERS, Bridge
 from coilclaw.bridge.calls import PriorCall
+from coilclaw.bridge.identity import Divergence, call_difference
 from coilclaw.bridge.journal import Delivery, Recorded
 from coilclaw.receipts import DamagedReceipt, digest
 from coilclaw.sandbox import (

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from coilclaw.config import Settings
-from coilclaw.config.places import STORE_SUFFIXES
+from coilclaw.config import STORE_SUFFIXES, Settings
 
 __all__ = ["Finding", "exposed", "private_places", "written"]
 
