@@ -42,7 +42,7 @@ autonomy = "supervised"
 # calls = 1000             # tool calls in one run
 # kept_bytes = 67108864    # arguments and results of one run that are kept; a call without room is refused
 # tool_seconds = 30        # one tool call, unless its contract says otherwise
-# response_bytes = 1048576 # what one tool call may return
+# response_bytes = 1048576 # what one tool call may return; at most half of kept_bytes
 # shell_seconds = 15       # one shell command
 # http_seconds = 20        # one HTTP request
 
