@@ -163,7 +163,7 @@ def test_each_edit_of_a_tool_is_told_as_it_happens(coilclaw: Command) -> None:
         assert running.event("reloaded")["tools"] == ["other.say"]
 
         add(coilclaw, "twin/tools.py", tool("other.say"))
-        clash = running.event("failed", file="tools/twin/tools.py")
+        clash = running.event("failed", file="tools/other/tools.py")
         assert clash["excerpt"].startswith("@define_tool")  # Shown even where the loader quotes nothing.
         (coilclaw.workspace / "tools/twin/tools.py").unlink()
         running.event("removed", file="tools/twin/tools.py")
