@@ -180,7 +180,7 @@ def test_lines_cannot_be_forged_by_what_a_file_says(coilclaw: Command) -> None:
         running.line("ready: ", " 0 errors")
         save(file, f'raise ValueError("{HOSTILE}")\n')
         line = running.line("error tools/notes/tools.py:1 ValueError")
-        assert line.endswith(
+        assert line.partition(" (every command")[0].endswith(
             "\\u001b[2J\\u001b]0;owned\\u0007\\n00:00:00 ready: 0 tools, 0 errors [bold red]x[/]\\u202e"
         )
         save(file, f'print("{HOSTILE}")\n' + tool("notes.say"))
