@@ -45,7 +45,6 @@ def test_a_new_tool_can_be_called_checked_and_tested_at_once(ready: Command) -> 
         "tool", "new", "posthog.analytics.get_visitors", "--host", "app.posthog.com", "--secret", "POSTHOG_KEY"
     )
     assert made.code == 0, made.err
-    file = ready.workspace / "tools/posthog/analytics.py"
     for words in (
         "Wrote ",
         "coilclaw tool check",

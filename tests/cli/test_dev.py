@@ -163,7 +163,7 @@ def test_each_edit_of_a_tool_is_told_as_it_happens(coilclaw: Command) -> None:
         assert running.event("reloaded")["tools"] == ["other.say"]
 
         add(coilclaw, "twin/tools.py", tool("other.say"))
-        clash = running.event("failed", file="tools/twin/tools.py")
+        clash = running.event("failed", file="tools/other/tools.py")
         assert clash["excerpt"].startswith("@define_tool")  # Shown even where the loader quotes nothing.
         (coilclaw.workspace / "tools/twin/tools.py").unlink()
         running.event("removed", file="tools/twin/tools.py")
@@ -180,7 +180,7 @@ def test_lines_cannot_be_forged_by_what_a_file_says(coilclaw: Command) -> None:
         running.line("ready: ", " 0 errors")
         save(file, f'raise ValueError("{HOSTILE}")\n')
         line = running.line("error tools/notes/tools.py:1 ValueError")
-        assert line.endswith(
+        assert line.partition(" (every command")[0].endswith(
             "\\u001b[2J\\u001b]0;owned\\u0007\\n00:00:00 ready: 0 tools, 0 errors [bold red]x[/]\\u202e"
         )
         save(file, f'print("{HOSTILE}")\n' + tool("notes.say"))

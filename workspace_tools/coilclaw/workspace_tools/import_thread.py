@@ -99,7 +99,7 @@ class ImportThread:
 
     def __enter__(self) -> ImportThread:
         self._streams.__enter__()
-        self._exit, os._exit = os._exit, _exit_by_exception  # type: ignore[assignment]
+        self._exit, os._exit = os._exit, _exit_by_exception
         return self
 
     def __exit__(
@@ -108,7 +108,7 @@ class ImportThread:
         if self._worker is not None:
             self._worker.tasks.put(None)
         if not self._streams.stay:
-            os._exit = self._exit  # type: ignore[assignment]
+            os._exit = self._exit
         self._streams.__exit__()
 
 
