@@ -259,8 +259,9 @@ class Rules:
         schema = _enforceable(self.given)
         named = schema.get("$schema")
         kind = validator_for(schema, default=Draft202012Validator) if isinstance(named, str) else Draft202012Validator
+        check: Any = kind.check_schema  # Its types do not say that it may do without formats.
         try:
-            kind.check_schema(schema, format_checker=None)  # Patterns need not be Python's.
+            check(schema, format_checker=None)  # Patterns need not be Python's.
         except SchemaError as error:
             place = "/".join(["#", *map(str, error.absolute_path)])
             raise self._error(f"{place} is not valid JSON Schema: {error.message[:200]}") from None
