@@ -17,6 +17,7 @@ DEEP_IMPORTS = (
     "coilclaw.sdk.errors",
     "coilclaw.sdk.legible",
     "coilclaw.sdk.result",
+    "coilclaw.confinement.supervision",
     "coilclaw.confinement.system_calls",
 )
 SOURCES = [ROOT / name for name in ("runtime", "sdk", "workspace_tools", "integrations")]

@@ -223,7 +223,10 @@ def test_examples_of_read_tools_are_called_and_leave_receipts(ready: Command) ->
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("return 'x'", "invalid_output: a.b returned Input should be a valid integer"),
+        (
+            "return 'x'",
+            "invalid_output: a.b returned a value that does not fit its output type: Input should be a valid integer",
+        ),
         ("raise ToolFailure('no', hint='ask again')", "tool_failed: no"),
         ("return 1 // (n - 2)", "tool_crashed: a.b crashed: ZeroDivisionError"),
     ],

@@ -43,7 +43,7 @@ def test_the_prompt_shows_the_files_before_it_asks(ready: Command) -> None:
     hostile = "c\n  Risk:   read (low).txt"
     (ready.workspace / hostile).write_text("c\n")
     script = str(ready.workspace / "script.py")
-    code, screen = on_terminal(ready, "run", script, answers={b"Approve? [y/N]": b"y\n"})
+    code, screen = on_terminal(ready, "run", script, answers={b"Approve? [y/N": b"y\n"})
     assert code == 0, screen
     assert screen.index('"a.txt"') < screen.index('"b.txt"') < screen.index("Approve?")
     assert screen.count("\n  Risk:") == 1, "the name of a file is no line of the question"

@@ -62,18 +62,18 @@ def test_a_tool_is_shown_by_any_of_its_names(tooled: Command, name: str) -> None
     assert "  text    str\n" in rest
     assert re.search(r'  folder  Literal\["in", "out"\]  optional\n', rest)
     for line in (
-        "id:       mail.messages.search",
-        "aliases:  mail_search, mail.search",
-        "policy:   allow (autonomy 'supervised' and risk 'read')",
-        "timeout:  7 s",
-        "secrets:  MAIL_KEY present",
-        "secrets:  MAIL_OTHER missing; set it: coilclaw secret set MAIL_OTHER",
-        "secrets:  MAIL_EXTRA missing (optional)",
-        "hosts:    mail.example.org",
-        'example:  tools.mail.messages.search(text="invoice", limit=2)',
+        "id:         mail.messages.search",
+        "aliases:    mail_search, mail.search",
+        "policy:     allow (autonomy 'supervised' and risk 'read')",
+        "timeout:    7 s",
+        "secrets:    MAIL_KEY present",
+        "secrets:    MAIL_OTHER missing; set it: coilclaw secret set MAIL_OTHER",
+        "secrets:    MAIL_EXTRA missing (optional)",
+        "hosts:      mail.example.org",
+        'example:    tools.mail.messages.search(text="invoice", limit=2)',
     ):
         assert line in rest, line
-    assert re.search(r"defined:  .*demo/x\.py:\d+\n", rest)
+    assert re.search(r"defined: +.*demo/x\.py:\d+\n", rest)
     assert "s3cret-value" not in shown.out + shown.err
 
 

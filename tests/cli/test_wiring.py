@@ -99,8 +99,8 @@ def test_the_history_of_a_forbidden_path_is_forbidden_too(tooled: Command) -> No
     """Git keeps every version of it beside the others."""
     (tooled.workspace / "inner" / ".git").mkdir(parents=True)
     (tooled.workspace / "inner" / ".git" / "packed").write_text("k")
-    source = "code(tools.shell.run(command='cat inner/.git/packed'))"
-    security = '[security]\nshell_allow = ["cat"]\n'
+    source = "code(tools.shell.run(command='grep -r k inner'))"
+    security = '[security]\nshell_allow = ["grep"]\n'
     assert value_of(tooled, security, source, "--yes") is None
     forbidding = f'{security}forbidden_paths = ["{tooled.workspace}/inner/private/key"]'
     assert value_of(tooled, forbidding, source, "--yes") == "denied"

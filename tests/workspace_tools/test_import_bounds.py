@@ -304,7 +304,7 @@ def test_what_a_file_printed_is_told_once_even_if_it_is_loaded_again(
 
 def test_a_file_that_ends_the_process_at_once_does_not_and_a_fork_of_it_does(tmp_path: Path, write: Write) -> None:
     write("a/ends.py", "import os\nos._exit(7)\n")
-    forks = "import os\nif os.fork() == 0:\n    os._exit(7)\nCODE = os.waitstatus_to_exitcode(os.wait()[1])"
+    forks = "import os\nif not (child := os.fork()):\n    os._exit(7)\nCODE = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])"
     write("a/forks.py", good("a.forks", "CODE", extra=forks))
     before = os._exit
     workspace = Workspace(tmp_path)

@@ -9,7 +9,7 @@ from pydantic_core import to_json
 
 from coilclaw.sdk.legible import text_of
 
-__all__ = ["Refusal", "failure", "success"]
+__all__ = ["TOO_MANY_ANSWERS", "Refusal", "failure", "success"]
 
 
 _LONGEST_TEXT: Final = 2000
@@ -39,3 +39,12 @@ def success(value: bytes) -> bytes:
 
 def failure(refusal: Refusal) -> bytes:
     return to_json({"ok": False, "code": refusal.code, "message": refusal.message, "hint": refusal.hint})
+
+
+TOO_MANY_ANSWERS: Final = failure(
+    Refusal(
+        code="output_too_large",
+        message="too many answers wait to be read; the call itself was made",
+        hint="read the results of calls before starting more",
+    )
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -13,7 +12,7 @@ from coilclaw.receipts import NotCanonical, contents_json
 from coilclaw.sdk import Tool
 from coilclaw.sdk.legible import kind_of
 
-__all__ = ["bind", "signature", "type_words", "unknown_argument", "validate"]
+__all__ = ["bind", "signature", "type_words", "validate"]
 
 MAX_INPUT_BYTES: Final = 1024 * 1024
 _DEEPEST_KIND: Final = 3
@@ -114,7 +113,7 @@ def _problems(tool: Tool, error: ValidationError) -> str:
     for problem in error.errors(include_url=False, include_input=False, include_context=False)[:5]:
         name = ".".join(str(part) for part in problem["loc"])
         if problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1:
-            parts.append(unknown_argument(tool, name))
+            parts.append(tool.unknown_argument(name))
         else:
             parts.append(f"{name}: {problem['msg']}" if name else problem["msg"])
     return "; ".join(parts)[:1000]
@@ -128,12 +127,6 @@ def signature(tool: Tool) -> str:
         mark = "" if name in tool.required_parameters else "?"
         parts.append(f"{name}{mark}: {type_words(properties.get(name))}")
     return ", ".join(parts) or "no arguments"
-
-
-def unknown_argument(tool: Tool, name: str) -> str:
-    """What to say of an argument that the tool does not have."""
-    near = difflib.get_close_matches(name[:100], tool.parameters, n=1)
-    return f"it has no argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def type_words(schema: Any, depth: int = 0) -> str:

@@ -20,7 +20,7 @@ from typing import Final
 from pydantic_core import to_json
 
 from coilclaw.bridge.admission import Admission, OutcomeUnknown, Rehearsed, RunFacts
-from coilclaw.bridge.answers import Refusal, failure, success
+from coilclaw.bridge.answers import TOO_MANY_ANSWERS, Refusal, failure, success
 from coilclaw.bridge.asking import Waiting
 from coilclaw.bridge.calls import Admitted, Call
 from coilclaw.bridge.execution import crashed, execute
@@ -39,7 +39,7 @@ from coilclaw.sdk.errors import crash_of
 from coilclaw.sdk.legible import text_of
 from coilclaw.trust import GuardedCall
 
-__all__ = ["TOO_MANY_ANSWERS", "Bridge"]
+__all__ = ["Bridge"]
 
 _logger = logging.getLogger(__name__)
 
@@ -50,13 +50,6 @@ _MOST_UNDELIVERED_BYTES: Final = 16 * 1024 * 1024
 _MOST_DELIVERED_BYTES: Final = 8 * 1024 * 1024
 _LONGEST_WRITE_SECONDS: Final = 5.0
 _TOO_LATE: Final = Refusal(code="abandoned", message="the run had ended; the tool was not called")
-TOO_MANY_ANSWERS: Final = failure(
-    Refusal(
-        code="output_too_large",
-        message="too many answers wait to be read; the call itself was made",
-        hint="read the results of calls before starting more",
-    )
-)
 _ABANDONED: Final = Refusal(code="abandoned", message="the run ended first; what the tool did is unknown")
 _TAKEN_OVER: Final = Crashed(reason="another process has taken this run over", hint="`coilclaw receipt list` shows it")
 
@@ -88,6 +81,7 @@ class Bridge:
         self._answered = threading.Condition()
         self._answers: deque[tuple[int, bytes]] = deque()  # With a negative number: not what the call returned.
         self._under_way: dict[int, Admitted] = {}
+        self._without_room: set[int] = set()
         self._waiting: dict[int, tuple[Waiting, Callable[[], None]]] = {}
         self._at_once = threading.Semaphore(_MOST_AT_ONCE)
         self._over = False
@@ -287,9 +281,14 @@ class Bridge:
             if stopped is not None:
                 raise self.admission.refuse(admitted.call, admitted.draft, stopped, unkept=admitted.unkept)
         kept, most = self.admission.kept, self._around.response_bytes
-        if not kept.hold(most, self._deadline):
+        # A snippet does not wait for calls beside it: one that is begun waits for room when its turn comes.
+        begun = not admitted.call.stops
+        if not kept.hold(most, lambda: begun or self._deadline.over):
             if self._deadline.over:
                 raise self._too_late(admitted)
+            if begun and kept.is_contended:
+                self._without_room.add(admitted.call.number)
+                return self._enter(admitted)
             if self.admission.was_begun(admitted.call.number):
                 raise OutcomeUnknown(admitted.call)  # It may have run: "not called" would be a lie. The run waits on.
             raise self.admission.refuse(admitted.call, admitted.draft, kept.refusal(), unkept=admitted.unkept)
@@ -420,18 +419,24 @@ class Bridge:
 
     def _perform(self, admitted: Admitted) -> bytes:
         """Execute a call that has started, and give back the room that was set aside for its result."""
+        kept, most = self.admission.kept, self._around.response_bytes
+        waits = admitted.call.number in self._without_room
+        held = not waits or kept.hold(most, lambda: self._over or self._deadline.over)
         try:
-            return self._execute(admitted)
+            return self._execute(admitted, None if held else kept.refusal())
         finally:
-            self.admission.kept.release(self._around.response_bytes)
+            if held:
+                kept.release(most)
 
-    def _execute(self, admitted: Admitted) -> bytes:
+    def _execute(self, admitted: Admitted, no_room: Refusal | None) -> bytes:
         """Run the handler, judge what it returned, and write down how it ended."""
         if admitted.call.number not in self._under_way:
             return failure(_ABANDONED)  # Its turn came after the run had ended.
         contents: dict[str, bytes] | None = None
         number = admitted.call.number
         try:
+            if no_room is not None:
+                raise no_room
             value = self._handle(admitted)
             result_hash = digest(value)
             self.admission.kept.count(result_hash, len(value))

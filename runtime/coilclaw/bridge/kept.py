@@ -8,11 +8,11 @@ arguments, their size and their beginning, and nothing else is kept.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from coilclaw.bridge.answers import Refusal
-from coilclaw.sandbox import POLL_SECONDS, Deadline
+from coilclaw.sandbox import POLL_SECONDS
 
 __all__ = ["KeptBytes", "is_small", "prefix_facts", "size_facts"]
 
@@ -49,15 +49,20 @@ class KeptBytes:
             arguments = 0 if args_hash in self._counted else args_size
             return self._used + arguments + result_size <= self._most
 
-    def hold(self, size: int, deadline: Deadline) -> bool:
+    def hold(self, size: int, is_over: Callable[[], bool]) -> bool:
         """Set room for a result aside, waiting for others that execute now; False if there will be none."""
         with self._changed:
             while self._used + self._held + size > self._most:
-                if not self._held or deadline.over:
+                if not self._held or is_over():
                     return False
                 self._changed.wait(POLL_SECONDS)
             self._held += size
             return True
+
+    @property
+    def is_contended(self) -> bool:
+        """Whether calls that execute now have set room aside, of which they may give some back."""
+        return self._held > 0
 
     def release(self, size: int) -> None:
         """Give back what was set aside, once the result is counted or there is none."""

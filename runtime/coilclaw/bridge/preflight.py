@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from coilclaw.bridge.arguments import signature, unknown_argument
+from coilclaw.bridge.arguments import signature
 from coilclaw.bridge.registry import Registry
 from coilclaw.policy import Policy
 from coilclaw.sdk import Decision, Risk, Tool
@@ -80,7 +80,7 @@ def _mistake(call: dict[str, Any], tool: Tool) -> str | None:
     takes_more = tool.input.model_config.get("extra") == "allow"
     for name in named:
         if name not in tool.parameters and not takes_more:
-            return unknown_argument(tool, name)
+            return tool.unknown_argument(name)
     positional: int | None = call["positional"]
     if positional is None or (call["object"] and not named):
         return None  # Unpacked, or possibly one object with everything in it: known only when it runs.

@@ -7,8 +7,8 @@ from typing import Final
 
 from pydantic_core import to_json
 
-from coilclaw.bridge.answers import success
-from coilclaw.bridge.bridge import TOO_MANY_ANSWERS, Bridge
+from coilclaw.bridge.answers import TOO_MANY_ANSWERS, success
+from coilclaw.bridge.bridge import Bridge
 from coilclaw.bridge.calls import PriorCall
 from coilclaw.bridge.identity import Divergence, call_difference
 from coilclaw.bridge.journal import Delivery, Recorded

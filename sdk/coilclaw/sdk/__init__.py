@@ -21,9 +21,10 @@ from coilclaw.sdk.records import (
     RunStatus,
 )
 from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
-from coilclaw.sdk.risk import Decision, Forbid, Judged, Risk, RiskName
+from coilclaw.sdk.risk import LONGEST_RUNS, Decision, Forbid, Judged, Risk, RiskName
 
 __all__ = [
+    "LONGEST_RUNS",
     "ActivityItem",
     "Bounds",
     "Classifier",

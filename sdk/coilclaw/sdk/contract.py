@@ -71,6 +71,13 @@ class Tool:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.handler(*args, **kwargs)
 
+    def unknown_argument(self, name: str) -> str:
+        """What to say of an argument that this tool does not have."""
+        import difflib
+
+        near = difflib.get_close_matches(name[:100], self.parameters, n=1)
+        return f"it has no argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+
     @property
     def integration(self) -> str:
         return self.id.split(".", 1)[0]

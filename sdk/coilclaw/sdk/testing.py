@@ -71,7 +71,7 @@ def _call(tool: Tool, context: ToolContext, arguments: Mapping[str, Any]) -> Res
         sent = to_json(dict(arguments))
         input = tool.input.__pydantic_validator__.validate_json(sent, strict=True, extra="forbid")
     except ValidationError as error:
-        return Err("invalid_input", f"{tool.id}: {_explained(error)}", f"it takes: {', '.join(tool.parameters)}")
+        return Err("invalid_input", f"{tool.id}: {_explained(error, tool)}", f"it takes: {', '.join(tool.parameters)}")
     except (PydanticSerializationError, ValueError, TypeError) as error:
         return Err("invalid_input", f"the arguments are not JSON data: {error}", "pass JSON data")
     for name in tool.secrets:
@@ -155,11 +155,16 @@ def _dumped(tool: Tool, returned: Any) -> bytes:
         raise _BadOutput(f"{tool.id} returned something that is not JSON: {error}") from None
 
 
-def _explained(error: ValidationError) -> str:
-    problems = error.errors(include_url=False, include_input=False, include_context=False)[:5]
-    return "; ".join(
-        ": ".join(part for part in (".".join(map(str, each["loc"])), each["msg"]) if part) for each in problems
-    )
+def _explained(error: ValidationError, tool: Tool | None = None) -> str:
+    """Say what does not fit, as a run says it; with `tool`, of its arguments."""
+    parts = []
+    for each in error.errors(include_url=False, include_input=False, include_context=False)[:5]:
+        name = ".".join(map(str, each["loc"]))
+        if tool is not None and each["type"] == "extra_forbidden" and len(each["loc"]) == 1:
+            parts.append(tool.unknown_argument(name))
+        else:
+            parts.append(f"{name}: {each['msg']}" if name else each["msg"])
+    return "; ".join(parts)
 
 
 # Surroundings ------------------------------------------------------------------------------------------

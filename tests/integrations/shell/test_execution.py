@@ -385,7 +385,7 @@ def test_a_process_that_cannot_be_ended_does_not_hold_up_the_supervisor_for_long
     """Nothing here may be signalled: the supervisor gives up after its seconds, and its child is still there."""
     script = """
 import os, signal, time
-from coilclaw.integrations.shell import supervisor
+from coilclaw.confinement import supervision
 really = os.kill
 child = os.fork()
 if child == 0:
@@ -394,8 +394,7 @@ if child == 0:
 def refused(*_):
     raise PermissionError
 os.kill = os.killpg = refused
-supervisor._END_SECONDS = 0.2
-supervisor._end_everything(child)
+supervision.end_everything(child, 0.2)
 assert os.waitpid(child, os.WNOHANG) == (0, 0)
 really(child, signal.SIGKILL)
 os.waitpid(child, 0)

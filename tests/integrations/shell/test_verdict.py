@@ -455,7 +455,7 @@ def test_more_names_than_can_be_shown_are_forbidden_with_a_reason(workspace: Pat
     ctx = ToolContext(workspace=workspace, bounds=Bounds(shell_allow=ALLOWED))
     opinion = judge(run, run.input(command="cat *.log"), ctx)
     assert isinstance(opinion, Forbid)
-    assert "use fewer at a time" in opinion.reason
+    assert "fewer" in opinion.reason
 
 
 def test_what_was_judged_and_nothing_else_is_started(workspace: Path) -> None:

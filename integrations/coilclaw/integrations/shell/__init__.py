@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, Field
 
 from coilclaw.integrations.files.paths import forbidden, parts_of
-from coilclaw.sdk import Forbid, Judged, Risk, ToolContext, ToolFailure, define_tool
-from coilclaw.sdk.risk import LONGEST_RUNS
+from coilclaw.sdk import LONGEST_RUNS, Forbid, Judged, Risk, ToolContext, ToolFailure, define_tool
 
 if TYPE_CHECKING:
     from coilclaw.integrations.shell.verdict import Verdict
