@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import pytest
 from pydantic_core import to_json
-from tests.sampling import sample
+from tests.sampling import EVERYTHING, sample
 
 from coilclaw.receipts import digest
 
@@ -343,7 +343,8 @@ def test_death_at_every_boundary_of_a_run_does_nothing_twice_and_loses_nothing(l
         died += ending.deaths
         unknown += bool(ending.failed or ending.retried)
     assert died > 0.7 * len(steps), "how many commits the reads share depends on time, but not by that much"
-    assert unknown > 0
+    if EVERYTHING:  # A sample may miss the few boundaries between a call and its outcome.
+        assert unknown > 0
 
 
 @pytest.mark.parametrize("program", ["two in a row", "polling"])
