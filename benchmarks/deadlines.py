@@ -92,7 +92,7 @@ class _Clock:
 
 def _hostile(measured: MeasuredRuntime) -> Iterator[tuple[str, Runtime, str]]:
     for autonomy in (Autonomy.READONLY, Autonomy.FULL):
-        runtime = Runtime(replace(measured.surroundings, policy=Policy(autonomy)))
+        runtime = Runtime(replace(measured.services, policy=Policy(autonomy)))
         for tool in measured.registry.tools.values():
             if tool.integration in ("math", "test"):
                 continue
@@ -108,7 +108,7 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix=".work-", dir=_FOLDER) as folder,
         MeasuredRuntime(Path(folder), cache, _hang, *load_installed().tools) as measured,
     ):
-        measured.surroundings = replace(measured.surroundings, secret=lambda name: "not-a-real-secret")
+        measured.services = replace(measured.services, secret=lambda name: "not-a-real-secret")
         clock = _Clock(measured)
         for name, source in _ENDLESS.items():
             clock.run(name, measured.runtime, source, cancelled=name.startswith("cancelled"))

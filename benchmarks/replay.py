@@ -32,9 +32,9 @@ from typing import Any, Final, NamedTuple
 
 from suite.record import machine
 
-from coilclaw.bridge import JOURNAL, Handlers, Surroundings, build_registry
+from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
 from coilclaw.config.places import user_cache
-from coilclaw.policy import APPROVALS, ApprovalBook, Autonomy, NobodyToAsk, Policy
+from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Deadline, Limits, RunClock, Snippet
@@ -51,11 +51,11 @@ _DECIDER: Final = """
 import sys, time
 from pathlib import Path
 from coilclaw.bridge import JOURNAL
-from coilclaw.policy import APPROVALS, ApprovalBook
+from coilclaw.policy import APPROVALS, ApprovalStore
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.store import Database
 with Database(Path(sys.argv[1]), (*MIGRATIONS, APPROVALS, JOURNAL)) as database, ReceiptLog(database, b"k" * 32) as log:
-    book = ApprovalBook(database, log)
+    book = ApprovalStore(database, log)
     print("ready", flush=True)
     for line in sys.stdin:
         while not (open_ones := book.list("pending")):
@@ -88,12 +88,12 @@ class _Moments:
 
 
 @contextmanager
-def _parts(folder: Path) -> Iterator[tuple[Surroundings, ApprovalBook]]:
+def _parts(folder: Path) -> Iterator[tuple[Services, ApprovalStore]]:
     handlers = Handlers()
     with Database(folder / "coilclaw.db", _MIGRATIONS) as database, ReceiptLog(database, _KEY) as log:
-        book = ApprovalBook(database, log)
+        book = ApprovalStore(database, log)
         yield (
-            Surroundings(
+            Services(
                 log=log,
                 policy=Policy(Autonomy.SUPERVISED),
                 approver=NobodyToAsk(),

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from coilclaw.bridge import JOURNAL, Bridge, Handlers, Registry, RunFacts, Surroundings, build_registry
-from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, CallOfTool, Grant, NobodyToAsk, Policy, Rule
+from coilclaw.bridge import JOURNAL, Bridge, Handlers, Registry, RunFacts, Services, build_registry
+from coilclaw.policy import APPROVALS, ApprovalStore, Approver, Autonomy, CallOfTool, NobodyToAsk, Policy, Rule, Window
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import RunReport, Runtime
 from coilclaw.sandbox import Deadline, Limits, Snippet
@@ -99,8 +99,8 @@ class World:
     secrets: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
 
-    def surroundings(self) -> Surroundings:
-        return Surroundings(
+    def services(self) -> Services:
+        return Services(
             log=self.log,
             policy=Policy(self.autonomy, self.rules),
             approver=self.approver,
@@ -115,19 +115,19 @@ class World:
 
     def bridge(self, *tools: Tool, limits: Limits | None = None, seconds: float = 30) -> Bridge:
         facts = RunFacts("run-test", "talk-1", limits or Limits(), Deadline(seconds))
-        return Bridge(self.surroundings(), self.registry(*tools), facts)
+        return Bridge(self.services(), self.registry(*tools), facts)
 
     def open_window(
-        self, book: ApprovalBook, tool: Tool, arguments: Mapping[str, Any] | None = None, *, uses: int = 5
-    ) -> Grant:
+        self, book: ApprovalStore, tool: Tool, arguments: Mapping[str, Any] | None = None, *, uses: int = 5
+    ) -> Window:
         """A window for calls of a tool, as one would be opened from such a call."""
         known = self.registry(tool).resolve(tool.id)
         assert known is not None
-        call = CallOfTool(tool.id, known.version, self.surroundings().policy.digest)
+        call = CallOfTool(tool.id, known.version, self.services().policy.digest)
         return book.open_window(call, str(self.workspace), arguments or {}, uses=uses, seconds=60, granted_by="me")
 
     def run(self, source: str, *tools: Tool, deadline: Deadline | None = None, **limits: Any) -> RunReport:
-        return Runtime(self.surroundings()).run(
+        return Runtime(self.services()).run(
             Snippet(source=source), self.engine, self.registry(*tools), Limits(**limits), deadline=deadline
         )
 

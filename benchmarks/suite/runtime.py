@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from coilclaw.bridge import Bridge, Handlers, RunFacts, Surroundings, build_registry
+from coilclaw.bridge import Bridge, Handlers, RunFacts, Services, build_registry
 from coilclaw.policy import Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import Runtime
@@ -60,7 +60,7 @@ class MeasuredRuntime:
         handlers = Handlers()
         self._stack.callback(handlers.close)
         self.registry = build_registry([([_add, *tools], [])])
-        self.surroundings = Surroundings(
+        self.services = Services(
             log=log,
             policy=Policy(Autonomy.SUPERVISED),
             approver=NobodyToAsk(),
@@ -68,7 +68,7 @@ class MeasuredRuntime:
             workspace=folder,
             secret=lambda name: None,
         )
-        self.runtime = Runtime(self.surroundings)
+        self.runtime = Runtime(self.services)
         gc.freeze()  # As `coilclaw run` does before a run.
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class _EngineSandbox:
     def run(self, source: str) -> float:
         snippet, deadline, pins = Snippet(source=source), Deadline(_LIMITS.seconds), Pins()
         facts = RunFacts("run-0", None, _LIMITS, deadline)
-        bridge = Bridge(self._measured.surroundings, self._measured.registry, facts)
+        bridge = Bridge(self._measured.services, self._measured.registry, facts)
         _wait_until_rested(self._engine)
 
         def execute() -> float:
@@ -109,7 +109,7 @@ class _EngineSandbox:
             return seconds
 
         # On the kind of thread a run is on, where the engine does not have to look for a deeper stack.
-        seconds: float = self._measured.surroundings.handlers.threads.run(execute, deadline)
+        seconds: float = self._measured.services.handlers.threads.run(execute, deadline)
         return seconds
 
 

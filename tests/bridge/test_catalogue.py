@@ -110,7 +110,7 @@ def searchable(*tools: Tool, generation: int = 1) -> Registry:
 
 
 def run(world: World, source: str, registry: Registry) -> RunReport:
-    return Runtime(world.surroundings()).run(Snippet(source=source), world.engine, registry, Limits())
+    return Runtime(world.services()).run(Snippet(source=source), world.engine, registry, Limits())
 
 
 def test_a_snippet_finds_a_tool_learns_its_arguments_and_calls_it(world: World) -> None:

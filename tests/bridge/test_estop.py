@@ -13,9 +13,9 @@ import pytest
 from pydantic import BaseModel, field_validator
 from tests.conftest import World
 
-from coilclaw.bridge import Surroundings
+from coilclaw.bridge import Services
 from coilclaw.integrations.files import delete, list_files, read, write
-from coilclaw.policy import Answer, ApprovalBook, ApproveAll, Autonomy, EmergencyStop, Question
+from coilclaw.policy import Answer, ApprovalStore, ApproveAll, Autonomy, EmergencyStop, Question
 from coilclaw.runs import NotResumable, RunReport, Runtime
 from coilclaw.sandbox import Limits
 from coilclaw.sdk import Bounds, Receipt, Risk, Tool, ToolContext, ToolFailure, define_tool
@@ -139,7 +139,7 @@ def test_a_snippet_without_calls_runs(stopped: Stopped) -> None:
 
 def test_a_direct_call_is_refused(stopped: Stopped) -> None:
     stopped.set()
-    runtime = Runtime(stopped.world.surroundings())
+    runtime = Runtime(stopped.world.services())
     result, _ = runtime.call("test.save", {}, stopped.world.registry(save), Limits())
     assert result.error is not None
     assert result.error.code == "stopped"
@@ -236,7 +236,7 @@ def test_a_stop_that_is_set_while_a_person_thinks_comes_before_the_start(stopped
 
 
 def test_a_window_does_not_help_and_is_not_used_up(stopped: Stopped, database: Database) -> None:
-    book = ApprovalBook(database, stopped.world.log)
+    book = ApprovalStore(database, stopped.world.log)
     stopped.world.autonomy = Autonomy.SUPERVISED
     stopped.world.options |= {"database": database, "book": book}
     grant = stopped.world.open_window(book, save, uses=1)
@@ -404,18 +404,18 @@ def test_nothing_watches_once_a_run_has_ended(stopped: Stopped) -> None:
 
 
 @pytest.fixture
-def waiting(stopped: Stopped, database: Database) -> ApprovalBook:
-    book = ApprovalBook(database, stopped.world.log)
+def waiting(stopped: Stopped, database: Database) -> ApprovalStore:
+    book = ApprovalStore(database, stopped.world.log)
     stopped.world.autonomy = Autonomy.SUPERVISED
     stopped.world.options |= {"database": database, "book": book}
     return book
 
 
-def _resume(surroundings: Surroundings, world: World, run_id: str, *tools: Tool) -> RunReport:
-    return Runtime(surroundings).resume(run_id, lambda name: world.engine, world.registry(*tools))
+def _resume(services: Services, world: World, run_id: str, *tools: Tool) -> RunReport:
+    return Runtime(services).resume(run_id, lambda name: world.engine, world.registry(*tools))
 
 
-def test_a_run_that_waits_goes_on_waiting(stopped: Stopped, waiting: ApprovalBook) -> None:
+def test_a_run_that_waits_goes_on_waiting(stopped: Stopped, waiting: ApprovalStore) -> None:
     world = stopped.world
     report = stopped.run("tools.test.save().unwrap()", save)
     assert report.status == "suspended"
@@ -423,15 +423,15 @@ def test_a_run_that_waits_goes_on_waiting(stopped: Stopped, waiting: ApprovalBoo
     stopped.set()
     waiting.decide(question.id, granted=True, decided_by="lee")
     with pytest.raises(NotResumable, match=f"{report.run_id} waits on: kim stopped all tools") as raised:
-        _resume(world.surroundings(), world, report.run_id, save)
+        _resume(world.services(), world, report.run_id, save)
     assert raised.value.hint == "`coilclaw estop --clear` ends the stop"
     assert effects == []
     assert stopped.receipts("run.resumed") == []
     stopped.stop.clear()
-    assert _resume(world.surroundings(), world, report.run_id, save).value == 1
+    assert _resume(world.services(), world, report.run_id, save).value == 1
 
 
-def test_an_approved_call_of_a_resumed_run_is_refused(stopped: Stopped, waiting: ApprovalBook) -> None:
+def test_an_approved_call_of_a_resumed_run_is_refused(stopped: Stopped, waiting: ApprovalStore) -> None:
     """Set right after the run was taken up again."""
     world = stopped.world
     report = stopped.run("tools.test.save().error.code", save)
@@ -439,13 +439,13 @@ def test_an_approved_call_of_a_resumed_run_is_refused(stopped: Stopped, waiting:
     waiting.decide(question.id, granted=True, decided_by="lee")
     looks = iter([None])
     world.options["stop"] = lambda: next(looks, "stopped by then")
-    report = _resume(world.surroundings(), world, report.run_id, save)
+    report = _resume(world.services(), world, report.run_id, save)
     assert (report.status, report.value) == ("completed", "stopped")
     assert effects == []
     assert waiting.get(question.id).status != "consumed"
 
 
-def test_a_call_of_unknown_outcome_is_not_called_refused(stopped: Stopped, waiting: ApprovalBook) -> None:
+def test_a_call_of_unknown_outcome_is_not_called_refused(stopped: Stopped, waiting: ApprovalStore) -> None:
     """Its process died while it ran; a stop must not turn that into "was not called"."""
     world = stopped.world
     report = stopped.run("tools.test.save().unwrap()", save)
@@ -476,13 +476,13 @@ def test_a_call_of_unknown_outcome_is_not_called_refused(stopped: Stopped, waiti
     )
     looks = iter([None])
     world.options["stop"] = lambda: next(looks, "stopped by then")
-    again = _resume(world.surroundings(), world, report.run_id, save)
+    again = _resume(world.services(), world, report.run_id, save)
     assert (again.status, again.unknown) == ("suspended", "test.save")
     assert stopped.receipts("tool.call.denied") == []
     assert effects == []
 
 
-def test_a_run_that_stays_is_refused_what_it_waited_for(stopped: Stopped, waiting: ApprovalBook) -> None:
+def test_a_run_that_stays_is_refused_what_it_waited_for(stopped: Stopped, waiting: ApprovalStore) -> None:
     stopped.world.options["stays"] = lambda: True
 
     def person() -> None:

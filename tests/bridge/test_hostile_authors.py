@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, field_validator, model_serializer
 from tests.conftest import World
 
-from coilclaw.policy import ApprovalBook, Autonomy
+from coilclaw.policy import ApprovalStore, Autonomy
 from coilclaw.sdk import Forbid, Risk, ToolContext, ToolFailure, define_tool
 from coilclaw.sdk.errors import RESERVED_CODES
 from coilclaw.sdk.testing import call_tool
@@ -281,7 +281,7 @@ def test_a_call_that_crashes_beside_the_run_does_not_hold_up_its_suspension(worl
 
     world.autonomy = Autonomy.SUPERVISED
     database = world.log._database
-    world.options |= {"database": database, "book": ApprovalBook(database, world.log)}
+    world.options |= {"database": database, "book": ApprovalStore(database, world.log)}
     report = world.run("tools.x.r.start()\ntools.x.w()", r, w, seconds=20)
     assert report.status == "suspended", report.error
     assert report.duration_ms < 15_000

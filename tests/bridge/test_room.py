@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import World
 
 from coilclaw.bridge import Bridge
-from coilclaw.policy import ApprovalBook, Autonomy
+from coilclaw.policy import ApprovalStore, Autonomy
 from coilclaw.sandbox import Limits, RunEnded
 from coilclaw.sdk import Risk, Tool, ToolContext, define_tool
 from coilclaw.trust import GuardedCall, TrustLedger, WriteGuard
@@ -27,7 +27,7 @@ class Rivals:
     """A call that fills the store once it is released, and one that a person has to allow."""
 
     world: World
-    book: ApprovalBook
+    book: ApprovalStore
     threads: ThreadPoolExecutor
     released: threading.Event = field(default_factory=threading.Event)
     judged: threading.Event = field(default_factory=threading.Event)
@@ -72,7 +72,7 @@ class Rivals:
 @pytest.fixture
 def rivals(world: World) -> Iterator[Rivals]:
     world.autonomy = Autonomy.SUPERVISED
-    book = ApprovalBook(world.log._database, world.log)
+    book = ApprovalStore(world.log._database, world.log)
     world.options |= {"book": book, "database": world.log._database, "response_bytes": 4000}
     with ThreadPoolExecutor(1) as threads:
         made = Rivals(world, book, threads)

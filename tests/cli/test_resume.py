@@ -381,7 +381,7 @@ def test_the_restricted_engine_waits_and_is_resumed_on_the_same_engine(ready: Co
 def test_a_decision_reaches_a_waiting_process_soon(ready: Command) -> None:
     """The benchmarks measure how soon; here it is soon enough to be seen, on a machine however busy."""
     from coilclaw.bridge import JOURNAL
-    from coilclaw.policy import APPROVALS, ApprovalBook
+    from coilclaw.policy import APPROVALS, ApprovalStore
     from coilclaw.receipts import MIGRATIONS, ReceiptLog, found_log
     from coilclaw.store import Database
     from coilclaw.trust import MIGRATIONS as TRUST
@@ -392,7 +392,7 @@ def test_a_decision_reaches_a_waiting_process_soon(ready: Command) -> None:
         Database(ready.home / "coilclaw.db", (*MIGRATIONS, *TRUST, APPROVALS, JOURNAL)) as database,
         ReceiptLog(database, found_log(database, ready.home / "keys/receipts.key")) as log,
     ):
-        book = ApprovalBook(database, log)
+        book = ApprovalStore(database, log)
         process.hears("Ctrl-C")
         took = []
         for done in range(5):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from coilclaw.policy import EmergencyStop, Stop
+from coilclaw.policy import EmergencyStop, StopState
 from coilclaw.sdk import OperatorError
 
 WHEN = "2026-02-03T04:05:06.000000Z"
@@ -47,7 +47,7 @@ def test_the_file_says_who_stopped_everything_when_and_why(stop: EmergencyStop) 
 def test_a_second_stop_leaves_the_first_as_it_is(stop: EmergencyStop) -> None:
     stop.set(who="kim", reason="first", when=WHEN)
     assert stop.set(who="lee", reason="second", when=WHEN) is False
-    assert stop.found() == Stop(when=WHEN, who="kim", reason="first")
+    assert stop.found() == StopState(when=WHEN, who="kim", reason="first")
 
 
 def _fifo(path: Path) -> None:

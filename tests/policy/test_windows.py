@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from coilclaw.policy import APPROVALS, Approval, ApprovalBook, CallOfTool, Grant, NoSuchWindow, Question
+from coilclaw.policy import APPROVALS, Approval, ApprovalStore, CallOfTool, NoSuchWindow, Question, Window
 from coilclaw.receipts import MIGRATIONS, Conflict, DamagedReceipt, Draft, ReceiptLog, digest, now
 from coilclaw.sdk import Risk
 from coilclaw.store import Database, Migration
@@ -20,13 +20,13 @@ from coilclaw.store import Database, Migration
 CALL = CallOfTool("shelf.send", "sha256:1", "policy-1")
 
 
-def opened(book: ApprovalBook, arguments: dict[str, Any] | None = None, *, uses: int = 2, seconds: int = 60) -> Grant:
+def opened(book: ApprovalStore, arguments: dict[str, Any] | None = None, *, uses: int = 2, seconds: int = 60) -> Window:
     return book.open_window(CALL, "/work", arguments or {}, uses=uses, seconds=seconds, granted_by="me")
 
 
 @pytest.fixture
-def book(database: Database, log: ReceiptLog) -> ApprovalBook:
-    return ApprovalBook(database, log)
+def book(database: Database, log: ReceiptLog) -> ApprovalStore:
+    return ApprovalStore(database, log)
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ def book(database: Database, log: ReceiptLog) -> ApprovalBook:
         ({}, []),
     ],
 )
-def test_a_window_compares_values_as_canonical_json(book: ApprovalBook, window: Any, call: Any) -> None:
+def test_a_window_compares_values_as_canonical_json(book: ApprovalStore, window: Any, call: Any) -> None:
     opened(book, {"x": window})
     assert book.usable(CALL, "/work", json.dumps({"x": window, "y": 1})) is not None
     assert book.usable(CALL, "/work", json.dumps({"x": call})) is None
     assert book.usable(CALL, "/work", json.dumps({"y": window})) is None
 
 
-def test_the_order_of_keys_makes_no_difference_to_a_window(book: ApprovalBook) -> None:
+def test_the_order_of_keys_makes_no_difference_to_a_window(book: ApprovalStore) -> None:
     opened(book, {"x": {"a": 1, "b": [2]}})
     assert book.usable(CALL, "/work", '{"x": {"b": [2], "a": 1}}') is not None
 
@@ -66,19 +66,19 @@ def test_the_order_of_keys_makes_no_difference_to_a_window(book: ApprovalBook) -
     ],
 )
 def test_a_window_is_bound_to_tool_version_policy_and_workspace(
-    book: ApprovalBook, call: CallOfTool, workspace: str
+    book: ApprovalStore, call: CallOfTool, workspace: str
 ) -> None:
     opened(book)
     assert book.usable(call, workspace, "{}") is None
     assert book.usable(CALL, "/work", "{}") is not None
 
 
-def test_a_name_in_a_window_is_no_pattern(book: ApprovalBook) -> None:
+def test_a_name_in_a_window_is_no_pattern(book: ApprovalStore) -> None:
     book.open_window(CALL._replace(tool="shelf.*"), "/work", {}, uses=1, seconds=60, granted_by="me")
     assert book.usable(CALL, "/work", "{}") is None
 
 
-def test_a_window_is_used_no_more_often_than_it_says(book: ApprovalBook, log: ReceiptLog) -> None:
+def test_a_window_is_used_no_more_often_than_it_says(book: ApprovalStore, log: ReceiptLog) -> None:
     grant = opened(book, uses=1)
     used = Draft("tool.call.approved", "allowed", now(), payload={"decision": "window", "grant": grant.id})
     log.append(used, rows=[book.use(grant)])
@@ -89,7 +89,7 @@ def test_a_window_is_used_no_more_often_than_it_says(book: ApprovalBook, log: Re
 
 
 def test_an_expired_window_stays_closed_when_the_clock_is_set_back(
-    book: ApprovalBook, database: Database, log: ReceiptLog, monkeypatch: pytest.MonkeyPatch
+    book: ApprovalStore, database: Database, log: ReceiptLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """First by a clock that nobody sets, then by what the log remembers of later times."""
     real, boot = time.time, time.clock_gettime
@@ -104,10 +104,10 @@ def test_an_expired_window_stays_closed_when_the_clock_is_set_back(
     later = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(real() + 40))
     log.append(Draft("run.started", "running", later))
     assert book.windows() == [], "the log has seen a later time"
-    assert ApprovalBook(database, log).windows() == [], "also for another process"
+    assert ApprovalStore(database, log).windows() == [], "also for another process"
 
 
-def test_a_window_closes_by_itself(book: ApprovalBook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_window_closes_by_itself(book: ApprovalStore, monkeypatch: pytest.MonkeyPatch) -> None:
     real = time.time
     grant = opened(book, seconds=30)
     assert not grant.is_over(0)
@@ -116,19 +116,19 @@ def test_a_window_closes_by_itself(book: ApprovalBook, monkeypatch: pytest.Monke
     assert book.windows() == []
 
 
-def test_no_window_is_open_for_longer_than_a_quarter_of_an_hour(book: ApprovalBook) -> None:
+def test_no_window_is_open_for_longer_than_a_quarter_of_an_hour(book: ApprovalStore) -> None:
     grant = opened(book, seconds=24 * 3600)
     assert grant.expires_at <= time.time() + 15 * 60
     assert grant.boot_ends - opened(book, seconds=1).boot_ends <= 15 * 60
 
 
-def test_a_restart_of_the_machine_closes_windows(book: ApprovalBook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_restart_of_the_machine_closes_windows(book: ApprovalStore, monkeypatch: pytest.MonkeyPatch) -> None:
     opened(book)
     monkeypatch.setattr("coilclaw.policy.decisions.this_boot", lambda: "another")
     assert book.windows() == []
 
 
-def test_a_window_is_closed_once_with_a_receipt(book: ApprovalBook, log: ReceiptLog) -> None:
+def test_a_window_is_closed_once_with_a_receipt(book: ApprovalStore, log: ReceiptLog) -> None:
     grant = opened(book)
     assert book.close_window(grant.id, decided_by="lee") == grant
     with pytest.raises(NoSuchWindow):
@@ -148,15 +148,15 @@ def test_a_window_is_closed_once_with_a_receipt(book: ApprovalBook, log: Receipt
         "DELETE FROM grants WHERE id <> 'grant-2'",
     ],
 )
-def test_a_row_without_the_receipt_of_it_opens_nothing(book: ApprovalBook, database: Database, forgery: str) -> None:
+def test_a_row_without_the_receipt_of_it_opens_nothing(book: ApprovalStore, database: Database, forgery: str) -> None:
     opened(book, uses=2)
     with database.transaction() as connection:
         connection.execute(forgery)
-    assert ApprovalBook(database, book._log).windows() == []
+    assert ApprovalStore(database, book._log).windows() == []
 
 
 def test_neither_a_use_nor_a_closing_is_undone_by_the_table(
-    book: ApprovalBook, database: Database, log: ReceiptLog
+    book: ApprovalStore, database: Database, log: ReceiptLog
 ) -> None:
     used, closed = opened(book, uses=2), opened(book, uses=2)
     draft = Draft("tool.call.approved", "allowed", now(), payload={"decision": "window", "grant": used.id})
@@ -165,10 +165,10 @@ def test_neither_a_use_nor_a_closing_is_undone_by_the_table(
     assert [(each.id, each.uses_left) for each in book.windows()] == [(used.id, 1)]
     with database.transaction() as connection:
         connection.execute("UPDATE grants SET uses_left = 2")
-    assert book.windows() == ApprovalBook(database, log).windows() == []
+    assert book.windows() == ApprovalStore(database, log).windows() == []
 
 
-def test_uses_that_appear_after_the_look_are_not_used(book: ApprovalBook, database: Database, log: ReceiptLog) -> None:
+def test_uses_that_appear_after_the_look_are_not_used(book: ApprovalStore, database: Database, log: ReceiptLog) -> None:
     grant = opened(book, uses=2)
     with database.transaction() as connection:
         connection.execute("UPDATE grants SET uses_left = 3")
@@ -178,7 +178,7 @@ def test_uses_that_appear_after_the_look_are_not_used(book: ApprovalBook, databa
 
 @pytest.mark.parametrize(("rehashed", "is_last"), [(False, True), (False, False), (True, True), (True, False)])
 def test_a_receipt_that_was_changed_in_the_log_opens_nothing(
-    book: ApprovalBook, database: Database, log: ReceiptLog, rehashed: bool, is_last: bool
+    book: ApprovalStore, database: Database, log: ReceiptLog, rehashed: bool, is_last: bool
 ) -> None:
     opened(book, uses=2)
     if not is_last:
@@ -191,18 +191,18 @@ def test_a_receipt_that_was_changed_in_the_log_opens_nothing(
             connection.execute("UPDATE receipts SET receipt_hash = ? WHERE seq = 1", (digest(forged),))
         connection.execute("UPDATE grants SET uses_left = 9")
     with pytest.raises(DamagedReceipt):
-        ApprovalBook(database, book._log).windows()
+        ApprovalStore(database, book._log).windows()
 
 
 USER = """
 import sys
 from pathlib import Path
-from coilclaw.policy import ApprovalBook, CallOfTool
+from coilclaw.policy import ApprovalStore, CallOfTool
 from coilclaw.receipts import Conflict, Draft, ReceiptLog, now
 from coilclaw.store import Database
 
 with Database(Path(sys.argv[1])) as database, ReceiptLog(database, b"k" * 32) as log:
-    book, used = ApprovalBook(database, log), 0
+    book, used = ApprovalStore(database, log), 0
     print("ready", flush=True)
     sys.stdin.readline()
     while grant := book.usable(CallOfTool("shelf.send", "sha256:1", "policy-1"), "/work", "{}"):
@@ -216,7 +216,7 @@ with Database(Path(sys.argv[1])) as database, ReceiptLog(database, b"k" * 32) as
 """
 
 
-def test_processes_share_the_uses_of_a_window_to_the_last(book: ApprovalBook, database: Database) -> None:
+def test_processes_share_the_uses_of_a_window_to_the_last(book: ApprovalStore, database: Database) -> None:
     opened(book, uses=25)
     users = [
         subprocess.Popen(
@@ -255,7 +255,7 @@ def question(**changes: Any) -> Question:
     return Question(**{**facts, **changes})
 
 
-def test_a_decision_is_proven_by_its_receipt_alone(book: ApprovalBook, database: Database, log: ReceiptLog) -> None:
+def test_a_decision_is_proven_by_its_receipt_alone(book: ApprovalStore, database: Database, log: ReceiptLog) -> None:
     asked = question()
     requested = Draft("tool.call.requested", "pending", now(), "run-1", tool_call_id=asked.call_id)
     first = book.ask(asked, digest(b"{}"), requested)
@@ -274,7 +274,7 @@ def test_a_decision_is_proven_by_its_receipt_alone(book: ApprovalBook, database:
 
 
 @pytest.fixture
-def first(book: ApprovalBook) -> Approval:
+def first(book: ApprovalStore) -> Approval:
     asked = question()
     return book.ask(asked, digest(b"{}"), Draft("tool.call.requested", "pending", now(), "run-1"))
 
@@ -287,7 +287,7 @@ def edit(database: Database, change: str) -> None:
 @pytest.mark.parametrize("decided_after", ["NULL", "0"])
 @pytest.mark.parametrize("status", ["granted", "denied"])
 def test_no_decision_in_the_table_is_proven_without_a_receipt(
-    book: ApprovalBook, database: Database, first: Approval, status: str, decided_after: str
+    book: ApprovalStore, database: Database, first: Approval, status: str, decided_after: str
 ) -> None:
     edit(database, f"status = '{status}', decided_by = 'me', decided_after = {decided_after}")
     assert not book.is_proven(book.get(first.id))
@@ -308,14 +308,14 @@ def test_no_decision_in_the_table_is_proven_without_a_receipt(
 )
 @pytest.mark.parametrize("granted", [True, False])
 def test_a_decision_is_proven_for_exactly_what_it_was_made_about(
-    book: ApprovalBook, database: Database, first: Approval, granted: bool, change: str
+    book: ApprovalStore, database: Database, first: Approval, granted: bool, change: str
 ) -> None:
     assert book.is_proven(book.decide(first.id, granted=granted, decided_by="me"))
     edit(database, change)
     assert not book.is_proven(book.get(first.id))
 
 
-def test_a_yes_beside_a_no_is_not_proven(book: ApprovalBook, database: Database, first: Approval) -> None:
+def test_a_yes_beside_a_no_is_not_proven(book: ApprovalStore, database: Database, first: Approval) -> None:
     book.decide(first.id, granted=True, decided_by="me")
     edit(database, "status = 'pending'")
     book.decide(first.id, granted=False, decided_by="me")
@@ -361,7 +361,7 @@ OLD_APPROVALS = Migration(
 
 
 @pytest.fixture
-def upgraded(tmp_path: Path) -> Iterator[ApprovalBook]:
+def upgraded(tmp_path: Path) -> Iterator[ApprovalStore]:
     """A book that was begun in the first form of its tables, with a question in every state and an open window."""
     with Database(tmp_path / "x.db", (*MIGRATIONS, OLD_APPROVALS)) as database, database.transaction() as connection:
         for number, status in enumerate(("pending", "granted", "denied", "expired", "consumed"), 1):
@@ -372,10 +372,10 @@ def upgraded(tmp_path: Path) -> Iterator[ApprovalBook]:
             )
         connection.execute("INSERT INTO grants VALUES ('grant-1', 't.*', '{}', 5, ?, 'root')", (2**40,))
     with Database(tmp_path / "x.db", (*MIGRATIONS, APPROVALS)) as database, ReceiptLog(database, b"k" * 32) as log:
-        yield ApprovalBook(database, log)
+        yield ApprovalStore(database, log)
 
 
-def test_a_yes_of_an_earlier_form_is_asked_for_again(upgraded: ApprovalBook) -> None:
+def test_a_yes_of_an_earlier_form_is_asked_for_again(upgraded: ApprovalStore) -> None:
     assert [each.id for each in upgraded.list("pending")] == ["pending", "granted"]
     assert (upgraded.list("granted"), upgraded.get("granted").decided_by) == ([], None)
     for name in ("pending", "granted"):
@@ -383,7 +383,7 @@ def test_a_yes_of_an_earlier_form_is_asked_for_again(upgraded: ApprovalBook) -> 
 
 
 def test_a_no_of_an_earlier_form_stays_and_its_windows_are_closed(
-    upgraded: ApprovalBook,
+    upgraded: ApprovalStore,
 ) -> None:
     denied = upgraded.get("denied")
     assert (denied.status, denied.decided_by) == ("denied", "root")

@@ -32,7 +32,7 @@ WRITE_CALLS = """
 import os, signal, sys
 from pathlib import Path
 import apsw
-from coilclaw.bridge import Bridge, Handlers, RunFacts, Surroundings, build_registry
+from coilclaw.bridge import Bridge, Handlers, RunFacts, Services, build_registry
 from coilclaw.policy import Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.sandbox import Deadline, Limits
@@ -92,7 +92,7 @@ def read(ctx: ToolContext, n: int) -> int:
 
 
 with Database(home / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database, b"k" * 32) as log:
-    around = Surroundings(
+    around = Services(
         log=log, policy=Policy(Autonomy.FULL), approver=NobodyToAsk(), handlers=Handlers(),
         workspace=home, secret=lambda name: None,
     )

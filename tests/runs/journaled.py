@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.conftest import World
 
-from coilclaw.policy import ApprovalBook
+from coilclaw.policy import ApprovalStore
 from coilclaw.runs import Runtime
 from coilclaw.sdk import Tool, ToolContext, define_tool
 from coilclaw.store import Database
@@ -44,12 +44,12 @@ class JournaledWorld:
     def __init__(self, world: World, database: Database) -> None:
         self.world = world
         self.database = database
-        self.book = ApprovalBook(database, world.log)
+        self.book = ApprovalStore(database, world.log)
         world.options |= {"database": database, "book": self.book}
 
     @property
     def runtime(self) -> Runtime:
-        return Runtime(self.world.surroundings())
+        return Runtime(self.world.services())
 
     def lines(self, name: str = "ledger") -> list[str]:
         """What the tools have written into a file."""

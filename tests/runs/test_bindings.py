@@ -1,7 +1,7 @@
 """An approval is for one call. Whatever is swapped between the question and the execution, nothing is executed.
 
 A hundred thousand swaps in three ways: 20,000 questions that differ from what was granted go through the real
-`Asking.leave`, which may only read; 80,000 approvals that were changed after they had been looked up are used up in real
+`ApprovalGate.permission`, which may only read; 80,000 approvals that were changed after they had been looked up are used up in real
 transactions; and some hundred swaps go the whole way through a bridge to a tool that would show.
 """
 
@@ -19,9 +19,9 @@ import pytest
 from tests.conftest import World
 
 from coilclaw.bridge import Bridge, RunFacts
-from coilclaw.bridge.asking import Asking, Denied
+from coilclaw.bridge.approval_gate import ApprovalGate, Denied
 from coilclaw.bridge.calls import PriorCall
-from coilclaw.policy import Answer, Approval, ApprovalBook, Autonomy, Policy, Question, Rule
+from coilclaw.policy import Answer, Approval, ApprovalStore, Autonomy, Policy, Question, Rule
 from coilclaw.receipts import Draft, digest, now
 from coilclaw.runs import NotResumable, RunReport, Runtime
 from coilclaw.sandbox import Cancelled, Deadline, Limits, RunEnded, Snippet
@@ -108,10 +108,10 @@ def _key(question: Question) -> tuple[Any, ...]:
 @pytest.fixture
 def granted(
     world: World, database: Database
-) -> tuple[World, ApprovalBook, dict[tuple[Any, ...], tuple[Question, Approval]]]:
+) -> tuple[World, ApprovalStore, dict[tuple[Any, ...], tuple[Question, Approval]]]:
     """Some two hundred questions with a yes, about calls that resemble each other."""
     chance = random.Random(5)
-    book = ApprovalBook(database, world.log)
+    book = ApprovalStore(database, world.log)
     world.approver = NobodyMayAsk()
     world.options |= {"database": database, "book": book}
     found: dict[tuple[Any, ...], tuple[Question, Approval]] = {}
@@ -149,22 +149,22 @@ def _swaps(chance: random.Random, granted: dict[tuple[Any, ...], tuple[Question,
 
 @pytest.mark.req("R32")
 def test_a_swapped_question_finds_no_approval(
-    granted: tuple[World, ApprovalBook, dict[tuple[Any, ...], tuple[Question, Approval]]],
+    granted: tuple[World, ApprovalStore, dict[tuple[Any, ...], tuple[Question, Approval]]],
 ) -> None:
     world, _, known = granted
-    asking = Asking(world.surroundings(), Deadline(600))
+    asking = ApprovalGate(world.services(), Deadline(600))
     for _, (question, approval) in list(known.items())[:20]:
-        assert asking.leave(question, _requested(question)).facts == {"approval": approval.id}
+        assert asking.permission(question, _requested(question)).facts == {"approval": approval.id}
     swaps = _swaps(random.Random(6), known)
     for _ in range(QUESTIONS):
         question = next(swaps)
         with pytest.raises(RunEnded):
-            asking.leave(question, _requested(question))
+            asking.permission(question, _requested(question))
 
 
 @pytest.mark.req("R32")
 def test_an_approval_that_was_changed_after_it_was_found_is_not_used(
-    granted: tuple[World, ApprovalBook, dict[tuple[Any, ...], tuple[Question, Approval]]], database: Database
+    granted: tuple[World, ApprovalStore, dict[tuple[Any, ...], tuple[Question, Approval]]], database: Database
 ) -> None:
     _, book, known = granted
     chance = random.Random(7)
@@ -197,7 +197,7 @@ def _tried(
 ) -> str:
     """Make a call with this number as a run would, and say what became of it."""
     facts = RunFacts(run_id, None, Limits(), Deadline(30))
-    bridge = Bridge(world.surroundings(), world.registry(*tools), facts)
+    bridge = Bridge(world.services(), world.registry(*tools), facts)
     bridge.issued = number - 1
     try:
         return bridge.call(name, json.dumps(arguments).encode(), 1).decode()
@@ -209,7 +209,7 @@ def _tried(
 
 def test_swaps_on_the_whole_way_execute_nothing(world: World, database: Database) -> None:
     chance = random.Random(8)
-    book = ApprovalBook(database, world.log)
+    book = ApprovalStore(database, world.log)
     world.autonomy = Autonomy.SUPERVISED
     world.options |= {"database": database, "book": book}
     done = world.workspace / "done"
@@ -251,7 +251,7 @@ def test_swaps_on_the_whole_way_execute_nothing(world: World, database: Database
 
 def test_a_default_that_is_written_out_is_another_call(world: World, database: Database) -> None:
     """What was shown to the person is what was sent, not what it comes to."""
-    book = ApprovalBook(database, world.log)
+    book = ApprovalStore(database, world.log)
     world.autonomy = Autonomy.SUPERVISED
     world.options |= {"database": database, "book": book}
     _tried(world, "run-1", 1, (send,), "shelf.send", {"line": "x"})
@@ -269,17 +269,17 @@ class Waits:
 
     def __init__(self, world: World, database: Database) -> None:
         self.world, self.database = world, database
-        self.book = ApprovalBook(database, world.log)
+        self.book = ApprovalStore(database, world.log)
         world.autonomy = Autonomy.SUPERVISED
         world.options |= {"database": database, "book": self.book}
 
     def run(self, source: str, *tools: Tool) -> RunReport:
         registry = self.world.registry(*(tools or (send, sent)))
-        return Runtime(self.world.surroundings()).run(Snippet(source=source), self.world.engine, registry, Limits())
+        return Runtime(self.world.services()).run(Snippet(source=source), self.world.engine, registry, Limits())
 
     def resume(self, report: RunReport, *tools: Tool, unknown: str | None = None) -> RunReport:
         registry = self.world.registry(*(tools or (send, sent)))
-        runtime = Runtime(self.world.surroundings())
+        runtime = Runtime(self.world.services())
         return runtime.resume(report.run_id, lambda name: self.world.engine, registry, unknown=unknown)
 
     def decide(self, *, granted: bool) -> None:
@@ -323,7 +323,7 @@ def test_a_no_is_the_answer_for_good(
     world: World, database: Database, later: dict[str, Any], asked_again: bool
 ) -> None:
     """Also to the same call of an edited tool, under another policy, or asked about a second time with a yes."""
-    book = ApprovalBook(database, world.log)
+    book = ApprovalStore(database, world.log)
     world.approver = NobodyMayAsk()
     world.options |= {"database": database, "book": book}
     question = _question(random.Random(8))
@@ -333,7 +333,7 @@ def test_a_no_is_the_answer_for_good(
     if asked_again:
         book.decide(book.ask(changed, args_hash, _requested(changed)).id, granted=True, decided_by="me")
     with pytest.raises(Denied) as caught:
-        Asking(world.surroundings(), Deadline(30)).leave(changed, _requested(changed))
+        ApprovalGate(world.services(), Deadline(30)).permission(changed, _requested(changed))
     assert caught.value.refusal.code == "approval_denied"
 
 
@@ -342,7 +342,7 @@ def test_a_call_that_was_given_up_is_not_made_again_unasked(world: World) -> Non
     world.autonomy, world.approver = Autonomy.FULL, NobodyMayAsk()
     prior = PriorCall(1, "shelf.send", send.version, digest(b'{"line":"x"}'), "ended")
     facts = RunFacts("run-0001", None, Limits(), Deadline(30), {1: prior})
-    bridge = Bridge(world.surroundings(), world.registry(send), facts)
+    bridge = Bridge(world.services(), world.registry(send), facts)
     with pytest.raises(RunEnded):
         bridge.call("shelf.send", b'{"line": "x"}', 1)
     bridge.close()

@@ -24,8 +24,8 @@ from tests.conftest import KEY, TimePasses, cache_folder
 from tests.runs.generated_snippets import snippet
 from tests.sampling import sample
 
-from coilclaw.bridge import JOURNAL, Handlers, Surroundings, build_registry
-from coilclaw.policy import APPROVALS, ApprovalBook, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
+from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, NobodyToAsk, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import RunReport, Runtime
 from coilclaw.sandbox import Deadline, Limits, Snippet
@@ -102,12 +102,12 @@ class Shelf:
     def __post_init__(self) -> None:
         self.database = Database(self.home / "coilclaw.db", (*MIGRATIONS, APPROVALS, JOURNAL))
         self.log = ReceiptLog(self.database, KEY)
-        self.book = ApprovalBook(self.database, self.log)
+        self.book = ApprovalStore(self.database, self.log)
         self.handlers = Handlers()
         self.workspace = self.home / "workspace"
         self.workspace.mkdir()
         self.registry = build_registry([(TOOLS, ())])
-        free = Surroundings(
+        free = Services(
             log=self.log,
             policy=Policy(Autonomy.FULL, [DENIED]),
             approver=NobodyToAsk(),

@@ -150,9 +150,9 @@ def test_a_call_that_may_have_run_is_asked_about_before_it_is_repeated(waiting: 
     known = registry.resolve("shelf.clear")
     assert known is not None
     prior = PriorCall(1, "shelf.clear", known.version, digest(b"{}"), "started")
-    policy = world.surroundings().policy.digest
+    policy = world.services().policy.digest
     facts = RunFacts("run-1", None, Limits(), Deadline(30), {1: prior}, unknown, policy)
-    bridge = Bridge(world.surroundings(), registry, facts)
+    bridge = Bridge(world.services(), registry, facts)
     with pytest.raises(RunEnded) as ended:
         bridge.call("shelf.clear", b"{}", 1)
     bridge.close()

@@ -32,8 +32,8 @@ LIVES: Final = '''
 import json, os, signal, sys
 from pathlib import Path
 import apsw
-from coilclaw.bridge import JOURNAL, Handlers, Surroundings, build_registry
-from coilclaw.policy import APPROVALS, ApprovalBook, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
+from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, NobodyToAsk, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Limits, Snippet
@@ -122,8 +122,8 @@ def life(home, source, die_at, unknown):
     Database(home / "coilclaw.db", migrations).close()
     vfs = Mortal(die_at)
     with Database(home / "coilclaw.db", migrations) as database, ReceiptLog(database, b"k" * 32) as log:
-        book, engine = ApprovalBook(database, log), WasmEngine(Path(sys.argv[1]))
-        around = Surroundings(
+        book, engine = ApprovalStore(database, log), WasmEngine(Path(sys.argv[1]))
+        around = Services(
             log=log, policy=Policy(Autonomy.FULL, [Rule(tool="shelf.send", decision=Decision.ASK)]),
             approver=NobodyToAsk(), handlers=Handlers(), workspace=workspace, secret=lambda name: None,
             database=database, book=book,

@@ -24,8 +24,8 @@ import pytest
 from tests.conftest import KEY, cache_folder
 from tests.sampling import sample
 
-from coilclaw.bridge import JOURNAL, Handlers, Surroundings, build_registry
-from coilclaw.policy import APPROVALS, ApprovalBook, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
+from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, NobodyToAsk, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog, digest
 from coilclaw.runs import RunReport, Runtime
 from coilclaw.sandbox import Limits, Snippet
@@ -93,12 +93,12 @@ class Shelf:
                 shutil.copy(self.home / name, home / name)
         return Shelf(home, self.engine, run_id=self.run_id, workspace=self.workspace)
 
-    def do(self, work: Callable[[Runtime, ApprovalBook, Any], RunReport]) -> RunReport:
+    def do(self, work: Callable[[Runtime, ApprovalStore, Any], RunReport]) -> RunReport:
         migrations = (*MIGRATIONS, APPROVALS, JOURNAL)
         with Database(self.home / "coilclaw.db", migrations) as database, ReceiptLog(database, KEY) as log:
             handlers = Handlers()
-            book = ApprovalBook(database, log)
-            around = Surroundings(
+            book = ApprovalStore(database, log)
+            around = Services(
                 log=log,
                 policy=Policy(Autonomy.FULL, [Rule(tool="shelf.send", decision=Decision.ASK)]),
                 approver=NobodyToAsk(),
@@ -117,7 +117,7 @@ class Shelf:
         self.workspace = self.home / "workspace"
         self.workspace.mkdir(parents=True)
 
-        def work(runtime: Runtime, book: ApprovalBook, registry: Any) -> RunReport:
+        def work(runtime: Runtime, book: ApprovalStore, registry: Any) -> RunReport:
             snippet = Snippet(source=SOURCE, inputs={"start": [1, 2, 3]})
             report = runtime.run(snippet, self.engine, registry, Limits())
             (asked,) = book.list("pending")

@@ -14,7 +14,7 @@ from tests.runs.journaled import JournaledWorld
 from coilclaw.policy import Answer, Autonomy, NobodyToAsk, Question, Rule
 from coilclaw.receipts import digest
 from coilclaw.runs import ApprovedPlan, NoSuchRun, PlanNotUsable, Rehearsal, RunReport
-from coilclaw.runs.sample import stand_in
+from coilclaw.runs.sample_value import stand_in
 from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext, ToolFailure, define_tool
 from coilclaw.store import Database

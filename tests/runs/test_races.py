@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import KEY, World
 
 from coilclaw.bridge import JOURNAL
-from coilclaw.policy import APPROVALS, ApprovalBook, Autonomy, Policy, Question
+from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy, Question
 from coilclaw.receipts import MIGRATIONS, Draft, ReceiptLog, digest, now
 from coilclaw.runs import NotResumable, Runtime
 from coilclaw.sandbox import Limits, Snippet
@@ -25,8 +25,8 @@ from coilclaw.store import Database
 RACER: Final = '''
 import json, os, random, sys
 from pathlib import Path
-from coilclaw.bridge import JOURNAL, Bridge, Handlers, RunFacts, Surroundings, build_registry
-from coilclaw.policy import APPROVALS, AlreadyDecided, ApprovalBook, Autonomy, NobodyToAsk, Policy
+from coilclaw.bridge import JOURNAL, Bridge, Handlers, RunFacts, Services, build_registry
+from coilclaw.policy import APPROVALS, AlreadyDecided, ApprovalStore, Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.sandbox import Deadline, Limits, RunEnded
 from coilclaw.sdk import ToolContext, define_tool
@@ -47,8 +47,8 @@ if name == "version":
     print(build_registry([([send], ())]).tools["shelf.send"].version)
     sys.exit()
 with Database(home / "coilclaw.db", (*MIGRATIONS, APPROVALS, JOURNAL)) as database, ReceiptLog(database, b"k" * 32) as log:
-    book = ApprovalBook(database, log)
-    around = Surroundings(
+    book = ApprovalStore(database, log)
+    around = Services(
         log=log, policy=Policy(Autonomy.SUPERVISED), approver=NobodyToAsk(), handlers=Handlers(), workspace=home,
         secret=lambda name: None, database=database, book=book,
     )
@@ -85,7 +85,7 @@ def race(home: Path, processes: int, decisions: int) -> None:
         Database(home / "coilclaw.db", (*MIGRATIONS, APPROVALS, JOURNAL)) as database,
         ReceiptLog(database, KEY) as log,
     ):
-        book = ApprovalBook(database, log)
+        book = ApprovalStore(database, log)
         asked = []
         for number in range(decisions):
             run_id = f"run-{number:04x}"
@@ -124,7 +124,7 @@ def race(home: Path, processes: int, decisions: int) -> None:
     with Database(home / "coilclaw.db", ()) as database, ReceiptLog(database, KEY) as log:
         assert log.verify().ok
         receipts = log.latest(10**7)
-        book = ApprovalBook(database, log)
+        book = ApprovalStore(database, log)
         started = Counter(each.payload["approval"] for each in receipts if each.type == "tool.call.started")
         decided = Counter(
             each.payload["approval"]
@@ -204,9 +204,9 @@ def look(ctx: ToolContext, of: str) -> str:
 
 def test_a_process_that_lost_its_run_starts_nothing_and_writes_no_outcome(world: World, database: Database) -> None:
     held = Held()
-    book = ApprovalBook(database, world.log)
+    book = ApprovalStore(database, world.log)
     world.options |= {"database": database, "book": book}
-    registry, runtime = world.registry(held.tool, send, look), Runtime(world.surroundings())
+    registry, runtime = world.registry(held.tool, send, look), Runtime(world.services())
     reports: list[Any] = []
     zombie = threading.Thread(
         target=lambda: reports.append(runtime.run(Snippet(source=SLOW), world.engine, registry, Limits()))
@@ -234,14 +234,14 @@ def test_a_process_that_lost_its_run_starts_nothing_and_writes_no_outcome(world:
 def test_what_a_process_requests_after_it_lost_its_run_does_not_count(world: World, database: Database) -> None:
     """Else the call that the new owner has started would look as if it had only been asked for, and be made again."""
     held = Held()
-    world.options |= {"database": database, "book": ApprovalBook(database, world.log)}
+    world.options |= {"database": database, "book": ApprovalStore(database, world.log)}
     source = """
 import time
 a = tools.shelf.look(of="a")
 b = tools.shelf.hold(line="b")
 [a.ok, b.ok or b.error.code]
 """
-    registry, runtime = world.registry(held.tool, send, look), Runtime(world.surroundings())
+    registry, runtime = world.registry(held.tool, send, look), Runtime(world.services())
     reports: list[Any] = []
     owner = threading.Thread(
         target=lambda: reports.append(runtime.run(Snippet(source=source), world.engine, registry, Limits()))
@@ -288,12 +288,12 @@ def test_what_a_process_reads_after_it_lost_its_run_casts_no_doubt_on_it(world: 
             assert let_go.wait(60)
         return f"{of} {now()}"
 
-    world.options |= {"database": database, "book": ApprovalBook(database, world.log)}
+    world.options |= {"database": database, "book": ApprovalStore(database, world.log)}
     source = """
 seen = [tools.shelf.peek(of=str(n)).unwrap() for n in range(4)]
 tools.shelf.send(line=str(seen)).unwrap() == str(seen)
 """
-    registry, runtime = world.registry(peek, send), Runtime(world.surroundings())
+    registry, runtime = world.registry(peek, send), Runtime(world.services())
     reports: list[Any] = []
     zombie = threading.Thread(
         target=lambda: reports.append(runtime.run(Snippet(source=source), world.engine, registry, Limits()))
@@ -317,9 +317,9 @@ tools.shelf.send(line=str(seen)).unwrap() == str(seen)
 
 def test_of_many_that_resume_a_run_one_does(world: World, database: Database) -> None:
     world.autonomy = Autonomy.SUPERVISED
-    book = ApprovalBook(database, world.log)
+    book = ApprovalStore(database, world.log)
     world.options |= {"database": database, "book": book}
-    registry, runtime = world.registry(send), Runtime(world.surroundings())
+    registry, runtime = world.registry(send), Runtime(world.services())
     report = runtime.run(Snippet(source="tools.shelf.send(line='x').unwrap()"), world.engine, registry, Limits())
     (asked,) = book.list("pending")
     book.decide(asked.id, granted=True, decided_by="me")

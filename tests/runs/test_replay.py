@@ -16,7 +16,7 @@ from tests.conftest import KEY
 from tests.runs.conftest import Altered, Replays
 from tests.runs.journaled import TOOLS, add, look
 
-from coilclaw.bridge.repetition import _Answers
+from coilclaw.bridge.replay_host import _Answers
 from coilclaw.policy import Autonomy
 from coilclaw.receipts import Draft, LogUnwritable, ReceiptLog, canonical_json, digest, now
 from coilclaw.receipts.canonical import in_profile
@@ -338,7 +338,7 @@ def test_a_log_that_was_rewritten_with_all_its_hashes_is_found_by_its_seal(repla
         connection.execute("INSERT INTO contents VALUES (?, ?)", (forged, b'"forged"'))
         rewrite(connection, forge)
     with ReceiptLog(replays.database, KEY) as log:  # As in a process that has written nothing yet.
-        runtime = Runtime(replace(replays.world.surroundings(), log=log))
+        runtime = Runtime(replace(replays.world.services(), log=log))
         found = runtime.replay(report.run_id, lambda name: replays.engine, replays.world.registry(*TOOLS))
     assert found.difference is not None
     assert "seal" in found.difference.message
@@ -352,7 +352,7 @@ def test_a_log_that_was_cut_with_its_journal_is_found_by_its_seal(replays: Repla
         connection.execute("DELETE FROM journal WHERE key > 1")
         connection.execute("UPDATE runs SET status = 'suspended'")
     with ReceiptLog(replays.database, KEY) as log:
-        runtime = Runtime(replace(replays.world.surroundings(), log=log))
+        runtime = Runtime(replace(replays.world.services(), log=log))
         registry = replays.world.registry(*TOOLS)
         found = runtime.replay(report.run_id, lambda name: replays.engine, registry)
         assert found.difference is not None

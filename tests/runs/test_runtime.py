@@ -178,7 +178,7 @@ def test_a_tool_may_run_a_snippet_of_its_own(world: World) -> None:
 
 
 def test_a_direct_call_takes_the_same_path(world: World) -> None:
-    runtime = Runtime(world.surroundings())
+    runtime = Runtime(world.services())
     result, report = runtime.call("numbers.square", {"n": 3}, world.registry(square), Limits())
     assert result == Ok(9)
     assert [receipt.type for receipt in world.log.of_run(report.run_id)] == [

@@ -10,7 +10,7 @@ from tests.runs.conftest import Altered, Replays
 
 from coilclaw.policy import Autonomy
 from coilclaw.runs import Comparison, NotResumable
-from coilclaw.runs.stop import frames_of
+from coilclaw.runs.breakpoint import frames_of
 from coilclaw.sandbox.guest.variables import shown
 from coilclaw.sdk import Err, Ok, ToolContext, ToolFailure, define_tool
 

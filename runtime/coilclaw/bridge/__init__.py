@@ -5,11 +5,12 @@ from coilclaw.bridge.bridge import Bridge
 from coilclaw.bridge.calls import PriorCall, call_number
 from coilclaw.bridge.catalogue import Match, registry_tools, search_tools
 from coilclaw.bridge.handlers import Handlers
-from coilclaw.bridge.identity import call_difference
+from coilclaw.bridge.identified_call import call_difference
 from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, read_journal
-from coilclaw.bridge.live import LiveRegistry, Provision
+from coilclaw.bridge.live_registry import LiveRegistry, Provision
 from coilclaw.bridge.registry import Registry, build_registry
-from coilclaw.bridge.repetition import Repetition
+from coilclaw.bridge.replay_host import ReplayHost
+from coilclaw.bridge.services import Services
 from coilclaw.bridge.stubs import (
     Spelling,
     Stubs,
@@ -20,7 +21,6 @@ from coilclaw.bridge.stubs import (
     tool_schemas,
     tool_stub,
 )
-from coilclaw.bridge.surroundings import Surroundings
 
 __all__ = [
     "JOURNAL",
@@ -34,11 +34,11 @@ __all__ = [
     "Provision",
     "Recorded",
     "Registry",
-    "Repetition",
+    "ReplayHost",
     "RunFacts",
+    "Services",
     "Spelling",
     "Stubs",
-    "Surroundings",
     "build_registry",
     "call_difference",
     "call_number",

@@ -10,15 +10,15 @@ from typing import Any, Final, NamedTuple
 from pydantic_core import from_json
 
 from coilclaw.bridge.answers import Refusal
+from coilclaw.bridge.approval_gate import ApprovalGate, Denied, Permission, denied_by_person
 from coilclaw.bridge.arguments import bind, validate
-from coilclaw.bridge.asking import Asking, Denied, Leave, denied_by_person
+from coilclaw.bridge.call_receipts import bounded, following, refused
 from coilclaw.bridge.calls import Admitted, Call, PriorCall, call_id
-from coilclaw.bridge.identity import Divergence, Identity, call_difference
-from coilclaw.bridge.kept import KeptBytes, is_small, prefix_facts, size_facts
+from coilclaw.bridge.evidence_budget import EvidenceBudget, is_small, prefix_facts, size_facts
+from coilclaw.bridge.identified_call import Divergence, Identity, call_difference
 from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
 from coilclaw.bridge.registry import Registry
-from coilclaw.bridge.surroundings import Surroundings
-from coilclaw.bridge.trail import bounded, following, refused
+from coilclaw.bridge.services import Services
 from coilclaw.policy import Question, judge, runs_facts
 from coilclaw.receipts import Draft, Row, digest, now
 from coilclaw.sandbox import Abandoned, Deadline, Failed, Limits, RunEnded, SnippetError
@@ -94,9 +94,9 @@ class Admission:
     """Admits the calls of one run. Whatever it refuses has its receipts when `Refusal` is raised."""
 
     def __init__(
-        self, surroundings: Surroundings, registry: Registry, run: RunFacts, context: Context, ended: Ended, pins: Pins
+        self, services: Services, registry: Registry, run: RunFacts, context: Context, ended: Ended, pins: Pins
     ) -> None:
-        self._around = surroundings
+        self._around = services
         self._registry = registry
         self._run = run
         self._prior = dict(run.prior)
@@ -105,8 +105,8 @@ class Admission:
         self._pins = pins
         self._unknown = run.unknown
         self._outright: dict[tuple[str, str], str | None] = {}
-        self.asking = Asking(surroundings, run.deadline)
-        self.kept = KeptBytes(run.limits.kept_bytes, run.kept)
+        self.asking = ApprovalGate(services, run.deadline)
+        self.kept = EvidenceBudget(run.limits.kept_bytes, run.kept)
         self.unmet: set[str] = set()
 
     def identify(self, name: str, sent: bytes, line: int, number: int, *, stops: bool) -> Identity:
@@ -276,9 +276,9 @@ class Admission:
             started = following(requested, "tool.call.started", "allowed", now(), {})
             return asked._replace(draft=started, durable=risk is not Risk.READ)
         self._write_question(asked)
-        leave = self._leave(asked, risk, reason, identity.kept, requested)
-        started = following(requested, "tool.call.started", "allowed", now(), leave.facts)
-        return asked._replace(draft=started, before=leave.drafts, rows=leave.rows, contents=None)
+        permission = self._permission(asked, risk, reason, identity.kept, requested)
+        started = following(requested, "tool.call.started", "allowed", now(), permission.facts)
+        return asked._replace(draft=started, before=permission.drafts, rows=permission.rows, contents=None)
 
     def stopped(self) -> Refusal | None:
         """The refusal every call gets while the operator has stopped everything."""
@@ -318,7 +318,7 @@ class Admission:
             shown[digest(runs)] = runs
         return shown
 
-    def _leave(self, asked: Admitted, risk: Risk, reason: str, arguments: bytes, requested: Draft) -> Leave:
+    def _permission(self, asked: Admitted, risk: Risk, reason: str, arguments: bytes, requested: Draft) -> Permission:
         call, tool = asked.call, asked.tool
         before = self._prior.get(call.number)
         # Should it be decided again, then without being requested again.
@@ -343,7 +343,7 @@ class Admission:
             runs=asked.runs,
         )
         try:
-            return self.asking.leave(question, requested)
+            return self.asking.permission(question, requested)
         except Denied as denied:
             if denied.refusal.code == "approval_required":
                 self.unmet.add("approval_required")
@@ -403,12 +403,12 @@ class Admission:
         )
         # What it stands for may be something else by now, and whoever says "again" has not seen that.
         same = same and asked.runs is None
-        leave = Leave()
+        permission = Permission()
         if decision is Decision.ASK and not same:
             self._write_question(asked)
-            leave = self._leave(asked, risk, reason, identity.kept, requested)
-        started = following(requested, "tool.call.started", "allowed", now(), {**decided, **leave.facts})
-        return asked._replace(draft=started, before=leave.drafts, rows=leave.rows)
+            permission = self._permission(asked, risk, reason, identity.kept, requested)
+        started = following(requested, "tool.call.started", "allowed", now(), {**decided, **permission.facts})
+        return asked._replace(draft=started, before=permission.drafts, rows=permission.rows)
 
     def _classify(self, asked: Admitted, identity: Identity) -> tuple[Admitted, Risk | Forbid]:
         """Let the tool judge this call, for a moment: a tool's code must not hold up the decision about it."""

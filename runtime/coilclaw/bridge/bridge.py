@@ -21,17 +21,17 @@ from pydantic_core import to_json
 
 from coilclaw.bridge.admission import Admission, OutcomeUnknown, Rehearsed, RunFacts
 from coilclaw.bridge.answers import TOO_MANY_ANSWERS, Refusal, failure, success
-from coilclaw.bridge.asking import Waiting
+from coilclaw.bridge.approval_gate import Waiting
+from coilclaw.bridge.call_receipts import bounded, following, refused
 from coilclaw.bridge.calls import Admitted, Call
+from coilclaw.bridge.estop_watch import EstopWatch
+from coilclaw.bridge.evidence_budget import prefix_facts
 from coilclaw.bridge.execution import crashed, execute
 from coilclaw.bridge.journal import Journal, Known
-from coilclaw.bridge.kept import prefix_facts
 from coilclaw.bridge.preflight import check_calls
 from coilclaw.bridge.redaction import Redaction
 from coilclaw.bridge.registry import Registry
-from coilclaw.bridge.stopping import StopWatch
-from coilclaw.bridge.surroundings import Surroundings
-from coilclaw.bridge.trail import bounded, following, refused
+from coilclaw.bridge.services import Services
 from coilclaw.receipts import Conflict, Draft, LogUnwritable, Row, digest, now
 from coilclaw.sandbox import POLL_SECONDS, Cancelled, Crashed, OutputExceeded, RunEnded, Suspended
 from coilclaw.sdk import OperatorError, Tool, ToolContext
@@ -59,14 +59,14 @@ class Bridge:
 
     def __init__(
         self,
-        surroundings: Surroundings,
+        services: Services,
         registry: Registry,
         run: RunFacts,
         *,
         journal: Journal | None = None,
         show: Callable[[int, str], None] = lambda stream, text: None,
     ) -> None:
-        self._around = surroundings
+        self._around = services
         self._registry = registry
         self._run = run
         self._deadline = run.deadline
@@ -74,7 +74,7 @@ class Bridge:
         self._show = show
         self.issued = 0
         self.admission = Admission(
-            surroundings, registry, run, self._context, self._refusal_rows, journal.pins if journal else dict
+            services, registry, run, self._context, self._refusal_rows, journal.pins if journal else dict
         )
         self._written = 0
         self._output: list[str] = []
@@ -89,7 +89,7 @@ class Bridge:
         self._writing = 0
         self._undelivered = 0
         self._untouched = True
-        self._stop = StopWatch(surroundings, run.deadline, self._tools_under_way)
+        self._stop = EstopWatch(services, run.deadline, self._tools_under_way)
         self.unknown: Call | None = None
         """The call whose outcome nobody knows, if the run waits for a person to decide about it."""
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from coilclaw.bridge.answers import Refusal
+from coilclaw.bridge.call_receipts import bounded
 from coilclaw.bridge.calls import Admitted
 from coilclaw.bridge.handlers import LoopBlocked
 from coilclaw.bridge.invocation import BadOutput, invoke, invoke_async, serialised
-from coilclaw.bridge.surroundings import Surroundings
-from coilclaw.bridge.trail import bounded
+from coilclaw.bridge.services import Services
 from coilclaw.sandbox import Abandoned, Deadline
 from coilclaw.sdk import Tool, ToolFailure
 from coilclaw.sdk.errors import crash_of, failing_of
@@ -19,9 +19,7 @@ from coilclaw.sdk.errors import crash_of, failing_of
 __all__ = ["crashed", "execute"]
 
 
-def execute(
-    admitted: Admitted, around: Surroundings, deadline: Deadline, given_up: Callable[[], Refusal | None]
-) -> bytes:
+def execute(admitted: Admitted, around: Services, deadline: Deadline, given_up: Callable[[], Refusal | None]) -> bytes:
     """Return the JSON of what the handler returned, bounded and without secrets. Raises `Refusal` for any other end."""
     tool, context = admitted.tool, admitted.context
     seconds = tool.timeout_seconds or around.tool_seconds

@@ -24,7 +24,7 @@ from coilclaw.receipts import DamagedReceipt, Row, digest
 from coilclaw.sandbox import RunClock
 from coilclaw.store import Database, Migration
 
-__all__ = ["JOURNAL", "Delivery", "Heard", "Journal", "Known", "Recorded", "read_journal"]
+__all__ = ["JOURNAL", "Delivery", "DeliveryDigest", "Journal", "Known", "Recorded", "read_journal"]
 
 JOURNAL: Final = Migration(
     name="run-journal",
@@ -82,7 +82,7 @@ class Recorded:
 
     answers: Mapping[int, Known]
     deliveries: Sequence[Delivery]
-    heard: Heard
+    heard: DeliveryDigest
     marks: Sequence[str]
     """What `Journal.mark` was before the first delivery and after each."""
     rows: int
@@ -109,7 +109,7 @@ class Recorded:
         return found
 
 
-class Heard:
+class DeliveryDigest:
     """A running digest of the deliveries: a receipt that names its mark pins down all that came before."""
 
     __slots__ = ("_digest", "position")
@@ -140,7 +140,7 @@ class Journal:
     def __init__(self, run_id: str, fence: int, clock: RunClock, recorded: Recorded | None = None) -> None:
         self._run_id = run_id
         self.fence = fence
-        self._heard = recorded.heard if recorded is not None else Heard()
+        self._heard = recorded.heard if recorded is not None else DeliveryDigest()
         self._answers: dict[int, Known] = dict(recorded.answers) if recorded is not None else {}
         self._looks = 0
         self.clock = clock
@@ -200,7 +200,7 @@ def read_journal(database: Database, run_id: str) -> Recorded:
     """The journal of a run, from its beginning. Raises ValueError if it is none."""
     answers: dict[int, Known] = {}
     deliveries: list[Delivery] = []
-    heard = Heard()
+    heard = DeliveryDigest()
     marks = [heard.mark]
     rows = database.read("SELECT kind, key, body FROM journal WHERE run_id = ? ORDER BY kind, key", (run_id,))
     for kind, key, body in rows:

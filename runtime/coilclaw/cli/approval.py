@@ -1,4 +1,4 @@
-"""Asking the person at the terminal."""
+"""Ask the person at the terminal."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ from coilclaw.cli.run_report import workspace_option
 from coilclaw.cli.showing_approval import approval_rows, full_facts, show_approval, workspace_of
 from coilclaw.cli.terminal import say, say_json, styled
 from coilclaw.cli.windows import DEFAULT_USES, MOST_USES, revoke, tell_window, window_arguments, window_seconds, windows
-from coilclaw.policy import Approval, Grant
-from coilclaw.runs import standing
+from coilclaw.policy import Approval, Window
+from coilclaw.runs import find_run
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name
 
@@ -138,7 +138,7 @@ def approve(
         decided = evidence.book.decide(asked.id, granted=True, decided_by=this_person())
         grant = None
         if seconds is not None:
-            place = standing(evidence.database, asked.run_id).header.workspace
+            place = find_run(evidence.database, asked.run_id).header.workspace
             grant = evidence.book.open_window(
                 asked.of_tool, place, narrowed, uses=uses or DEFAULT_USES, seconds=seconds, granted_by=this_person()
             )
@@ -186,7 +186,7 @@ def deny(
 
 
 def _pending(evidence: Evidence, run_id: str) -> list[Approval]:
-    known = standing(evidence.database, run_id)
+    known = find_run(evidence.database, run_id)
     found = pending_of(evidence, run_id)
     if not found:
         raise OperatorError(
@@ -199,7 +199,7 @@ def _pending(evidence: Evidence, run_id: str) -> list[Approval]:
 def _open_question(evidence: Evidence, approval_id: str) -> Approval:
     """The question, if an answer to it could still matter."""
     asked = evidence.book.get(approval_id)
-    status = standing(evidence.database, asked.run_id).status
+    status = find_run(evidence.database, asked.run_id).status
     if asked.status == "pending" and status not in ("running", "suspended"):
         raise OperatorError(
             f"{asked.run_id}, which asked for {asked.id}, is over ({status})",
@@ -220,9 +220,9 @@ def _tell(decided: Approval, word: str) -> None:
     say(f"{word} {decided.id} as {who}: {as_name(decided.tool)}, {as_name(decided.run_id)}", err=True)
 
 
-def _may_go_on(evidence: Evidence, decided: Approval, grant: Grant | None) -> bool:
+def _may_go_on(evidence: Evidence, decided: Approval, grant: Window | None) -> bool:
     """Whether the run can be resumed here and now; says why not."""
-    known = standing(evidence.database, decided.run_id)
+    known = find_run(evidence.database, decided.run_id)
     if not known.is_waiting:
         say(f"{decided.run_id} goes on in the process that waits for it.", err=True)
         return False

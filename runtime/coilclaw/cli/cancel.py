@@ -8,7 +8,7 @@ from coilclaw.cli.composition import open_evidence, settings_for
 from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import say, say_json
 from coilclaw.cli.windows import tell_left_open
-from coilclaw.runs import cancel_run, standing
+from coilclaw.runs import cancel_run, find_run
 from coilclaw.sdk.legible import as_name
 
 __all__ = ["cancel"]
@@ -23,7 +23,7 @@ def cancel(run_id: str, as_json: bool) -> None:
     A run that is under way is cancelled with Ctrl-C where it runs.
     """
     with open_evidence(settings_for()) as evidence:
-        workspace = standing(evidence.database, run_id).header.workspace
+        workspace = find_run(evidence.database, run_id).header.workspace
         cancel_run(evidence.database, evidence.log, evidence.book, run_id, decided_by=this_person())
         still_open = evidence.book.windows()
     if as_json:

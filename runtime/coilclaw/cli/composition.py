@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from coilclaw.bridge import JOURNAL, Handlers, Registry, Surroundings
+from coilclaw.bridge import JOURNAL, Handlers, Registry, Services
 from coilclaw.cli.terminal import say, say_progress, warn
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Config, SecretStore, Settings, load_settings
-from coilclaw.policy import APPROVALS, ApprovalBook, Approver, Autonomy, EmergencyStop, NobodyToAsk, Policy
+from coilclaw.policy import APPROVALS, ApprovalStore, Approver, Autonomy, EmergencyStop, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS as RECEIPTS
 from coilclaw.receipts import Draft, ReceiptLog, found_log, now, refuse_without_log
 from coilclaw.receipts import restart_log as begin_in_place
@@ -60,7 +60,7 @@ class Evidence:
     database: Database
     log: ReceiptLog
     ledger: TrustLedger
-    book: ApprovalBook
+    book: ApprovalStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +146,7 @@ def open_evidence(settings: Settings, deadline: Deadline | None = None) -> Itera
             database=database,
             log=log,
             ledger=TrustLedger(database, log, root),
-            book=ApprovalBook(database, log),
+            book=ApprovalStore(database, log),
         )
 
 
@@ -188,7 +188,7 @@ def open_parts(
             warn(f"{stopped}. Every call is refused until `coilclaw estop --clear`.")
         handlers = Handlers()
         stack.callback(handlers.close)
-        surroundings = Surroundings(
+        services = Services(
             log=evidence.log,
             database=evidence.database,
             book=evidence.book if may_wait else None,
@@ -210,7 +210,7 @@ def open_parts(
             settings=settings,
             evidence=evidence,
             toolbox=toolbox,
-            runtime=Runtime(surroundings),
+            runtime=Runtime(services),
         )
 
 

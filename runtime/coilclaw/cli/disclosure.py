@@ -11,7 +11,7 @@ from coilclaw.cli.composition import Evidence
 from coilclaw.cli.terminal import say
 from coilclaw.policy import Approval
 from coilclaw.receipts import ReceiptLog
-from coilclaw.runs import NoSuchRun, standing
+from coilclaw.runs import NoSuchRun, find_run
 from coilclaw.sdk import Risk
 from coilclaw.sdk.legible import as_name, one_line
 
@@ -119,7 +119,7 @@ def short_arguments(arguments: Any) -> str:
 
 def _is_over(evidence: Evidence, run_id: str) -> bool:
     try:
-        return standing(evidence.database, run_id).status not in ("running", "suspended")
+        return find_run(evidence.database, run_id).status not in ("running", "suspended")
     except NoSuchRun:
         return True
 

@@ -15,7 +15,7 @@ import click
 from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.config import home_folder, load_settings
-from coilclaw.policy import EmergencyStop, Stop
+from coilclaw.policy import EmergencyStop, StopState
 from coilclaw.receipts import Draft, now
 from coilclaw.sdk import CoilClawError, OperatorError
 from coilclaw.sdk.legible import as_name, one_line
@@ -107,7 +107,7 @@ def _record(draft: Draft) -> str:
         return log.append(draft)[0]
 
 
-def _object(stop: EmergencyStop, found: Stop | None, **more: Any) -> dict[str, Any]:
+def _object(stop: EmergencyStop, found: StopState | None, **more: Any) -> dict[str, Any]:
     return {
         "stopped": found is not None,
         "path": str(stop.path),

@@ -21,7 +21,7 @@ from coilclaw.cli.composition import (
 from coilclaw.cli.terminal import json_value, say, say_json, say_wrapped
 from coilclaw.cli.windows import window_facts
 from coilclaw.config import Settings
-from coilclaw.policy import CallOfTool, Explanation, Grant, classify
+from coilclaw.policy import CallOfTool, Explanation, Window, classify
 from coilclaw.sdk import Decision, Tool, ToolContext
 from coilclaw.sdk.legible import as_name, one_line
 
@@ -107,7 +107,7 @@ def _explained(settings: Settings, tool: Tool, given: dict[str, Any] | None, cha
     return rules.explain(tool, classified, given, channel, input=input)
 
 
-def _open_window(settings: Settings, tool: Tool, given: dict[str, Any] | None) -> Grant | None:
+def _open_window(settings: Settings, tool: Tool, given: dict[str, Any] | None) -> Window | None:
     """The window that would let the call through; without arguments, one that lets some calls of the tool through."""
     if not settings.config.receipts.path.exists():
         return None

@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from coilclaw.bridge import Handlers, Registry, Surroundings
+from coilclaw.bridge import Handlers, Registry, Services
 from coilclaw.cli.composition import make_engine, make_policy, make_secrets, open_evidence, settings_for
 from coilclaw.cli.run_report import Display
 from coilclaw.cli.terminal import counted, say, say_json, styled
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Settings
 from coilclaw.policy import NobodyToAsk
-from coilclaw.runs import Comparison, Runtime, Stop
+from coilclaw.runs import Breakpoint, Comparison, Runtime
 from coilclaw.sandbox import Deadline
 from coilclaw.sdk.legible import as_name, one_line
 
@@ -63,7 +63,7 @@ def _opened(settings: Settings) -> Iterator[tuple[Runtime, Registry]]:
         toolbox.refresh()
         handlers = Handlers()
         stack.callback(handlers.close)
-        surroundings = Surroundings(
+        services = Services(
             log=evidence.log,
             database=evidence.database,
             policy=policy,
@@ -72,7 +72,7 @@ def _opened(settings: Settings) -> Iterator[tuple[Runtime, Registry]]:
             workspace=settings.config.workspace_dir.resolve(),
             secret=make_secrets(settings).get,
         )
-        yield Runtime(surroundings), toolbox.registry
+        yield Runtime(services), toolbox.registry
 
 
 def _ignore(stream: int, text: str) -> None:
@@ -111,7 +111,7 @@ def _print(comparison: Comparison) -> None:
         say(f"Note: {one_line(comparison.note)}", err=True)
 
 
-def _print_stop(stop: Stop) -> None:
+def _print_stop(stop: Breakpoint) -> None:
     where = f", line {stop.line}: {as_name(stop.tool)} {one_line(stop.arguments)}"
     say(styled(f"Stopped at call {stop.call}", bold=True), where)
     if stop.frames is None:

@@ -14,7 +14,7 @@ from coilclaw.cli.paging import chosen
 from coilclaw.cli.run_report import Display, RunEnd, run_end, show_end, tell_waiting, workspace_option
 from coilclaw.cli.waiting import open_waiting
 from coilclaw.config import Settings
-from coilclaw.runs import RunReport, standing
+from coilclaw.runs import RunReport, find_run
 from coilclaw.sandbox import Deadline, Engine
 
 __all__ = ["resume", "resume_run"]
@@ -68,7 +68,7 @@ def resume_run(
     """Go on with a run, print how it ended, and end the command."""
     deadline = Deadline(timeout or settings.config.limits.seconds)
     with open_waiting(settings, deadline, yes=yes, wait=wait, options=workspace_option(workspace)) as parts:
-        limits = standing(parts.evidence.database, run_id).header.run_limits()
+        limits = find_run(parts.evidence.database, run_id).header.run_limits()
         deadline.seconds = timeout or limits.seconds
         show_diagnostics(parts.registry)
         gc.freeze()

@@ -14,7 +14,7 @@ from coilclaw.cli.disclosure import approval_facts, shown_risk
 from coilclaw.cli.paging import Row, say_rows
 from coilclaw.evidence import activity_of
 from coilclaw.policy import Approval
-from coilclaw.runs import standing
+from coilclaw.runs import find_run
 from coilclaw.sdk.legible import as_name, legible_line, one_line
 
 __all__ = ["approval_rows", "full_facts", "show_approval", "workspace_of"]
@@ -26,7 +26,7 @@ _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 def full_facts(evidence: Evidence, approval: Approval) -> dict[str, Any]:
     """The question with its run."""
-    known = standing(evidence.database, approval.run_id)
+    known = find_run(evidence.database, approval.run_id)
     source = evidence.log.contents(known.header.code_hash) if known.header.kind == "snippet" else None
     receipts = [each for each in evidence.log.of_run(approval.run_id) if each.seq >= known.first_seq]
     return {
@@ -41,7 +41,7 @@ def full_facts(evidence: Evidence, approval: Approval) -> dict[str, Any]:
 
 def workspace_of(evidence: Evidence, approval: Approval) -> Path | None:
     """The workspace whose files the call would change."""
-    place = standing(evidence.database, approval.run_id).header.workspace
+    place = find_run(evidence.database, approval.run_id).header.workspace
     return Path(place) if place else None
 
 

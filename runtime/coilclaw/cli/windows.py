@@ -13,7 +13,7 @@ from coilclaw.cli.composition import open_evidence, settings_for
 from coilclaw.cli.disclosure import short_arguments
 from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import counted, json_value, say, say_json
-from coilclaw.policy import LONGEST_WINDOW_SECONDS, Grant
+from coilclaw.policy import LONGEST_WINDOW_SECONDS, Window
 from coilclaw.receipts import contents_json
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name, one_line
@@ -68,7 +68,7 @@ def revoke(window_id: str, as_json: bool) -> None:
     say(f"Closed {closed.id}: {as_name(closed.tool)}", err=True)
 
 
-def window_facts(grant: Grant) -> dict[str, Any]:
+def window_facts(grant: Window) -> dict[str, Any]:
     """A window, for a program."""
     return {
         "id": grant.id,
@@ -83,14 +83,14 @@ def window_facts(grant: Grant) -> dict[str, Any]:
     }
 
 
-def tell_window(grant: Grant, seconds: int) -> None:
+def tell_window(grant: Window, seconds: int) -> None:
     """Say on stderr what was opened."""
     calls = counted(grant.uses_left, "call")
     say(f"Window {grant.id}: up to {calls} of {as_name(grant.tool)}{_narrowed(grant)} for {seconds} s", err=True)
     say(f"To close it early: coilclaw approval revoke {grant.id}", err=True)
 
 
-def tell_left_open(grants: Iterable[Grant], workspace: str) -> None:
+def tell_left_open(grants: Iterable[Window], workspace: str) -> None:
     """Say on stderr which windows of a workspace stay open though a run in it has ended."""
     for each in grants:
         if each.workspace == workspace:
@@ -141,7 +141,7 @@ def window_arguments(where: tuple[str, ...], arguments: Any) -> dict[str, Any]:
     return narrowed
 
 
-def _narrowed(grant: Grant) -> str:
+def _narrowed(grant: Window) -> str:
     if not grant.arguments:
         return " with any arguments"
     return f" with {one_line(json.dumps(dict(grant.arguments), ensure_ascii=False))}"

@@ -1,12 +1,19 @@
 """Policy: rules, autonomy, classification and approval."""
 
-from coilclaw.policy.approval import Answer, ApproveAll, Approver, NobodyToAsk, Question
-from coilclaw.policy.approvals import APPROVALS, LONGEST_WINDOW_SECONDS, Approval, ApprovalBook, denial, runs_facts
+from coilclaw.policy.approval_store import (
+    APPROVALS,
+    LONGEST_WINDOW_SECONDS,
+    Approval,
+    ApprovalStore,
+    denial,
+    runs_facts,
+)
+from coilclaw.policy.approver import Answer, ApproveAll, Approver, NobodyToAsk, Question
 from coilclaw.policy.classification import classify, judge
 from coilclaw.policy.constraints import Constraint, Problem, read_constraint
-from coilclaw.policy.decisions import CallOfTool, Grant
+from coilclaw.policy.decisions import CallOfTool, Window
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
-from coilclaw.policy.estop import EmergencyStop, Stop
+from coilclaw.policy.estop import EmergencyStop, StopState
 from coilclaw.policy.examples import Example, problem_with_example
 from coilclaw.policy.explanation import Explanation, Opinion, Verdict
 from coilclaw.policy.policy import Autonomy, Policy
@@ -18,7 +25,7 @@ __all__ = [
     "AlreadyDecided",
     "Answer",
     "Approval",
-    "ApprovalBook",
+    "ApprovalStore",
     "ApproveAll",
     "Approver",
     "Autonomy",
@@ -28,7 +35,6 @@ __all__ = [
     "EmergencyStop",
     "Example",
     "Explanation",
-    "Grant",
     "NoSuchApproval",
     "NoSuchWindow",
     "NobodyToAsk",
@@ -37,8 +43,9 @@ __all__ = [
     "Problem",
     "Question",
     "Rule",
-    "Stop",
+    "StopState",
     "Verdict",
+    "Window",
     "classify",
     "denial",
     "judge",

@@ -19,7 +19,7 @@ from pydantic_core import from_json
 from coilclaw.receipts import DamagedReceipt, ReceiptLog, contents_json
 from coilclaw.trust import this_boot
 
-__all__ = ["CallOfTool", "Decisions", "Grant", "Standpoint", "boot_seconds"]
+__all__ = ["CallOfTool", "Decisions", "Standpoint", "Window", "boot_seconds"]
 
 _TIMESTAMP: Final = b'"timestamp":"'
 _WITH_APPROVAL: Final = b'"approval":"'
@@ -42,7 +42,7 @@ class CallOfTool(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grant:
+class Window:
     """A window: leave for calls of one tool, for a short time and a number of uses.
 
     It holds in one workspace, for one version of the tool and under one policy: those of the call it was opened from.
@@ -83,7 +83,7 @@ class Decisions:
     def __init__(self, log: ReceiptLog, after: int) -> None:
         self._tail = log.tail(after)
         self.after = after
-        self.windows: dict[str, Grant] = {}
+        self.windows: dict[str, Window] = {}
         """Windows that were opened, and not closed since."""
         self.uses: Counter[str] = Counter()
         """How often each window was used."""
@@ -146,9 +146,9 @@ def boot_seconds() -> int:
     return int(time.monotonic() if clock is None else time.clock_gettime(clock))
 
 
-def _window(fields: dict[str, Any]) -> Grant:
+def _window(fields: dict[str, Any]) -> Window:
     payload = fields["payload"]
-    return Grant(
+    return Window(
         id=payload["grant"],
         tool=fields["tool"],
         tool_version=fields["tool_version"],

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["EmergencyStop", "Stop"]
+__all__ = ["EmergencyStop", "StopState"]
 
 _MOST_BYTES: Final = 16 * 1024
 _LONGEST_REASON: Final = 500
@@ -25,7 +25,7 @@ _LONGEST_WORD: Final = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stop:
+class StopState:
     """A stop that is set, as far as its file tells."""
 
     when: str | None = None
@@ -55,18 +55,18 @@ class EmergencyStop:
         found = self.found()
         return None if found is None else str(found)
 
-    def found(self) -> Stop | None:
+    def found(self) -> StopState | None:
         """The stop that is set, or None. In doubt it is set."""
         try:
             os.lstat(self._name)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            return Stop(reason=f"{self._name} cannot be looked at ({type(error).__name__})")
+            return StopState(reason=f"{self._name} cannot be looked at ({type(error).__name__})")
         try:
             return self._read()
         except Exception:  # Whatever is wrong with its content, it is there.
-            return Stop(reason=f"{self._name} is there, and does not say why")
+            return StopState(reason=f"{self._name} is there, and does not say why")
 
     def set(self, *, who: str, reason: str | None, when: str) -> bool:
         """Stop everything; False if it was stopped already. Raises OperatorError if it is not stopped after this.
@@ -109,7 +109,7 @@ class EmergencyStop:
         self._sync_folder()
         return True
 
-    def _read(self) -> Stop:
+    def _read(self) -> StopState:
         # A link is not followed, and a pipe is not waited for.
         descriptor = os.open(self._name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -118,7 +118,7 @@ class EmergencyStop:
             content: dict[str, Any] = json.loads(os.read(descriptor, _MOST_BYTES))
         finally:
             os.close(descriptor)
-        return Stop(
+        return StopState(
             when=_clean(content["when"], _LONGEST_WORD),
             who=_clean(content["who"], _LONGEST_WORD),
             reason=_clean(content["reason"], _LONGEST_REASON),

@@ -1,4 +1,4 @@
-"""Beginning a receipt log, and noticing that the log of a key is gone.
+"""RunOrigin a receipt log, and noticing that the log of a key is gone.
 
 The head of a log is on disk before its key is. So a key without a log means that somebody took the log away, and
 never that a process died while it began one: such a beginning leaves a head without a key, and is begun again.

@@ -1,16 +1,17 @@
 """Run lifecycle."""
 
+from coilclaw.runs.breakpoint import Breakpoint, Frame, Variable
 from coilclaw.runs.cancellation import cancel_run
 from coilclaw.runs.comparison import Comparison, Difference
 from coilclaw.runs.errors import NoSuchRun, NotCancellable, NotResumable
-from coilclaw.runs.header import Standing, standing
 from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedCall, PlanNotUsable, Rehearsal
 from coilclaw.runs.report import RunReport, error_of
+from coilclaw.runs.run_store import RunRecord, find_run
 from coilclaw.runs.runtime import Runtime
-from coilclaw.runs.stop import Frame, Stop, Variable
 
 __all__ = [
     "ApprovedPlan",
+    "Breakpoint",
     "Comparison",
     "Difference",
     "Frame",
@@ -21,12 +22,11 @@ __all__ = [
     "PlanNotUsable",
     "PlannedCall",
     "Rehearsal",
+    "RunRecord",
     "RunReport",
     "Runtime",
-    "Standing",
-    "Stop",
     "Variable",
     "cancel_run",
     "error_of",
-    "standing",
+    "find_run",
 ]

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from coilclaw.policy import ApprovalBook
+from coilclaw.policy import ApprovalStore
 from coilclaw.receipts import Conflict, Draft, ReceiptLog, now
 from coilclaw.runs.errors import NotCancellable
-from coilclaw.runs.header import call_off, standing
+from coilclaw.runs.run_store import call_off, find_run
 from coilclaw.store import Database
 
 __all__ = ["cancel_run"]
 
 
-def cancel_run(database: Database, log: ReceiptLog, book: ApprovalBook, run_id: str, *, decided_by: str) -> None:
+def cancel_run(database: Database, log: ReceiptLog, book: ApprovalStore, run_id: str, *, decided_by: str) -> None:
     """End a run that nobody is to go on with. What it still asked is void, and its calls are denied.
 
     Raises NotCancellable for a run that is over, or under way in a process: only that process can end it.
     """
-    known = standing(database, run_id)
+    known = find_run(database, run_id)
     if not known.is_waiting:
         under_way = known.status == "running"
         state = "is under way in another process" if under_way else f"is over ({known.status})"

@@ -9,9 +9,9 @@ from typing import Final, Literal, TypeAlias
 
 from coilclaw.bridge import PriorCall
 from coilclaw.receipts import digest
+from coilclaw.runs.breakpoint import Breakpoint
+from coilclaw.runs.call_history import Event
 from coilclaw.runs.report import error_of, value_digest
-from coilclaw.runs.stop import Stop
-from coilclaw.runs.testimony import Event
 from coilclaw.sandbox import Completed, Diverged, Outcome
 
 __all__ = ["Comparison", "Difference", "FormerRun", "compared", "difference_of", "doubted"]
@@ -48,7 +48,7 @@ class Comparison:
     compared: tuple[str, ...]
     difference: Difference | None = None
     note: str | None = None
-    stop: Stop | None = None
+    stop: Breakpoint | None = None
 
     @property
     def identical(self) -> bool:
@@ -90,7 +90,7 @@ def difference_of(outcome: Diverged) -> Difference:
 
 
 def compared(
-    former: FormerRun, outcome: Outcome, calls: int, found: Difference | None, stop: Stop | None
+    former: FormerRun, outcome: Outcome, calls: int, found: Difference | None, stop: Breakpoint | None
 ) -> Comparison:
     """The verdict: whether calls, end, output and value are what they were."""
     aspects: tuple[str, ...] = ("calls",)

@@ -16,8 +16,8 @@ from pydantic_core import from_json
 
 from coilclaw.bridge import Known, PriorCall, Recorded, read_journal
 from coilclaw.receipts import Head, digest
-from coilclaw.runs.header import Standing
-from coilclaw.runs.testimony import CallTold, Event, Testimony, read_testimony
+from coilclaw.runs.call_history import CallHistory, Event, RecordedCall, read_call_history
+from coilclaw.runs.run_store import RunRecord
 from coilclaw.store import Database
 
 __all__ = ["History", "kept_so_far", "read_history"]
@@ -44,13 +44,13 @@ class History:
     """The last receipt of the log when this was read, whoever's it was."""
 
 
-def read_history(database: Database, known: Standing, head: Head, *, resumed: bool) -> History:
+def read_history(database: Database, known: RunRecord, head: Head, *, resumed: bool) -> History:
     """Receipts and journal of a run; `resumed` if the last receipt says that it is being resumed right now.
 
     `head` is the sealed end of the log: without it, whoever rewrites everything could not be told from the log.
     Raises DamagedReceipt or ValueError if one of the two is no longer what was written.
     """
-    testimony = read_testimony(database, known.run_id, known.first_seq, head)
+    testimony = read_call_history(database, known.run_id, known.first_seq, head)
     recorded = read_journal(database, known.run_id)
     return History(
         recorded=recorded,
@@ -61,7 +61,7 @@ def read_history(database: Database, known: Standing, head: Head, *, resumed: bo
     )
 
 
-def kept_so_far(database: Database, known: Standing, calls: Mapping[int, PriorCall]) -> list[tuple[str, int]]:
+def kept_so_far(database: Database, known: RunRecord, calls: Mapping[int, PriorCall]) -> list[tuple[str, int]]:
     """Hashes and sizes of what a run has left in the store: once for each time that it left it."""
     kept = [known.header.code_hash, known.header.inputs_hash]
     for call in calls.values():
@@ -72,7 +72,7 @@ def kept_so_far(database: Database, known: Standing, calls: Mapping[int, PriorCa
     return [(each, int(sizes[each])) for each in kept if each in sizes]
 
 
-def _first_doubt(testimony: Testimony, recorded: Recorded, header: str, *, resumed: bool) -> str | None:
+def _first_doubt(testimony: CallHistory, recorded: Recorded, header: str, *, resumed: bool) -> str | None:
     if testimony.header_hashes != [digest(header.encode())]:
         return "the run's header is not the one it began with"
     return (
@@ -82,7 +82,7 @@ def _first_doubt(testimony: Testimony, recorded: Recorded, header: str, *, resum
     )
 
 
-def _other_deliveries(testimony: Testimony, recorded: Recorded, *, resumed: bool) -> str | None:
+def _other_deliveries(testimony: CallHistory, recorded: Recorded, *, resumed: bool) -> str | None:
     marks = set(recorded.marks)
     if not testimony.marks.keys() <= marks:
         number = next(number for mark, number in testimony.marks.items() if mark not in marks)
@@ -94,7 +94,7 @@ def _other_deliveries(testimony: Testimony, recorded: Recorded, *, resumed: bool
     return None
 
 
-def _other_answers(calls: Mapping[int, CallTold], recorded: Recorded) -> str | None:
+def _other_answers(calls: Mapping[int, RecordedCall], recorded: Recorded) -> str | None:
     for number, known in sorted(recorded.answers.items()):
         call = calls.get(number)
         if call is None or not call.asked or not (call.results or call.refusals):
@@ -118,7 +118,7 @@ def _impossible_deliveries(recorded: Recorded) -> str | None:
     return None
 
 
-def _bears_out(call: CallTold, known: Known) -> bool:
+def _bears_out(call: RecordedCall, known: Known) -> bool:
     if known.failure is None:
         return known.result_hash in call.results
     return known.result_hash is None and any(_is_told(known.failure, refusal) for refusal in call.refusals)
@@ -141,7 +141,7 @@ def _shown(message: str) -> str:
     return message.encode("utf-8", "replace").decode()[:2000]
 
 
-def _was_answered(call: CallTold) -> bool:
+def _was_answered(call: RecordedCall) -> bool:
     return bool(call.results) or any(
         refusal.type == "tool.call.failed" and refusal.payload.get("code") not in _UNANSWERED
         for refusal in call.refusals

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from pydantic_core import from_json
 
-from coilclaw.bridge import Repetition
-from coilclaw.runs.header import Header
+from coilclaw.bridge import ReplayHost
+from coilclaw.runs.run_store import RunHeader
 from coilclaw.sandbox import (
     Completed,
     Deadline,
@@ -28,7 +28,7 @@ __all__ = ["Execute", "direct_job", "judged", "snippet_job"]
 Execute: TypeAlias = Callable[[Host, Deadline, RunClock], Outcome]
 
 
-def snippet_job(snippet: Snippet, engine: Engine, limits: Limits, header: Header) -> Execute:
+def snippet_job(snippet: Snippet, engine: Engine, limits: Limits, header: RunHeader) -> Execute:
     def execute(host: Host, deadline: Deadline, clock: RunClock) -> Outcome:
         return engine.execute(snippet, limits, host, deadline, clock.pins(bytes.fromhex(header.seed)))
 
@@ -53,6 +53,6 @@ def judged(execute: Execute) -> Execute:
 
     def execute_judged(host: Host, deadline: Deadline, clock: RunClock) -> Outcome:
         outcome = execute(host, deadline, clock)
-        return host.judged(outcome) if isinstance(host, Repetition) else outcome
+        return host.judged(outcome) if isinstance(host, ReplayHost) else outcome
 
     return execute_judged

@@ -9,9 +9,9 @@ from typing import Literal
 
 from coilclaw.policy import Answer, Approver, Question
 from coilclaw.receipts import ReceiptLog, digest
-from coilclaw.runs.beginning import Beginning
-from coilclaw.runs.header import Header
 from coilclaw.runs.report import RunReport
+from coilclaw.runs.run_origin import RunOrigin
+from coilclaw.runs.run_store import RunHeader
 from coilclaw.sdk import OperatorError, Receipt, Risk
 
 __all__ = ["ApprovedPlan", "Plan", "PlanNotUsable", "PlannedAnswers", "PlannedCall", "Rehearsal", "planned_calls"]
@@ -52,7 +52,7 @@ class Plan:
     """The calls of a rehearsal, and what they hold for."""
 
     rehearsal: str
-    header: Header
+    header: RunHeader
     calls: tuple[PlannedCall, ...]
 
     @property
@@ -79,9 +79,9 @@ class ApprovedPlan:
         self._left = {call.number: call for call in plan.questions}
         self._claimed = False
         # Known before the run begins, so that the yes cannot be meant for another.
-        self.beginning = Beginning(seed=plan.header.seed, clock=plan.header.clock)
+        self.beginning = RunOrigin(seed=plan.header.seed, clock=plan.header.clock)
 
-    def claim(self, header: Header) -> None:
+    def claim(self, header: RunHeader) -> None:
         """The run that carries out the plan begins. Raises PlanNotUsable for a second one, or for another snippet."""
         with self._lock:
             spent, self._claimed = self._claimed, True

@@ -11,19 +11,19 @@ from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
-from coilclaw.bridge import Bridge, Journal, Registry, Repetition, RunFacts, Surroundings
+from coilclaw.bridge import Bridge, Journal, Registry, ReplayHost, RunFacts, Services
 from coilclaw.policy import NobodyToAsk
 from coilclaw.receipts import Conflict, DamagedReceipt, Draft, Row, digest, now
-from coilclaw.runs.beginning import Beginning
 from coilclaw.runs.comparison import Comparison, FormerRun, compared, doubted
 from coilclaw.runs.errors import NotResumable
-from coilclaw.runs.header import Header, Standing, enter, leave, standing, take_over
 from coilclaw.runs.history import History, kept_so_far, read_history
 from coilclaw.runs.jobs import Execute, direct_job, judged, snippet_job
 from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedAnswers, Rehearsal, planned_calls
+from coilclaw.runs.replay_check import ReplayCheck
 from coilclaw.runs.report import RunReport, value_digest
-from coilclaw.runs.sample import stand_in
-from coilclaw.runs.witness import Witness
+from coilclaw.runs.run_origin import RunOrigin
+from coilclaw.runs.run_store import RunHeader, RunRecord, enter, find_run, leave, take_over
+from coilclaw.runs.sample_value import stand_in
 from coilclaw.sandbox import (
     Abandoned,
     Completed,
@@ -61,7 +61,7 @@ class _Session:
     """One stretch of a run in one process."""
 
     run_id: str
-    header: Header
+    header: RunHeader
     fence: int
     started: Draft
     first_receipt: str
@@ -75,8 +75,8 @@ class _Session:
 class Runtime:
     """Starts runs, and goes on with runs that waited. Everything they share is given; nothing here is global."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._around = surroundings
+    def __init__(self, services: Services) -> None:
+        self._around = services
 
     def run(
         self,
@@ -94,7 +94,7 @@ class Runtime:
 
         With `planned`, it carries out the plan that was approved.
         """
-        runtime, began = self, Beginning()
+        runtime, began = self, RunOrigin()
         if planned is not None:
             answers = PlannedAnswers(planned, self._around.approver)
             runtime, began = Runtime(replace(self._around, approver=answers)), planned.beginning
@@ -109,9 +109,9 @@ class Runtime:
         deadline: Deadline | None,
         conversation_id: str | None,
         show: Show,
-        began: Beginning,
+        began: RunOrigin,
         planned: ApprovedPlan | None,
-    ) -> tuple[RunReport, Header]:
+    ) -> tuple[RunReport, RunHeader]:
         source, inputs = snippet.source.encode("utf-8", "replace"), to_json(dict(snippet.inputs))
         header = self._header(
             "snippet", snippet.name, source, inputs, engine.name, engine.build, limits, conversation_id, began
@@ -134,7 +134,7 @@ class Runtime:
     ) -> tuple[Result[Any], RunReport]:
         """Call one tool directly. The same path, the same receipts; only the sandbox is missing."""
         sent = to_json(dict(arguments))
-        began = Beginning()
+        began = RunOrigin()
         header = self._header("direct", tool, tool.encode(), sent, "direct", "direct", limits, conversation_id, began)
         session = self._begin(header, {digest(sent): sent}, registry, limits, deadline, _ignore, began.run_id)
         report = self._finished(session, direct_job(tool, sent))
@@ -211,9 +211,9 @@ class Runtime:
         log, deadline, clock = self._around.log, Deadline(limits.seconds), RunClock(known.header.clock)
         facts = RunFacts(run_id, known.header.conversation_id, limits, deadline)
         bridge = Bridge(self._around, registry, facts, show=show)
-        repetition = Repetition(bridge, past.recorded, past.calls, clock, goes_on=False)
+        repetition = ReplayHost(bridge, past.recorded, past.calls, clock, goes_on=False)
         former = FormerRun(run_id=run_id, calls=past.calls, end=past.end)
-        witness = Witness(repetition, bridge, former, past.recorded.answers, log, limits, until)
+        witness = ReplayCheck(repetition, bridge, former, past.recorded.answers, log, limits, until)
         outcome = witness.judged(self._outcome(lambda: job(witness, deadline, clock), deadline))
         return compared(former, replace(outcome, stdout=bridge.stdout), witness.calls, witness.difference, witness.stop)
 
@@ -231,17 +231,17 @@ class Runtime:
         """Run a snippet with its reads alone: what would change something is answered with a made-up value."""
         # Without a journal, because nobody is to go on with it; without a book, because nobody is asked.
         around = replace(self._around, stand_in=stand_in, database=None, book=None, approver=NobodyToAsk())
-        began, log = Beginning(), around.log
+        began, log = RunOrigin(), around.log
         report, header = Runtime(around)._run(
             snippet, engine, registry, limits, deadline, conversation_id, show, began, None
         )
         calls = planned_calls(log.of_run(report.run_id, since=report.first_receipt or None), log)
         return Rehearsal(report=report, plan=Plan(rehearsal=report.run_id, header=header, calls=calls))
 
-    def _standing(self, run_id: str) -> Standing:
+    def _standing(self, run_id: str) -> RunRecord:
         if self._around.database is None:
             raise NotResumable("this runtime keeps no journals")
-        return standing(self._around.database, run_id)
+        return find_run(self._around.database, run_id)
 
     def _header(
         self,
@@ -253,9 +253,9 @@ class Runtime:
         build: str,
         limits: Limits,
         conversation_id: str | None,
-        began: Beginning,
-    ) -> Header:
-        return Header(
+        began: RunOrigin,
+    ) -> RunHeader:
+        return RunHeader(
             kind=kind,
             name=name.encode("utf-8", "replace").decode(),
             code_hash=digest(source),
@@ -272,7 +272,7 @@ class Runtime:
 
     def _begin(
         self,
-        header: Header,
+        header: RunHeader,
         contents: Mapping[str, bytes],
         registry: Registry,
         limits: Limits,
@@ -326,7 +326,7 @@ class Runtime:
 
     def _repeated(
         self,
-        known: Standing,
+        known: RunRecord,
         past: History | Diverged,
         registry: Registry,
         limits: Limits,
@@ -348,7 +348,7 @@ class Runtime:
         bridge = Bridge(self._around, registry, facts, journal=journal, show=show)
         host: Host = bridge
         if isinstance(past, History):
-            host = Repetition(bridge, past.recorded, past.calls, clock)
+            host = ReplayHost(bridge, past.recorded, past.calls, clock)
         started = Draft("run.resumed", "running", now(), known.run_id, header.conversation_id)
         session = _Session(
             run_id=known.run_id,
@@ -366,7 +366,7 @@ class Runtime:
             return self._closed(session, past, 0.0)
         return session
 
-    def _past(self, known: Standing, *, resumed: bool) -> History | Diverged:
+    def _past(self, known: RunRecord, *, resumed: bool) -> History | Diverged:
         """The journal of a run, if the receipts bear it out."""
         assert self._around.database is not None
         try:
@@ -377,13 +377,13 @@ class Runtime:
             return _diverged(str(error))
         return past if past.doubt is None else _diverged(past.doubt)
 
-    def _is_all(self, past: History, known: Standing, resumed: str) -> bool:
+    def _is_all(self, past: History, known: RunRecord, resumed: str) -> bool:
         """Whether nothing was added between the look at a run and its taking over."""
         assert self._around.database is not None
         ((rows,),) = self._around.database.read("SELECT count(*) FROM journal WHERE run_id = ?", (known.run_id,))
         return int(resumed.rsplit("-", 1)[1]) == past.last_seq + 1 and rows == past.recorded.rows
 
-    def _job(self, known: Standing, engines: Callable[[str], Engine], limits: Limits) -> Execute:
+    def _job(self, known: RunRecord, engines: Callable[[str], Engine], limits: Limits) -> Execute:
         header, log = known.header, self._around.log
         inputs = log.contents(header.inputs_hash)
         if inputs is None:

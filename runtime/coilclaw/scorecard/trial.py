@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from coilclaw.bridge import Handlers, Registry, Surroundings, build_registry
+from coilclaw.bridge import Handlers, Registry, Services, build_registry
 from coilclaw.policy import Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import RunReport, Runtime
@@ -137,9 +137,9 @@ class ProvingGround:
             report=report, shown="".join(shown), receipts=self._log.of_run(report.run_id, since=report.first_receipt)
         )
 
-    def _surroundings(self) -> Surroundings:
+    def _surroundings(self) -> Services:
         credentials: dict[str, Any] = {CREDENTIAL: self.canaries.in_credential}
-        return Surroundings(
+        return Services(
             log=self._log,
             policy=Policy(Autonomy.FULL),
             approver=NobodyToAsk(),

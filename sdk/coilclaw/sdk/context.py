@@ -32,7 +32,7 @@ def _never() -> bool:
 
 
 class ToolContext:
-    """One call's surroundings: who asks, what it may use, and how long it has.
+    """One call's services: who asks, what it may use, and how long it has.
 
     A handler reaches nothing through it that its contract did not declare: `secrets` holds the
     declared names only, and `http` refuses every host that is not listed.

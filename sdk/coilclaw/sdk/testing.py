@@ -167,7 +167,7 @@ def _explained(error: ValidationError, tool: Tool | None = None) -> str:
     return "; ".join(parts)
 
 
-# Surroundings ------------------------------------------------------------------------------------------
+# Services ------------------------------------------------------------------------------------------
 
 
 class RecordingContext(ToolContext):

@@ -41,7 +41,7 @@ def context(workspace: Path, autonomy: str = "full", seconds: float = 15.0, **mo
 
 
 def unjudged(ctx: ToolContext, command: str, seconds: float = 15.0, *, namespace: bool = True) -> Ended:
-    """Run without a verdict: what holds then is held by the surroundings of the programs alone."""
+    """Run without a verdict: what holds then is held by the services of the programs alone."""
     return execute(ctx, parsed(command), (), seconds, namespace=namespace)
 
 

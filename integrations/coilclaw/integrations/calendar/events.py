@@ -33,7 +33,7 @@ _LONGEST_TIMES, _LONGEST_TEXT = 65_536, 20_000
 _SECONDS = 5.0
 _MOST_RULES = 3
 _MOST_PROBLEMS, _MOST_CHANGES, _MOST_LASTING_CHANGES = 20, 500, 20
-# Asking such a zone for an offset takes a thousand times as long as asking one of the database.
+# ApprovalGate such a zone for an offset takes a thousand times as long as asking one of the database.
 _MOST_ZONES, _MOST_ZONE_LINES, _LONGEST_ZONE, _MOST_STEPS_IN_ZONE = 50, 40, 4_000, 5_000
 _DATE = re.compile(r":(\d{8})")
 _DAY = timedelta(days=1)

@@ -6,7 +6,7 @@ import secrets
 import time
 from dataclasses import dataclass, field
 
-__all__ = ["Beginning"]
+__all__ = ["RunOrigin"]
 
 
 def _new_run_id() -> str:
@@ -15,13 +15,13 @@ def _new_run_id() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beginning:
+class RunOrigin:
     """Drawn afresh for every run; a run that carries out a plan has the chance and the time of its rehearsal."""
 
     run_id: str = field(default_factory=_new_run_id)
     seed: str = field(default_factory=lambda: secrets.token_hex(32))
     clock: int = field(default_factory=time.time_ns)
 
-    def again(self) -> Beginning:
+    def again(self) -> RunOrigin:
         """The beginning of another run that sees the same chance and the same time."""
-        return Beginning(seed=self.seed, clock=self.clock)
+        return RunOrigin(seed=self.seed, clock=self.clock)

@@ -1,4 +1,4 @@
-"""Asking a person about a call: now, or later."""
+"""Ask a person about a call: now, or later."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from coilclaw.bridge.answers import Refusal
-from coilclaw.bridge.surroundings import Surroundings
-from coilclaw.bridge.trail import bounded, following
+from coilclaw.bridge.call_receipts import bounded, following
+from coilclaw.bridge.services import Services
 from coilclaw.policy import AlreadyDecided, Answer, Approval, Question, denial, runs_facts
 from coilclaw.receipts import DamagedReceipt, Draft, Row, now
 from coilclaw.sandbox import POLL_SECONDS, Deadline, RunEnded
 
-__all__ = ["Asking", "Denied", "Leave", "Waiting", "denied_by_person"]
+__all__ = ["ApprovalGate", "Denied", "Permission", "Waiting", "denied_by_person"]
 
 _logger = logging.getLogger(__name__)
 
 
-class Leave(NamedTuple):
+class Permission(NamedTuple):
     """A yes: receipts that come before the start, what the start uses up, and what it says of it."""
 
     drafts: tuple[Draft, ...] = ()
@@ -47,14 +47,14 @@ class Waiting(Exception):
         self.question = question
 
 
-class Asking:
+class ApprovalGate:
     """Puts the questions of one run."""
 
-    def __init__(self, surroundings: Surroundings, deadline: Deadline) -> None:
-        self._around = surroundings
+    def __init__(self, services: Services, deadline: Deadline) -> None:
+        self._around = services
         self._deadline = deadline
 
-    def leave(self, question: Question, requested: Draft) -> Leave:
+    def permission(self, question: Question, requested: Draft) -> Permission:
         """What allows this call. Raises `Denied`, or `Waiting` once the question is on disk."""
         book, args_hash = self._around.book, str(requested.args_hash)
         known: Approval | None = None
@@ -70,19 +70,19 @@ class Asking:
                 known = None
             if known is not None and known.status == "granted":
                 self._demand_receipt(known)
-                return Leave((), (book.consume(known),), {"approval": known.id})
+                return Permission((), (book.consume(known),), {"approval": known.id})
             if known is not None and known.status != "pending":
                 known = None
             # After the answer to this very call, which would otherwise be left over while a window is used up.
             if grant := book.usable(question.of_tool, str(self._around.workspace), question.arguments):
                 facts = {"decision": "window", "grant": grant.id, "decided_by": bounded(grant.granted_by), **bound}
                 rows = [book.use(grant)] + ([book.answered_here(known, grant.granted_by)] if known else [])
-                return Leave((following(requested, "tool.call.approved", "allowed", now(), facts),), tuple(rows))
+                return Permission((following(requested, "tool.call.approved", "allowed", now(), facts),), tuple(rows))
         answer = self._put(question)
         decided = {"decision": answer.decision, "decided_by": bounded(answer.decided_by), **bound}
         if answer.decision == "allow-once":
             here = (book.answered_here(known, answer.decided_by),) if book is not None and known is not None else ()
-            return Leave((following(requested, "tool.call.approved", "allowed", now(), decided),), here)
+            return Permission((following(requested, "tool.call.approved", "allowed", now(), decided),), here)
         if answer.decision == "deny":
             if book is not None and known is not None:
                 return self._deny(known, question, requested, answer)
@@ -99,13 +99,13 @@ class Asking:
             )
         raise Waiting(known or book.ask(question, args_hash, requested), question)
 
-    def _deny(self, known: Approval, question: Question, requested: Draft, answer: Answer) -> Leave:
+    def _deny(self, known: Approval, question: Question, requested: Draft, answer: Answer) -> Permission:
         """A no to a question that was written down closes it, unless someone else was first: then that holds."""
         assert self._around.book is not None
         try:
             self._around.book.decide(known.id, granted=False, decided_by=bounded(answer.decided_by))
         except AlreadyDecided:
-            return self.leave(question, requested)
+            return self.permission(question, requested)
         raise Denied(denied_by_person(denial(bounded(answer.decided_by), None)), None)
 
     def _demand_receipt(self, known: Approval) -> None:

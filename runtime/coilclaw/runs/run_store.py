@@ -13,11 +13,11 @@ from coilclaw.sandbox import Limits
 from coilclaw.store import Database
 from coilclaw.trust import is_running, this_process
 
-__all__ = ["Header", "Standing", "call_off", "enter", "leave", "standing", "take_over"]
+__all__ = ["RunHeader", "RunRecord", "call_off", "enter", "find_run", "leave", "take_over"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Header:
+class RunHeader:
     """The pins of a run. Source and inputs are kept beside the receipts, under these hashes."""
 
     kind: Literal["snippet", "direct"]
@@ -41,7 +41,7 @@ class Header:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class RunRecord:
     """Where a run stands: who has it, and how far it came."""
 
     run_id: str
@@ -49,7 +49,7 @@ class Standing:
     fence: int
     process: str
     first_seq: int
-    header: Header
+    header: RunHeader
 
     @property
     def is_waiting(self) -> bool:
@@ -57,7 +57,7 @@ class Standing:
         return self.status == "suspended" or (self.status == "running" and not is_running(self.process))
 
 
-def enter(run_id: str, header: Header) -> Row:
+def enter(run_id: str, header: RunHeader) -> Row:
     """A run begins, in this process."""
     return Row(
         "INSERT INTO runs SELECT ?, 'running', 1, ?, coalesce(max(seq), 0), ? FROM receipts",
@@ -65,7 +65,7 @@ def enter(run_id: str, header: Header) -> Row:
     )
 
 
-def take_over(known: Standing) -> Row:
+def take_over(known: RunRecord) -> Row:
     """Go on with a run: of all processes that try, one succeeds."""
     return Row(
         "UPDATE runs SET status = 'running', fence = fence + 1, process = ? "
@@ -75,7 +75,7 @@ def take_over(known: Standing) -> Row:
     )
 
 
-def call_off(known: Standing) -> Row:
+def call_off(known: RunRecord) -> Row:
     """Nobody goes on with a run that waited, unless someone has done so meanwhile."""
     return Row(
         "UPDATE runs SET status = 'cancelled', fence = fence + 1 WHERE run_id = ? AND fence = ? AND status = ?",
@@ -89,16 +89,16 @@ def leave(run_id: str, fence: int, status: str) -> Row:
     return Row("UPDATE runs SET status = ? WHERE run_id = ? AND fence = ?", (status, run_id, fence), claims=True)
 
 
-def standing(database: Database, run_id: str) -> Standing:
+def find_run(database: Database, run_id: str) -> RunRecord:
     rows = database.read("SELECT status, fence, process, first_seq, header FROM runs WHERE run_id = ?", (run_id,))
     if not rows:
         raise NoSuchRun(f"there is no run {run_id!r}", hint="`coilclaw receipt list` shows runs")
     status, fence, process, first_seq, header = rows[0]
     try:
-        found = Header(**json.loads(header))
+        found = RunHeader(**json.loads(header))
         found.run_limits()
         if type(fence) is not int or type(first_seq) is not int or first_seq < 0:
             raise TypeError
     except (ValueError, TypeError):
         raise NotResumable(f"the header of {run_id} is damaged", hint="start it again as a new run") from None
-    return Standing(run_id=run_id, status=status, fence=fence, process=process, first_seq=first_seq, header=found)
+    return RunRecord(run_id=run_id, status=status, fence=fence, process=process, first_seq=first_seq, header=found)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from coilclaw.bridge.answers import Refusal
 from coilclaw.sandbox import POLL_SECONDS
 
-__all__ = ["KeptBytes", "is_small", "prefix_facts", "size_facts"]
+__all__ = ["EvidenceBudget", "is_small", "prefix_facts", "size_facts"]
 
 _SMALL_BYTES: Final = 1024
 """Arguments up to this size are kept with the request, whatever becomes of it."""
@@ -26,7 +26,7 @@ _SET_ASIDE: Final = 8
 """One part in so many is left for receipts, which are always written, refused calls included."""
 
 
-class KeptBytes:
+class EvidenceBudget:
     """Counts what one run leaves behind, and sets room aside for the results of calls that execute side by side."""
 
     def __init__(self, most: int, already: Iterable[tuple[str, int]] = ()) -> None:

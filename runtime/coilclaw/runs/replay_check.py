@@ -9,24 +9,24 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
-from coilclaw.bridge import Bridge, Repetition, call_difference
+from coilclaw.bridge import Bridge, ReplayHost, call_difference
 from coilclaw.receipts import DamagedReceipt, ReceiptLog
+from coilclaw.runs.breakpoint import STOP, Breakpoint, frames_of
 from coilclaw.runs.comparison import Difference, FormerRun, difference_of
-from coilclaw.runs.stop import STOP, Stop, frames_of
 from coilclaw.sandbox import Diverged, Failed, Host, Limits, Outcome, RunEnded, SnippetError, Suspended
 
-__all__ = ["Witness"]
+__all__ = ["ReplayCheck"]
 
 _LONGEST: Final = 200
 _LONGEST_ARGUMENTS: Final = 2000
 
 
-class Witness:
+class ReplayCheck:
     """The host of one repetition. Of the bridge it uses only what neither executes nor writes."""
 
     def __init__(
         self,
-        repetition: Repetition,
+        repetition: ReplayHost,
         bridge: Bridge,
         former: FormerRun,
         answered: Collection[int],
@@ -43,7 +43,7 @@ class Witness:
         self._until = until
         self.calls = 0
         self.difference: Difference | None = None
-        self.stop: Stop | None = None
+        self.stop: Breakpoint | None = None
 
     def preflight(self, calls: bytes) -> bytes:
         # A run that began has passed; one that was rejected is judged again, by the tools and rules of today.
@@ -100,7 +100,7 @@ class Witness:
         found = self._bridge.admission.identify(tool, input, line, number, stops=True)
         self.difference = self._look(number, tool, input, line, version=number in self._answered)
         arguments = found.kept[: 4 * _LONGEST_ARGUMENTS].decode("utf-8", "replace")[:_LONGEST_ARGUMENTS]
-        self.stop = Stop(call=number, tool=found.call.name, arguments=arguments, line=line)
+        self.stop = Breakpoint(call=number, tool=found.call.name, arguments=arguments, line=line)
 
     def _end_if_stopped(self) -> None:
         if self.stop is not None:

@@ -10,9 +10,9 @@ import pytest
 from tests.conftest import KEY, World
 from tests.sampling import EVERYTHING
 
-from coilclaw.bridge import JOURNAL, Handlers, Surroundings, build_registry
-from coilclaw.bridge.kept import KeptBytes
-from coilclaw.policy import APPROVALS, ApprovalBook, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
+from coilclaw.bridge.evidence_budget import EvidenceBudget
+from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, NobodyToAsk, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog, digest
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Deadline, Limits, Snippet
@@ -61,7 +61,7 @@ codes
         with ReceiptLog(database, KEY) as log:
             handlers = Handlers()
             rule = Rule(tool="test.hidden", decision=Decision.DENY, arguments={"text": {"matches": "*"}})
-            around = Surroundings(
+            around = Services(
                 log=log,
                 policy=Policy(Autonomy.READONLY, (rule,)),
                 approver=NobodyToAsk(),
@@ -104,12 +104,12 @@ def test_a_refused_call_keeps_its_hash_its_size_and_its_beginning(world: World) 
 @pytest.mark.parametrize("rehearse", [False, True])
 def test_what_a_person_decides_about_is_kept_in_full(world: World, rehearse: bool) -> None:
     world.autonomy = Autonomy.SUPERVISED
-    book = ApprovalBook(world.log._database, world.log)
+    book = ApprovalStore(world.log._database, world.log)
     world.options |= {"database": world.log._database, "book": book}
     source = "tools.test.save(text='a' * 100_000)"
     if rehearse:
         registry = world.registry(save)
-        rehearsal = Runtime(world.surroundings()).rehearse(Snippet(source=source), world.engine, registry, Limits())
+        rehearsal = Runtime(world.services()).rehearse(Snippet(source=source), world.engine, registry, Limits())
         (call,) = rehearsal.plan.calls
         assert len(call.arguments) > 100_000
         return
@@ -123,7 +123,7 @@ def test_what_a_person_decides_about_is_kept_in_full(world: World, rehearse: boo
 def test_a_run_that_is_resumed_goes_on_with_the_budget_it_had(world: World) -> None:
     world.autonomy = Autonomy.SUPERVISED
     database = world.log._database
-    book = ApprovalBook(database, world.log)
+    book = ApprovalStore(database, world.log)
     world.options |= {"database": database, "book": book, "response_bytes": 300_000}
     source = """
 first = [tools.test.echo(text=f"{n}" + "x" * 250_000).ok for n in range(4)]
@@ -137,7 +137,7 @@ refused = t.test.nothing(text="z" * 250_000).error.code
     assert report.status == "suspended", report.error
     (approval,) = book.list("pending")
     book.decide(approval.id, granted=True, decided_by="me")
-    runtime, registry = Runtime(world.surroundings()), world.registry(echo, save)
+    runtime, registry = Runtime(world.services()), world.registry(echo, save)
     resumed = runtime.resume(report.run_id, lambda name: world.engine, registry)
     assert resumed.status == "completed", resumed.error
     first, saved, ok, code, refused = resumed.value
@@ -154,18 +154,18 @@ refused = t.test.nothing(text="z" * 250_000).error.code
 def test_a_refused_call_is_repeated_by_its_hash_which_is_all_that_is_left_of_it(world: World) -> None:
     world.autonomy = Autonomy.SUPERVISED
     database = world.log._database
-    book = ApprovalBook(database, world.log)
+    book = ApprovalStore(database, world.log)
     world.options |= {"database": database, "book": book}
     report = world.run("t = tools\nt.test.nothing(text='a' * 5000)\ntools.test.save(text='b')", save)
     assert report.status == "suspended"
     (approval,) = book.list("pending")
     book.decide(approval.id, granted=True, decided_by="me")
-    resumed = Runtime(world.surroundings()).resume(report.run_id, lambda name: world.engine, world.registry(save))
+    resumed = Runtime(world.services()).resume(report.run_id, lambda name: world.engine, world.registry(save))
     assert resumed.status == "completed", resumed.error
 
 
 def test_the_same_contents_take_room_once() -> None:
-    kept = KeptBytes(8000 * 8 // 7 + 8)
+    kept = EvidenceBudget(8000 * 8 // 7 + 8)
     kept.count("a", 5000)
     kept.count("a", 5000)
     assert kept.has_room("a", 5000, 3000)
@@ -173,12 +173,12 @@ def test_the_same_contents_take_room_once() -> None:
 
 
 def test_an_eighth_of_the_budget_is_left_for_receipts() -> None:
-    assert KeptBytes(8000).has_room("a", 1000, 6000)
-    assert not KeptBytes(8000).has_room("a", 1000, 6001)
+    assert EvidenceBudget(8000).has_room("a", 1000, 6000)
+    assert not EvidenceBudget(8000).has_room("a", 1000, 6001)
 
 
 def test_room_that_a_call_holds_is_nobody_elses_until_it_is_given_back() -> None:
-    kept = KeptBytes(8000)
+    kept = EvidenceBudget(8000)
     assert kept.hold(4000, lambda: False)
     assert not kept.hold(4000, lambda: True), "there is no time to wait for it"
     kept.release(4000)

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from coilclaw.bridge.handlers import Handlers
-from coilclaw.policy import ApprovalBook, Approver, Policy
+from coilclaw.policy import ApprovalStore, Approver, Policy
 from coilclaw.receipts import ReceiptLog
 from coilclaw.sdk import Bounds, Tool
 from coilclaw.store import Database
 from coilclaw.trust import WriteGuard
 
-__all__ = ["Surroundings"]
+__all__ = ["Services"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surroundings:
+class Services:
     """Everything a bridge needs that does not belong to one run."""
 
     log: ReceiptLog
@@ -34,7 +34,7 @@ class Surroundings:
     response_bytes: int = 1024 * 1024
     database: Database | None = None
     """Where journals are kept. Without it, runs cannot wait, be resumed or be replayed."""
-    book: ApprovalBook | None = None
+    book: ApprovalStore | None = None
     """Where questions wait for an answer. Without it, a question nobody can be asked at once is a no."""
     stays: Callable[[], bool] = lambda: False
     """Wait in this process for the answers of people elsewhere, instead of ending the run to be resumed."""

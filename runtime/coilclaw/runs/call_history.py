@@ -17,7 +17,7 @@ from coilclaw.bridge import PriorCall, call_number
 from coilclaw.receipts import DamagedReceipt, Head, digest
 from coilclaw.store import Database
 
-__all__ = ["CallTold", "Event", "Testimony", "read_testimony"]
+__all__ = ["CallHistory", "Event", "RecordedCall", "read_call_history"]
 
 _SINCE: Final = (
     "SELECT seq, CAST(coalesce(body, '') AS BLOB), receipt_hash FROM receipts "
@@ -67,7 +67,7 @@ class Event(NamedTuple):
 _PARTS: Final = itemgetter(*Event._fields)
 
 
-class CallTold(PriorCall):
+class RecordedCall(PriorCall):
     """What all receipts of one call say about it."""
 
     __slots__ = ("asked", "named", "refusals", "results")
@@ -89,12 +89,12 @@ class CallTold(PriorCall):
         """How it failed or was denied."""
 
 
-class Testimony:
+class CallHistory:
     """The receipts of one run, as far as they were read."""
 
     def __init__(self) -> None:
         self.header_hashes: list[object] = []
-        self.calls: dict[int, CallTold] = {}
+        self.calls: dict[int, RecordedCall] = {}
         self.marks: dict[str, int | None] = {}
         """Marks of the journal, by the number of the call before which it had that mark; None: when it was left."""
         self.left: str | None = None
@@ -103,7 +103,7 @@ class Testimony:
         self.end: Event | None = None
         """How the run ended, if it did: one that was resumed since has no end yet."""
         self._fence = 1
-        self._ordinary: dict[bytes, CallTold] = {}
+        self._ordinary: dict[bytes, RecordedCall] = {}
 
     def hear(self, body: bytes, tail: int) -> None:
         """One more receipt; `tail` is where the fields behind its payload begin."""
@@ -127,7 +127,7 @@ class Testimony:
         number = facts["number"]
         call = self.calls.get(number)
         if call is None:
-            call = self.calls[number] = CallTold(number)
+            call = self.calls[number] = RecordedCall(number)
         if facts.get("fence", 1) != self._fence:
             return  # Its process had lost the run, and tells of what it alone was told.
         self.marks.setdefault(facts["heard"], number)
@@ -152,7 +152,7 @@ class Testimony:
             self.end = event
             self._hear_mark(event.payload)
 
-    def _hear_of_call(self, call: CallTold, event: Event) -> None:
+    def _hear_of_call(self, call: RecordedCall, event: Event) -> None:
         if event.type == "tool.call.succeeded":
             call.results += (event.result_hash,)
         elif event.type != "tool.call.started":
@@ -175,13 +175,13 @@ class Testimony:
                 self.marks.setdefault(mark, None)
 
 
-def read_testimony(database: Database, run_id: str, first_seq: int, head: Head) -> Testimony:
+def read_call_history(database: Database, run_id: str, first_seq: int, head: Head) -> CallHistory:
     """What the receipts of a run say. Raises DamagedReceipt if one is no longer what was written.
 
     Everything since the run began is checked, other runs included: a receipt that is missing, or was
     replaced together with its hash, shows in those that follow, up to the head, which is sealed.
     """
-    testimony = Testimony()
+    testimony = CallHistory()
     mine = b'"run_id":"%b"' % run_id.encode()
     seq, previous = first_seq - 1, b""
     while rows := database.read(_SINCE, (seq, head.seq, _ROWS_AT_ONCE)):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coilclaw.receipts import MIGRATIONS, DamagedReceipt, Draft, ReceiptLog, digest, now
-from coilclaw.runs import testimony
+from coilclaw.runs import call_history
 from coilclaw.sdk import Receipt
 from coilclaw.store import Database
 
@@ -98,7 +98,7 @@ def read_plainly(receipts: list[Receipt]) -> dict[str, Any]:
     }
 
 
-def shown(told: testimony.Testimony) -> dict[str, Any]:
+def shown(told: call_history.CallHistory) -> dict[str, Any]:
     return {
         "calls": {
             number: {
@@ -115,7 +115,7 @@ def shown(told: testimony.Testimony) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def log_and_database(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder: Path = tmp_path_factory.mktemp("testimony")
+    folder: Path = tmp_path_factory.mktemp("call_history")
     with Database(folder / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database, b"k" * 32) as log:
         yield log, database
 
@@ -125,7 +125,7 @@ def log_and_database(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_receipts_are_understood_as_when_they_are_parsed(log_and_database: Any, events: list[Any]) -> None:
     log, database = log_and_database
     first = log.append(*(draft(at, *event) for at, event in enumerate(events)))[0]
-    told = testimony.read_testimony(database, RUN, int(first.rsplit("-", 1)[1]), log.sealed_head())
+    told = call_history.read_call_history(database, RUN, int(first.rsplit("-", 1)[1]), log.sealed_head())
     assert shown(told) == read_plainly(log.of_run(RUN, since=first))
 
 
@@ -135,7 +135,7 @@ def test_a_version_that_came_back_is_the_one_that_ran(log_and_database: Any) -> 
     kinds = ["tool.call.requested", "tool.call.started", "tool.call.started"]
     events = [(kind, 1, "a.b", version, 1, RUN) for kind, version in zip(kinds, versions, strict=True)]
     first = log.append(*(draft(at, *event) for at, event in enumerate(events)))[0]
-    told = testimony.read_testimony(database, RUN, int(first.rsplit("-", 1)[1]), log.sealed_head())
+    told = call_history.read_call_history(database, RUN, int(first.rsplit("-", 1)[1]), log.sealed_head())
     assert (told.calls[1].tool_version, told.calls[1].state) == ("1", "started")
 
 
@@ -157,7 +157,7 @@ def test_what_is_no_receipt_is_damage_even_with_a_fitting_hash(tmp_path: Path, b
                     "UPDATE receipts SET body = ?, receipt_hash = ? WHERE seq = 2", (forged, digest(forged))
                 )
             with pytest.raises(DamagedReceipt):
-                testimony.read_testimony(database, RUN, 1, log.sealed_head())
+                call_history.read_call_history(database, RUN, 1, log.sealed_head())
 
 
 @pytest.mark.parametrize("value", [None, 7, "text", 1.5])
@@ -171,7 +171,7 @@ def test_a_body_of_another_type_is_damage(tmp_path: Path, value: Any) -> None:
             connection.execute("ALTER TABLE loose RENAME TO receipts")
             connection.execute("UPDATE receipts SET body = ?", (value,))
         with pytest.raises(DamagedReceipt):
-            testimony.read_testimony(database, RUN, 1, log.sealed_head())
+            call_history.read_call_history(database, RUN, 1, log.sealed_head())
 
 
 def test_many_receipts_are_read_in_several_goes(tmp_path: Path) -> None:
@@ -179,6 +179,6 @@ def test_many_receipts_are_read_in_several_goes(tmp_path: Path) -> None:
         kinds = ("tool.call.requested", "tool.call.started", "tool.call.succeeded")
         steps = itertools.product(range(1, 401), kinds)
         log.append(*(draft(at, kind, number, "a.b", "1", 1, RUN) for at, (number, kind) in enumerate(steps)))
-        told = testimony.read_testimony(database, RUN, 1, log.sealed_head())
+        told = call_history.read_call_history(database, RUN, 1, log.sealed_head())
         assert [call.state for call in told.calls.values()] == ["ended"] * 400
         assert told.calls[400].results == (digest(b"result 1199"),)

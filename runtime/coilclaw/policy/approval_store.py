@@ -19,14 +19,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from coilclaw.policy.approval import Question
-from coilclaw.policy.decisions import CallOfTool, Decisions, Grant, Standpoint, boot_seconds
+from coilclaw.policy.approver import Question
+from coilclaw.policy.decisions import CallOfTool, Decisions, Standpoint, Window, boot_seconds
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
 from coilclaw.receipts import Conflict, Draft, ReceiptLog, Row, contents_json, now
 from coilclaw.store import Database, Migration
 from coilclaw.trust import this_boot
 
-__all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "Approval", "ApprovalBook", "denial", "runs_facts"]
+__all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "Approval", "ApprovalStore", "denial", "runs_facts"]
 
 _logger = logging.getLogger(__name__)
 
@@ -162,7 +162,7 @@ class Approval:
         )
 
 
-class ApprovalBook:
+class ApprovalStore:
     """All questions of one database. Any process may ask, decide, and use what was decided."""
 
     def __init__(self, database: Database, log: ReceiptLog) -> None:
@@ -345,10 +345,10 @@ class ApprovalBook:
         uses: int,
         seconds: int,
         granted_by: str,
-    ) -> Grant:
+    ) -> Window:
         """Let calls like this one through for a while: of its tool, as it is now, with these arguments at least."""
         lasts = min(seconds, LONGEST_WINDOW_SECONDS)
-        grant = Grant(
+        grant = Window(
             id=f"grant-{secrets.token_hex(5)}",
             tool=call.tool,
             tool_version=call.tool_version,
@@ -381,7 +381,7 @@ class ApprovalBook:
         )
         return grant
 
-    def windows(self) -> Sequence[Grant]:
+    def windows(self) -> Sequence[Window]:
         """The windows that are open, with the uses they have left; those that close first come first."""
         moment = _seconds()
         rows = self._database.read(
@@ -401,13 +401,13 @@ class ApprovalBook:
                 found.append(replace(grant, uses_left=left[identity]))
         return sorted(found, key=lambda each: each.expires_at)
 
-    def usable(self, call: CallOfTool, workspace: str, arguments: str) -> Grant | None:
+    def usable(self, call: CallOfTool, workspace: str, arguments: str) -> Window | None:
         """A window that covers this call."""
         found = self.windows()
         given = json.loads(arguments) if found else {}
         return next((each for each in found if each.covers(call, workspace, given)), None)
 
-    def use(self, grant: Grant) -> Row:
+    def use(self, grant: Window) -> Row:
         """Use a window once, in the transaction that starts the call."""
         return Row(
             "UPDATE grants SET uses_left = uses_left - 1 "
@@ -416,7 +416,7 @@ class ApprovalBook:
             claims=True,
         )
 
-    def close_window(self, grant_id: str, *, decided_by: str) -> Grant:
+    def close_window(self, grant_id: str, *, decided_by: str) -> Window:
         """Close a window before its time. A call that was let through before is not taken back."""
         grant = next((each for each in self.windows() if each.id == grant_id), None)
         shut = Row("UPDATE grants SET uses_left = 0 WHERE id = ? AND uses_left > 0", (grant_id,), claims=True)
@@ -440,7 +440,7 @@ def runs_facts(runs_hash: str | None) -> dict[str, str]:
     return {} if runs_hash is None else {"runs_hash": runs_hash}
 
 
-def _window_draft(kind: str, grant: Grant, payload: Mapping[str, Any]) -> Draft:
+def _window_draft(kind: str, grant: Window, payload: Mapping[str, Any]) -> Draft:
     return Draft(
         type=kind,
         status="allowed" if kind.endswith("opened") else "closed",

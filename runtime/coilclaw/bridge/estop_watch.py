@@ -9,10 +9,10 @@ from contextlib import suppress
 from typing import Final
 
 from coilclaw.bridge.answers import Refusal
-from coilclaw.bridge.surroundings import Surroundings
+from coilclaw.bridge.services import Services
 from coilclaw.sandbox import POLL_SECONDS, Deadline
 
-__all__ = ["StopWatch"]
+__all__ = ["EstopWatch"]
 
 _GRACE_SECONDS: Final = 0.15
 """How long handlers that look at `ctx.cancelled` have to end what they began, once everything is stopped."""
@@ -20,15 +20,15 @@ _GRACE_SECONDS: Final = 0.15
 _STEP_SECONDS: Final = 0.01
 
 
-class StopWatch:
+class EstopWatch:
     """Cancels one run when everything is stopped while calls of it are under way.
 
     A run without such calls is left alone: what it asks for from then on is refused, and it may still answer.
     The thread begins with the first call and ends with the run.
     """
 
-    def __init__(self, surroundings: Surroundings, deadline: Deadline, under_way: Callable[[], Sequence[str]]) -> None:
-        self._around = surroundings
+    def __init__(self, services: Services, deadline: Deadline, under_way: Callable[[], Sequence[str]]) -> None:
+        self._around = services
         self._deadline = deadline
         self._under_way = under_way
         self._begun = False

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic_core import from_json
 
-__all__ = ["STOP", "Frame", "Stop", "Variable", "frames_of"]
+__all__ = ["STOP", "Breakpoint", "Frame", "Variable", "frames_of"]
 
 STOP: Final = b'{"ok":false,"stop":true}'
 """The answer at which the guest shows its variables. The bridge's own answers never have this field."""
@@ -38,7 +38,7 @@ class Frame:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stop:
+class Breakpoint:
     """A call that got no answer. `frames` begins with the innermost; None if the guest did not come to show them."""
 
     call: int

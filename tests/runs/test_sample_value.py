@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field, TypeAdapter
 
-from coilclaw.runs.sample import sample_of
+from coilclaw.runs.sample_value import sample_of
 
 
 class Made(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.conftest import World
 
-from coilclaw.bridge import Repetition
+from coilclaw.bridge import ReplayHost
 from coilclaw.bridge.calls import PriorCall
 from coilclaw.bridge.journal import read_journal
 from coilclaw.sandbox import Cancelled, Completed, Diverged, RunClock
@@ -14,9 +14,9 @@ from coilclaw.store import Database
 MADE = PriorCall(number=1, tool="a.b", tool_version="v1", args_hash="h", state="requested")
 
 
-def repetition(world: World, database: Database, *prior: PriorCall) -> Repetition:
+def repetition(world: World, database: Database, *prior: PriorCall) -> ReplayHost:
     calls = {each.number: each for each in prior}
-    return Repetition(world.bridge(), read_journal(database, "run-test"), calls, RunClock())
+    return ReplayHost(world.bridge(), read_journal(database, "run-test"), calls, RunClock())
 
 
 def test_a_run_that_ends_before_it_did_all_it_did_diverges(world: World, database: Database) -> None:

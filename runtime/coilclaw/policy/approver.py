@@ -1,4 +1,4 @@
-"""Asking a person about one call."""
+"""Ask a person about one call."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from coilclaw.bridge.answers import TOO_MANY_ANSWERS, success
 from coilclaw.bridge.bridge import Bridge
 from coilclaw.bridge.calls import PriorCall
-from coilclaw.bridge.identity import Divergence, call_difference
+from coilclaw.bridge.identified_call import Divergence, call_difference
 from coilclaw.bridge.journal import Delivery, Recorded
 from coilclaw.receipts import DamagedReceipt, digest
 from coilclaw.sandbox import (
@@ -26,7 +26,7 @@ from coilclaw.sandbox import (
     Suspended,
 )
 
-__all__ = ["JournalEnded", "Repetition"]
+__all__ = ["JournalEnded", "ReplayHost"]
 
 _MOST_AHEAD: Final = 1024
 _BYTES_AHEAD: Final = 256 * 1024
@@ -99,7 +99,7 @@ class _Answers:
         return len(known)
 
 
-class Repetition:
+class ReplayHost:
     """Stands between an engine and the bridge of a run that has begun before.
 
     It compares every call with what was asked then and gives the answers that were given then, at the same
