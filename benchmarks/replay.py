@@ -26,15 +26,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from suite.record import machine
 
-from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
+from coilclaw.bridge import JOURNAL, Caller, Handlers, Services, build_registry
 from coilclaw.config.places import user_cache
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, NobodyToAsk, Policy
+from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Deadline, Limits, RunClock, Snippet
@@ -96,12 +95,11 @@ def _parts(folder: Path) -> Iterator[tuple[Services, ApprovalStore]]:
             Services(
                 log=log,
                 policy=Policy(Autonomy.SUPERVISED),
-                approver=NobodyToAsk(),
                 handlers=handlers,
                 workspace=folder,
                 secret=lambda name: None,
                 database=database,
-                book=book,
+                approvals=book,
             ),
             book,
         )
@@ -197,7 +195,7 @@ def _decisions(folder: Path, engine: WasmEngine, count: int) -> list[float]:
     source = f"[tools.shelf.send(line=str(n)).unwrap() for n in range({count})]"
     moments, decided = _Moments(), []
     with _parts(folder) as (around, _):
-        runtime = Runtime(replace(around, stays=lambda: True))
+        runtime = Runtime(around, Caller(waits=lambda: True))
         command = [sys.executable, "-c", _DECIDER, str(folder / "coilclaw.db")]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as decider:
             assert decider.stdin is not None

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from coilclaw.bridge import JOURNAL, Bridge, Handlers, Registry, RunFacts, Services, build_registry
+from coilclaw.bridge import JOURNAL, Bridge, Caller, Handlers, Registry, RunFacts, Services, build_registry
 from coilclaw.policy import APPROVALS, ApprovalStore, Approver, Autonomy, CallOfTool, NobodyToAsk, Policy, Rule, Window
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import RunReport, Runtime
@@ -98,23 +98,29 @@ class World:
     approver: Approver = field(default_factory=NobodyToAsk)
     secrets: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
+    of_caller: dict[str, Any] = field(default_factory=dict)
 
     def services(self) -> Services:
         return Services(
             log=self.log,
             policy=Policy(self.autonomy, self.rules),
-            approver=self.approver,
             handlers=self.handlers,
             workspace=self.workspace,
             secret=self.secrets.get,
             **self.options,
         )
 
+    def caller(self) -> Caller:
+        return Caller(approver=self.approver, **self.of_caller)
+
+    def runtime(self) -> Runtime:
+        return Runtime(self.services(), self.caller())
+
     def registry(self, *tools: Tool) -> Registry:
         return build_registry([(tools, ())])
 
     def bridge(self, *tools: Tool, limits: Limits | None = None, seconds: float = 30) -> Bridge:
-        facts = RunFacts("run-test", "talk-1", limits or Limits(), Deadline(seconds))
+        facts = RunFacts("run-test", "talk-1", limits or Limits(), Deadline(seconds), caller=self.caller())
         return Bridge(self.services(), self.registry(*tools), facts)
 
     def open_window(
@@ -127,7 +133,7 @@ class World:
         return book.open_window(call, str(self.workspace), arguments or {}, uses=uses, seconds=60, granted_by="me")
 
     def run(self, source: str, *tools: Tool, deadline: Deadline | None = None, **limits: Any) -> RunReport:
-        return Runtime(self.services()).run(
+        return self.runtime().run(
             Snippet(source=source), self.engine, self.registry(*tools), Limits(**limits), deadline=deadline
         )
 

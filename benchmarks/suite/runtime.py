@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Final
 
 from coilclaw.bridge import Bridge, Handlers, RunFacts, Services, build_registry
-from coilclaw.policy import Autonomy, NobodyToAsk, Policy
+from coilclaw.policy import Autonomy, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Completed, Deadline, Limits, Pins, Snippet
@@ -63,7 +63,6 @@ class MeasuredRuntime:
         self.services = Services(
             log=log,
             policy=Policy(Autonomy.SUPERVISED),
-            approver=NobodyToAsk(),
             handlers=handlers,
             workspace=folder,
             secret=lambda name: None,

@@ -9,7 +9,7 @@ from tests.conftest import World
 
 from coilclaw.bridge import Registry, build_registry, registry_tools, search_tools
 from coilclaw.policy import Autonomy, Policy, Rule
-from coilclaw.runs import RunReport, Runtime
+from coilclaw.runs import RunReport
 from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sdk import Decision, Tool, ToolContext, define_tool
 
@@ -110,7 +110,7 @@ def searchable(*tools: Tool, generation: int = 1) -> Registry:
 
 
 def run(world: World, source: str, registry: Registry) -> RunReport:
-    return Runtime(world.services()).run(Snippet(source=source), world.engine, registry, Limits())
+    return world.runtime().run(Snippet(source=source), world.engine, registry, Limits())
 
 
 def test_a_snippet_finds_a_tool_learns_its_arguments_and_calls_it(world: World) -> None:

@@ -139,7 +139,7 @@ def test_a_snippet_without_calls_runs(stopped: Stopped) -> None:
 
 def test_a_direct_call_is_refused(stopped: Stopped) -> None:
     stopped.set()
-    runtime = Runtime(stopped.world.services())
+    runtime = stopped.world.runtime()
     result, _ = runtime.call("test.save", {}, stopped.world.registry(save), Limits())
     assert result.error is not None
     assert result.error.code == "stopped"
@@ -238,7 +238,7 @@ def test_a_stop_that_is_set_while_a_person_thinks_comes_before_the_start(stopped
 def test_a_window_does_not_help_and_is_not_used_up(stopped: Stopped, database: Database) -> None:
     book = ApprovalStore(database, stopped.world.log)
     stopped.world.autonomy = Autonomy.SUPERVISED
-    stopped.world.options |= {"database": database, "book": book}
+    stopped.world.options |= {"database": database, "approvals": book}
     grant = stopped.world.open_window(book, save, uses=1)
     stopped.set()
     assert stopped.run("tools.test.save().error.code", save).value == "stopped"
@@ -382,7 +382,7 @@ def test_a_handler_called_in_place_cannot_hold_the_run(stopped: Stopped) -> None
 
 def test_the_person_who_waits_is_told_why(stopped: Stopped) -> None:
     told: list[tuple[str, str]] = []
-    stopped.world.options["progress"] = lambda tool, message: told.append((tool, message))
+    stopped.world.of_caller["progress"] = lambda tool, message: told.append((tool, message))
     setting = stopped.set_once_begun()
     assert stopped.run("tools.test.attentive()", attentive, seconds=30).status == "cancelled"
     setting.join()
@@ -407,7 +407,7 @@ def test_nothing_watches_once_a_run_has_ended(stopped: Stopped) -> None:
 def waiting(stopped: Stopped, database: Database) -> ApprovalStore:
     book = ApprovalStore(database, stopped.world.log)
     stopped.world.autonomy = Autonomy.SUPERVISED
-    stopped.world.options |= {"database": database, "book": book}
+    stopped.world.options |= {"database": database, "approvals": book}
     return book
 
 
@@ -483,7 +483,7 @@ def test_a_call_of_unknown_outcome_is_not_called_refused(stopped: Stopped, waiti
 
 
 def test_a_run_that_stays_is_refused_what_it_waited_for(stopped: Stopped, waiting: ApprovalStore) -> None:
-    stopped.world.options["stays"] = lambda: True
+    stopped.world.of_caller["waits"] = lambda: True
 
     def person() -> None:
         while not (pending := waiting.list("pending")):

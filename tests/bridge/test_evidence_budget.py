@@ -12,7 +12,7 @@ from tests.sampling import EVERYTHING
 
 from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
 from coilclaw.bridge.evidence_budget import EvidenceBudget
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog, digest
 from coilclaw.runs import Runtime
 from coilclaw.sandbox import Deadline, Limits, Snippet
@@ -64,7 +64,6 @@ codes
             around = Services(
                 log=log,
                 policy=Policy(Autonomy.READONLY, (rule,)),
-                approver=NobodyToAsk(),
                 handlers=handlers,
                 workspace=tmp_path,
                 secret=lambda name: None,
@@ -105,11 +104,11 @@ def test_a_refused_call_keeps_its_hash_its_size_and_its_beginning(world: World) 
 def test_what_a_person_decides_about_is_kept_in_full(world: World, rehearse: bool) -> None:
     world.autonomy = Autonomy.SUPERVISED
     book = ApprovalStore(world.log._database, world.log)
-    world.options |= {"database": world.log._database, "book": book}
+    world.options |= {"database": world.log._database, "approvals": book}
     source = "tools.test.save(text='a' * 100_000)"
     if rehearse:
         registry = world.registry(save)
-        rehearsal = Runtime(world.services()).rehearse(Snippet(source=source), world.engine, registry, Limits())
+        rehearsal = world.runtime().rehearse(Snippet(source=source), world.engine, registry, Limits())
         (call,) = rehearsal.plan.calls
         assert len(call.arguments) > 100_000
         return
@@ -124,7 +123,7 @@ def test_a_run_that_is_resumed_goes_on_with_the_budget_it_had(world: World) -> N
     world.autonomy = Autonomy.SUPERVISED
     database = world.log._database
     book = ApprovalStore(database, world.log)
-    world.options |= {"database": database, "book": book, "response_bytes": 300_000}
+    world.options |= {"database": database, "approvals": book, "response_bytes": 300_000}
     source = """
 first = [tools.test.echo(text=f"{n}" + "x" * 250_000).ok for n in range(4)]
 saved = tools.test.save(text="s" * 250_000).ok
@@ -137,7 +136,7 @@ refused = t.test.nothing(text="z" * 250_000).error.code
     assert report.status == "suspended", report.error
     (approval,) = book.list("pending")
     book.decide(approval.id, granted=True, decided_by="me")
-    runtime, registry = Runtime(world.services()), world.registry(echo, save)
+    runtime, registry = world.runtime(), world.registry(echo, save)
     resumed = runtime.resume(report.run_id, lambda name: world.engine, registry)
     assert resumed.status == "completed", resumed.error
     first, saved, ok, code, refused = resumed.value
@@ -155,12 +154,12 @@ def test_a_refused_call_is_repeated_by_its_hash_which_is_all_that_is_left_of_it(
     world.autonomy = Autonomy.SUPERVISED
     database = world.log._database
     book = ApprovalStore(database, world.log)
-    world.options |= {"database": database, "book": book}
+    world.options |= {"database": database, "approvals": book}
     report = world.run("t = tools\nt.test.nothing(text='a' * 5000)\ntools.test.save(text='b')", save)
     assert report.status == "suspended"
     (approval,) = book.list("pending")
     book.decide(approval.id, granted=True, decided_by="me")
-    resumed = Runtime(world.services()).resume(report.run_id, lambda name: world.engine, world.registry(save))
+    resumed = world.runtime().resume(report.run_id, lambda name: world.engine, world.registry(save))
     assert resumed.status == "completed", resumed.error
 
 

@@ -281,11 +281,11 @@ def test_a_call_that_crashes_beside_the_run_does_not_hold_up_its_suspension(worl
 
     world.autonomy = Autonomy.SUPERVISED
     database = world.log._database
-    world.options |= {"database": database, "book": ApprovalStore(database, world.log)}
+    world.options |= {"database": database, "approvals": ApprovalStore(database, world.log)}
     report = world.run("tools.x.r.start()\ntools.x.w()", r, w, seconds=20)
     assert report.status == "suspended", report.error
     assert report.duration_ms < 15_000
-    assert len(world.options["book"].list("pending")) == 1
+    assert len(world.options["approvals"].list("pending")) == 1
 
 
 @pytest.mark.parametrize("code", sorted(RESERVED_CODES))

@@ -109,7 +109,7 @@ def test_a_classifier_that_hangs_is_a_denial_of_its_own(world: World, released: 
     def tool(ctx: ToolContext) -> int:
         return 1
 
-    answer = json.loads(world.bridge(tool, seconds=30).call("test.hang", b"{}", 1))
+    answer = json.loads(world.bridge(tool, seconds=600).call("test.hang", b"{}", 1))
     assert answer["code"] == "classify_timeout"
     assert judged == [], "nobody waited for its end"
     assert world.types() == ["tool.call.requested", "tool.call.denied"]

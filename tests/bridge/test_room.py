@@ -73,7 +73,7 @@ class Rivals:
 def rivals(world: World) -> Iterator[Rivals]:
     world.autonomy = Autonomy.SUPERVISED
     book = ApprovalStore(world.log._database, world.log)
-    world.options |= {"book": book, "database": world.log._database, "response_bytes": 4000}
+    world.options |= {"approvals": book, "database": world.log._database, "response_bytes": 4000}
     with ThreadPoolExecutor(1) as threads:
         made = Rivals(world, book, threads)
         yield made

@@ -345,7 +345,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.bridge.approval_gate:ApprovalGate._demand_receipt",
-        "if self._around.book.is_proven(known):",
+        "if self._approvals.is_proven(known):",
         "if True:",
         "tests/cli/test_decisions.py::test_a_pending_row_that_was_made_granted_executes_nothing",
         "a yes counts only with its receipt",

@@ -93,7 +93,7 @@ def read(ctx: ToolContext, n: int) -> int:
 
 with Database(home / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database, b"k" * 32) as log:
     around = Services(
-        log=log, policy=Policy(Autonomy.FULL), approver=NobodyToAsk(), handlers=Handlers(),
+        log=log, policy=Policy(Autonomy.FULL), handlers=Handlers(),
         workspace=home, secret=lambda name: None,
     )
     facts = RunFacts(f"run-{os.getpid()}", None, Limits(calls=10**6), Deadline(60))

@@ -45,11 +45,11 @@ class JournaledWorld:
         self.world = world
         self.database = database
         self.book = ApprovalStore(database, world.log)
-        world.options |= {"database": database, "book": self.book}
+        world.options |= {"database": database, "approvals": self.book}
 
     @property
     def runtime(self) -> Runtime:
-        return Runtime(self.world.services())
+        return self.world.runtime()
 
     def lines(self, name: str = "ledger") -> list[str]:
         """What the tools have written into a file."""

@@ -23,7 +23,7 @@ from coilclaw.bridge.approval_gate import ApprovalGate, Denied
 from coilclaw.bridge.calls import PriorCall
 from coilclaw.policy import Answer, Approval, ApprovalStore, Autonomy, Policy, Question, Rule
 from coilclaw.receipts import Draft, digest, now
-from coilclaw.runs import NotResumable, RunReport, Runtime
+from coilclaw.runs import NotResumable, RunReport
 from coilclaw.sandbox import Cancelled, Deadline, Limits, RunEnded, Snippet
 from coilclaw.sdk import Decision, Risk, Tool, ToolContext, define_tool
 from coilclaw.store import Database
@@ -113,7 +113,7 @@ def granted(
     chance = random.Random(5)
     book = ApprovalStore(database, world.log)
     world.approver = NobodyMayAsk()
-    world.options |= {"database": database, "book": book}
+    world.options |= {"database": database, "approvals": book}
     found: dict[tuple[Any, ...], tuple[Question, Approval]] = {}
     taken: set[tuple[str, int]] = set()
     while len(found) < 200:
@@ -152,7 +152,7 @@ def test_a_swapped_question_finds_no_approval(
     granted: tuple[World, ApprovalStore, dict[tuple[Any, ...], tuple[Question, Approval]]],
 ) -> None:
     world, _, known = granted
-    asking = ApprovalGate(world.services(), Deadline(600))
+    asking = ApprovalGate(world.services(), world.caller(), Deadline(600))
     for _, (question, approval) in list(known.items())[:20]:
         assert asking.permission(question, _requested(question)).facts == {"approval": approval.id}
     swaps = _swaps(random.Random(6), known)
@@ -211,7 +211,7 @@ def test_swaps_on_the_whole_way_execute_nothing(world: World, database: Database
     chance = random.Random(8)
     book = ApprovalStore(database, world.log)
     world.autonomy = Autonomy.SUPERVISED
-    world.options |= {"database": database, "book": book}
+    world.options |= {"database": database, "approvals": book}
     done = world.workspace / "done"
     kinds = ("arguments", "tool", "version", "number", "run", "policy", "nothing")
     expected = 0
@@ -253,7 +253,7 @@ def test_a_default_that_is_written_out_is_another_call(world: World, database: D
     """What was shown to the person is what was sent, not what it comes to."""
     book = ApprovalStore(database, world.log)
     world.autonomy = Autonomy.SUPERVISED
-    world.options |= {"database": database, "book": book}
+    world.options |= {"database": database, "approvals": book}
     _tried(world, "run-1", 1, (send,), "shelf.send", {"line": "x"})
     (asked,) = book.list("pending")
     book.decide(asked.id, granted=True, decided_by="me")
@@ -271,15 +271,15 @@ class Waits:
         self.world, self.database = world, database
         self.book = ApprovalStore(database, world.log)
         world.autonomy = Autonomy.SUPERVISED
-        world.options |= {"database": database, "book": self.book}
+        world.options |= {"database": database, "approvals": self.book}
 
     def run(self, source: str, *tools: Tool) -> RunReport:
         registry = self.world.registry(*(tools or (send, sent)))
-        return Runtime(self.world.services()).run(Snippet(source=source), self.world.engine, registry, Limits())
+        return self.world.runtime().run(Snippet(source=source), self.world.engine, registry, Limits())
 
     def resume(self, report: RunReport, *tools: Tool, unknown: str | None = None) -> RunReport:
         registry = self.world.registry(*(tools or (send, sent)))
-        runtime = Runtime(self.world.services())
+        runtime = self.world.runtime()
         return runtime.resume(report.run_id, lambda name: self.world.engine, registry, unknown=unknown)
 
     def decide(self, *, granted: bool) -> None:
@@ -325,7 +325,7 @@ def test_a_no_is_the_answer_for_good(
     """Also to the same call of an edited tool, under another policy, or asked about a second time with a yes."""
     book = ApprovalStore(database, world.log)
     world.approver = NobodyMayAsk()
-    world.options |= {"database": database, "book": book}
+    world.options |= {"database": database, "approvals": book}
     question = _question(random.Random(8))
     args_hash = digest(question.arguments.encode())
     book.decide(book.ask(question, args_hash, _requested(question)).id, granted=False, decided_by="me")
@@ -333,7 +333,7 @@ def test_a_no_is_the_answer_for_good(
     if asked_again:
         book.decide(book.ask(changed, args_hash, _requested(changed)).id, granted=True, decided_by="me")
     with pytest.raises(Denied) as caught:
-        ApprovalGate(world.services(), Deadline(30)).permission(changed, _requested(changed))
+        ApprovalGate(world.services(), world.caller(), Deadline(30)).permission(changed, _requested(changed))
     assert caught.value.refusal.code == "approval_denied"
 
 
@@ -341,7 +341,7 @@ def test_a_call_that_was_given_up_is_not_made_again_unasked(world: World) -> Non
     """It ended without an answer, and may have been made all the same; the policy would allow it."""
     world.autonomy, world.approver = Autonomy.FULL, NobodyMayAsk()
     prior = PriorCall(1, "shelf.send", send.version, digest(b'{"line":"x"}'), "ended")
-    facts = RunFacts("run-0001", None, Limits(), Deadline(30), {1: prior})
+    facts = RunFacts("run-0001", None, Limits(), Deadline(30), {1: prior}, caller=world.caller())
     bridge = Bridge(world.services(), world.registry(send), facts)
     with pytest.raises(RunEnded):
         bridge.call("shelf.send", b'{"line": "x"}', 1)

@@ -24,8 +24,8 @@ from tests.conftest import KEY, TimePasses, cache_folder
 from tests.runs.generated_snippets import snippet
 from tests.sampling import sample
 
-from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.bridge import JOURNAL, Caller, Handlers, Services, build_registry
+from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import RunReport, Runtime
 from coilclaw.sandbox import Deadline, Limits, Snippet
@@ -110,12 +110,11 @@ class Shelf:
         free = Services(
             log=self.log,
             policy=Policy(Autonomy.FULL, [DENIED]),
-            approver=NobodyToAsk(),
             handlers=self.handlers,
             workspace=self.workspace,
             secret=lambda name: None,
             database=self.database,
-            book=self.book,
+            approvals=self.book,
         )
         self.free, self.asked = Runtime(free), Runtime(replace(free, policy=Policy(Autonomy.FULL, [DENIED, ASKED])))
 
@@ -256,12 +255,12 @@ def stands_still(deadline: Deadline) -> bool:
 
 def test_time_stands_still_while_parallel_calls_wait_for_a_person_here(shelf: Shelf, time_passes: TimePasses) -> None:
     source = "[r.ok for r in [tools.shelf.send.start(line=str(n)) for n in range(2)] for r in [r.result()]]"
-    around = replace(shelf.asked._around, stays=lambda: True)
+    runtime = Runtime(shelf.asked._around, Caller(waits=lambda: True))
     ends: list[RunReport] = []
     limits, deadline = Limits(seconds=60), Deadline(60)
     run = threading.Thread(
         target=lambda: ends.append(
-            Runtime(around).run(Snippet(source=source), shelf.engine, shelf.registry, limits, deadline=deadline)
+            runtime.run(Snippet(source=source), shelf.engine, shelf.registry, limits, deadline=deadline)
         )
     )
     run.start()

@@ -125,8 +125,8 @@ def life(home, source, die_at, unknown):
         book, engine = ApprovalStore(database, log), WasmEngine(Path(sys.argv[1]))
         around = Services(
             log=log, policy=Policy(Autonomy.FULL, [Rule(tool="shelf.send", decision=Decision.ASK)]),
-            approver=NobodyToAsk(), handlers=Handlers(), workspace=workspace, secret=lambda name: None,
-            database=database, book=book,
+            handlers=Handlers(), workspace=workspace, secret=lambda name: None,
+            database=database, approvals=book,
         )
         runtime, registry = Runtime(around), build_registry([([look, put, note, send], ())])
         known = database.read("SELECT run_id, status FROM runs")

@@ -25,7 +25,7 @@ from tests.conftest import KEY, cache_folder
 from tests.sampling import sample
 
 from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy, Rule
 from coilclaw.receipts import MIGRATIONS, ReceiptLog, digest
 from coilclaw.runs import RunReport, Runtime
 from coilclaw.sandbox import Limits, Snippet
@@ -101,12 +101,11 @@ class Shelf:
             around = Services(
                 log=log,
                 policy=Policy(Autonomy.FULL, [Rule(tool="shelf.send", decision=Decision.ASK)]),
-                approver=NobodyToAsk(),
                 handlers=handlers,
                 workspace=self.workspace,
                 secret=lambda name: None,
                 database=database,
-                book=book,
+                approvals=book,
             )
             try:
                 return work(Runtime(around), book, build_registry([(self.tools, ())]))

@@ -17,7 +17,7 @@ from tests.conftest import KEY, World
 from coilclaw.bridge import JOURNAL
 from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy, Question
 from coilclaw.receipts import MIGRATIONS, Draft, ReceiptLog, digest, now
-from coilclaw.runs import NotResumable, Runtime
+from coilclaw.runs import NotResumable
 from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sdk import Risk, ToolContext, define_tool
 from coilclaw.store import Database
@@ -49,8 +49,8 @@ if name == "version":
 with Database(home / "coilclaw.db", (*MIGRATIONS, APPROVALS, JOURNAL)) as database, ReceiptLog(database, b"k" * 32) as log:
     book = ApprovalStore(database, log)
     around = Services(
-        log=log, policy=Policy(Autonomy.SUPERVISED), approver=NobodyToAsk(), handlers=Handlers(), workspace=home,
-        secret=lambda name: None, database=database, book=book,
+        log=log, policy=Policy(Autonomy.SUPERVISED), handlers=Handlers(), workspace=home,
+        secret=lambda name: None, database=database, approvals=book,
     )
     registry = build_registry([([send], ())])
     chance, won = random.Random(name), {}
@@ -205,8 +205,8 @@ def look(ctx: ToolContext, of: str) -> str:
 def test_a_process_that_lost_its_run_starts_nothing_and_writes_no_outcome(world: World, database: Database) -> None:
     held = Held()
     book = ApprovalStore(database, world.log)
-    world.options |= {"database": database, "book": book}
-    registry, runtime = world.registry(held.tool, send, look), Runtime(world.services())
+    world.options |= {"database": database, "approvals": book}
+    registry, runtime = world.registry(held.tool, send, look), world.runtime()
     reports: list[Any] = []
     zombie = threading.Thread(
         target=lambda: reports.append(runtime.run(Snippet(source=SLOW), world.engine, registry, Limits()))
@@ -234,14 +234,14 @@ def test_a_process_that_lost_its_run_starts_nothing_and_writes_no_outcome(world:
 def test_what_a_process_requests_after_it_lost_its_run_does_not_count(world: World, database: Database) -> None:
     """Else the call that the new owner has started would look as if it had only been asked for, and be made again."""
     held = Held()
-    world.options |= {"database": database, "book": ApprovalStore(database, world.log)}
+    world.options |= {"database": database, "approvals": ApprovalStore(database, world.log)}
     source = """
 import time
 a = tools.shelf.look(of="a")
 b = tools.shelf.hold(line="b")
 [a.ok, b.ok or b.error.code]
 """
-    registry, runtime = world.registry(held.tool, send, look), Runtime(world.services())
+    registry, runtime = world.registry(held.tool, send, look), world.runtime()
     reports: list[Any] = []
     owner = threading.Thread(
         target=lambda: reports.append(runtime.run(Snippet(source=source), world.engine, registry, Limits()))
@@ -288,12 +288,12 @@ def test_what_a_process_reads_after_it_lost_its_run_casts_no_doubt_on_it(world: 
             assert let_go.wait(60)
         return f"{of} {now()}"
 
-    world.options |= {"database": database, "book": ApprovalStore(database, world.log)}
+    world.options |= {"database": database, "approvals": ApprovalStore(database, world.log)}
     source = """
 seen = [tools.shelf.peek(of=str(n)).unwrap() for n in range(4)]
 tools.shelf.send(line=str(seen)).unwrap() == str(seen)
 """
-    registry, runtime = world.registry(peek, send), Runtime(world.services())
+    registry, runtime = world.registry(peek, send), world.runtime()
     reports: list[Any] = []
     zombie = threading.Thread(
         target=lambda: reports.append(runtime.run(Snippet(source=source), world.engine, registry, Limits()))
@@ -318,8 +318,8 @@ tools.shelf.send(line=str(seen)).unwrap() == str(seen)
 def test_of_many_that_resume_a_run_one_does(world: World, database: Database) -> None:
     world.autonomy = Autonomy.SUPERVISED
     book = ApprovalStore(database, world.log)
-    world.options |= {"database": database, "book": book}
-    registry, runtime = world.registry(send), Runtime(world.services())
+    world.options |= {"database": database, "approvals": book}
+    registry, runtime = world.registry(send), world.runtime()
     report = runtime.run(Snippet(source="tools.shelf.send(line='x').unwrap()"), world.engine, registry, Limits())
     (asked,) = book.list("pending")
     book.decide(asked.id, granted=True, decided_by="me")

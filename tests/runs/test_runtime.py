@@ -10,7 +10,6 @@ from tests.conftest import World
 from coilclaw.evidence import activity_of, run_of
 from coilclaw.policy import Autonomy
 from coilclaw.receipts import LogUnwritable
-from coilclaw.runs import Runtime
 from coilclaw.sandbox import Deadline, Limits
 from coilclaw.sdk import Err, Ok, ToolContext, define_tool
 
@@ -178,7 +177,7 @@ def test_a_tool_may_run_a_snippet_of_its_own(world: World) -> None:
 
 
 def test_a_direct_call_takes_the_same_path(world: World) -> None:
-    runtime = Runtime(world.services())
+    runtime = world.runtime()
     result, report = runtime.call("numbers.square", {"n": 3}, world.registry(square), Limits())
     assert result == Ok(9)
     assert [receipt.type for receipt in world.log.of_run(report.run_id)] == [

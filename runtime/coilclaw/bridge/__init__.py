@@ -2,6 +2,7 @@
 
 from coilclaw.bridge.admission import RunFacts
 from coilclaw.bridge.bridge import Bridge
+from coilclaw.bridge.caller import Caller
 from coilclaw.bridge.calls import PriorCall, call_number
 from coilclaw.bridge.catalogue import Match, registry_tools, search_tools
 from coilclaw.bridge.handlers import Handlers
@@ -25,6 +26,7 @@ from coilclaw.bridge.stubs import (
 __all__ = [
     "JOURNAL",
     "Bridge",
+    "Caller",
     "Handlers",
     "Journal",
     "Known",

@@ -13,6 +13,7 @@ from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.approval_gate import ApprovalGate, Denied, Permission, denied_by_person
 from coilclaw.bridge.arguments import bind, validate
 from coilclaw.bridge.call_receipts import bounded, following, refused
+from coilclaw.bridge.caller import Caller
 from coilclaw.bridge.calls import Admitted, Call, PriorCall, call_id
 from coilclaw.bridge.evidence_budget import EvidenceBudget, is_small, prefix_facts, size_facts
 from coilclaw.bridge.identified_call import Divergence, Identity, call_difference
@@ -76,6 +77,9 @@ class RunFacts(NamedTuple):
     """The policy under which the run began, if it is resumed."""
     kept: Sequence[tuple[str, int]] = ()
     """Hashes and sizes of what the run has left in the store so far."""
+    caller: Caller = Caller()
+    stand_in: Callable[[Tool], bytes] | None = None
+    """For a rehearsal: a call that could change something, or needs approval, is answered with this and not made."""
 
 
 class _Again(NamedTuple):
@@ -105,7 +109,7 @@ class Admission:
         self._pins = pins
         self._unknown = run.unknown
         self._outright: dict[tuple[str, str], str | None] = {}
-        self.asking = ApprovalGate(services, run.deadline)
+        self.asking = ApprovalGate(services, run.caller, run.deadline)
         self.kept = EvidenceBudget(run.limits.kept_bytes, run.kept)
         self.unmet: set[str] = set()
 
@@ -229,7 +233,7 @@ class Admission:
 
     def _denied_at_any_risk(self, tool: Tool, given: Any, input: Any) -> str | None:
         """Why policy denies a call by itself, whatever risk the tool's classifier would name."""
-        policy, channel = self._around.policy, self._around.channel
+        policy, channel = self._around.policy, self._run.caller.channel
         verdict = policy.decide(tool, tool.risk, given, channel, input=input)
         if verdict.decision is not Decision.DENY:
             return None
@@ -251,7 +255,8 @@ class Admission:
     ) -> Admitted:
         """Ask policy, and perhaps a person. `again` if the call was started before and may be started again."""
         tool, requested = asked.tool, asked.draft
-        verdict = self._around.policy.decide(tool, classified, identity.given, self._around.channel, input=asked.input)
+        channel = self._run.caller.channel
+        verdict = self._around.policy.decide(tool, classified, identity.given, channel, input=asked.input)
         risk = tool.risk if isinstance(classified, Forbid) else classified
         requested = requested._replace(risk=risk.value) if risk is not tool.risk else requested
         reason = asked.redaction.text(verdict.reason)
@@ -262,7 +267,7 @@ class Admission:
             raise self.refuse(asked.call, requested, denial, unkept=identity.kept)
         if asked.contents is not None:
             self.kept.count(identity.args_hash, len(identity.kept))
-        stand_in = self._around.stand_in
+        stand_in = self._run.stand_in
         if stand_in is not None and (risk is not Risk.READ or verdict.decision is Decision.ASK):
             facts = {"verdict": verdict.decision.value, "reason": bounded(reason)}
             shown = self._shown(asked)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.call_receipts import bounded, following
+from coilclaw.bridge.caller import Caller
 from coilclaw.bridge.services import Services
 from coilclaw.policy import AlreadyDecided, Answer, Approval, Question, denial, runs_facts
 from coilclaw.receipts import DamagedReceipt, Draft, Row, now
@@ -50,13 +51,15 @@ class Waiting(Exception):
 class ApprovalGate:
     """Puts the questions of one run."""
 
-    def __init__(self, services: Services, deadline: Deadline) -> None:
-        self._around = services
+    def __init__(self, services: Services, caller: Caller, deadline: Deadline) -> None:
+        self._caller = caller
+        self._workspace = str(services.workspace)
+        self._approvals = services.approvals if caller.suspends else None
         self._deadline = deadline
 
     def permission(self, question: Question, requested: Draft) -> Permission:
         """What allows this call. Raises `Denied`, or `Waiting` once the question is on disk."""
-        book, args_hash = self._around.book, str(requested.args_hash)
+        book, args_hash = self._approvals, str(requested.args_hash)
         known: Approval | None = None
         bound = runs_facts(question.runs_hash)
         if book is not None:
@@ -74,7 +77,7 @@ class ApprovalGate:
             if known is not None and known.status != "pending":
                 known = None
             # After the answer to this very call, which would otherwise be left over while a window is used up.
-            if grant := book.usable(question.of_tool, str(self._around.workspace), question.arguments):
+            if grant := book.usable(question.of_tool, self._workspace, question.arguments):
                 facts = {"decision": "window", "grant": grant.id, "decided_by": bounded(grant.granted_by), **bound}
                 rows = [book.use(grant)] + ([book.answered_here(known, grant.granted_by)] if known else [])
                 return Permission((following(requested, "tool.call.approved", "allowed", now(), facts),), tuple(rows))
@@ -101,18 +104,18 @@ class ApprovalGate:
 
     def _deny(self, known: Approval, question: Question, requested: Draft, answer: Answer) -> Permission:
         """A no to a question that was written down closes it, unless someone else was first: then that holds."""
-        assert self._around.book is not None
+        assert self._approvals is not None
         try:
-            self._around.book.decide(known.id, granted=False, decided_by=bounded(answer.decided_by))
+            self._approvals.decide(known.id, granted=False, decided_by=bounded(answer.decided_by))
         except AlreadyDecided:
             return self.permission(question, requested)
         raise Denied(denied_by_person(denial(bounded(answer.decided_by), None)), None)
 
     def _demand_receipt(self, known: Approval) -> None:
         """A table can be edited; a decision counts if the log has it."""
-        assert self._around.book is not None
+        assert self._approvals is not None
         try:
-            if self._around.book.is_proven(known):
+            if self._approvals.is_proven(known):
                 return
             problem = f"the table says that {known.id} is {known.status}, and the log has no receipt of that decision"
         except DamagedReceipt as error:
@@ -122,10 +125,10 @@ class ApprovalGate:
 
     def is_decided(self, waiting: Waiting) -> bool:
         """Whether someone has answered meanwhile, or opened a window for calls like this one."""
-        book, question = self._around.book, waiting.question
+        book, question = self._approvals, waiting.question
         if book is None or book.get(waiting.approval.id).status != "pending":
             return True
-        return book.usable(question.of_tool, str(self._around.workspace), question.arguments) is not None
+        return book.usable(question.of_tool, self._workspace, question.arguments) is not None
 
     def stay(self, waiting: Waiting) -> None:
         """Wait here for the answer of someone elsewhere; the run's time stands still.
@@ -134,14 +137,14 @@ class ApprovalGate:
         """
         pause = threading.Event()
         with self._deadline.paused():
-            while self._around.stays() and not self.is_decided(waiting):
+            while self._caller.waits() and not self.is_decided(waiting):
                 self._deadline.end_if_over()
                 pause.wait(POLL_SECONDS / 2)
 
     def _put(self, question: Question) -> Answer:
         try:
             with self._deadline.paused():
-                return self._around.approver.decide(question)
+                return self._caller.approver.decide(question)
         except RunEnded:
             raise
         except BaseException as error:

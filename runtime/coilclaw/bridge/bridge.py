@@ -64,14 +64,12 @@ class Bridge:
         run: RunFacts,
         *,
         journal: Journal | None = None,
-        show: Callable[[int, str], None] = lambda stream, text: None,
     ) -> None:
         self._around = services
         self._registry = registry
         self._run = run
         self._deadline = run.deadline
         self._journal = journal
-        self._show = show
         self.issued = 0
         self.admission = Admission(
             services, registry, run, self._context, self._refusal_rows, journal.pins if journal else dict
@@ -89,7 +87,7 @@ class Bridge:
         self._writing = 0
         self._undelivered = 0
         self._untouched = True
-        self._stop = EstopWatch(services, run.deadline, self._tools_under_way)
+        self._stop = EstopWatch(services.stop, run.caller.progress, run.deadline, self._tools_under_way)
         self.unknown: Call | None = None
         """The call whose outcome nobody knows, if the run waits for a person to decide about it."""
 
@@ -118,7 +116,7 @@ class Bridge:
         first, self._untouched = self._untouched, False
         if not first or len(calls) > self._run.limits.source_bytes:
             return b"[]"  # A snippet that runs already could otherwise keep the host busy with this.
-        return check_calls(calls, self._registry, self._around.policy, self._around.channel)
+        return check_calls(calls, self._registry, self._around.policy, self._run.caller.channel)
 
     def call(self, tool: str, input: bytes, line: int) -> bytes:
         """One call from beginning to end."""
@@ -135,7 +133,7 @@ class Bridge:
             except Rehearsed as rehearsed:
                 return success(rehearsed.value)
             except Waiting as waiting:
-                if not self._around.stays():
+                if not self._run.caller.waits():
                     self._suspend()
                 self.admission.asking.stay(waiting)
         answer = self._perform(admitted)
@@ -175,7 +173,7 @@ class Bridge:
         with self._answered, ExitStack() as standing_still:
             left, stood = seconds, False
             while not self._answers and not self._deadline.over and (left is None or left > 0):
-                if self._waiting and (self._around.stays() or (left is None and not self._under_way)):
+                if self._waiting and (self._run.caller.waits() or (left is None and not self._under_way)):
                     self._look_for_decisions()
                     if self._answers:
                         break
@@ -216,7 +214,7 @@ class Bridge:
             raise RunEnded(OutputExceeded(output_bytes=self._run.limits.output_bytes))
         if stream == 1:
             self._output.append(text)
-        self._show(stream, text)
+        self._run.caller.show(stream, text)
 
     @property
     def stdout(self) -> str:
@@ -250,7 +248,7 @@ class Bridge:
         """Go on with what was decided meanwhile, or end the run if it waits for nothing else. Called with the lock."""
         self._answered.release()
         try:
-            if not self._around.stays():
+            if not self._run.caller.waits():
                 self._suspend()
             for number, (waiting, again) in list(self._waiting.items()):
                 if self.admission.asking.is_decided(waiting):
@@ -386,7 +384,7 @@ class Bridge:
     def _progress(self, call: Call, tool: Tool, message: str, redaction: Redaction) -> None:
         """Shown to the person at once; the first few of a call also go into the receipts."""
         shown = bounded(redaction.text(text_of(message)))
-        self._around.progress(tool.id, shown)
+        self._run.caller.progress(tool.id, shown)
         admitted = self._under_way.get(call.number)
         if admitted is not None and next(admitted.progress) < _MOST_PROGRESS:
             payload = {"message": shown}

@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import Final
 
 from coilclaw.bridge.answers import Refusal
-from coilclaw.bridge.services import Services
 from coilclaw.sandbox import POLL_SECONDS, Deadline
 
 __all__ = ["EstopWatch"]
@@ -27,8 +26,15 @@ class EstopWatch:
     The thread begins with the first call and ends with the run.
     """
 
-    def __init__(self, services: Services, deadline: Deadline, under_way: Callable[[], Sequence[str]]) -> None:
-        self._around = services
+    def __init__(
+        self,
+        stop: Callable[[], str | None] | None,
+        progress: Callable[[str, str], None],
+        deadline: Deadline,
+        under_way: Callable[[], Sequence[str]],
+    ) -> None:
+        self._stop = stop
+        self._progress = progress
         self._deadline = deadline
         self._under_way = under_way
         self._begun = False
@@ -37,7 +43,7 @@ class EstopWatch:
         """Why the calls are cancelled; None until they are."""
 
     def begin(self) -> None:
-        if self._around.stop is not None and not self._begun:
+        if self._stop is not None and not self._begun:
             self._begun = True
             threading.Thread(target=self._watch, name="coilclaw-stop", daemon=True).start()
 
@@ -57,10 +63,10 @@ class EstopWatch:
         return Refusal(code="stopped", message=f"{self.reason}; what the tool did is unknown")
 
     def _watch(self) -> None:
-        assert self._around.stop is not None
+        assert self._stop is not None
         while not self._ended.wait(POLL_SECONDS):
             tools = self._under_way()
-            reason = self._around.stop() if tools else None
+            reason = self._stop() if tools else None
             if reason is not None:
                 self._cancel(tools, reason)
                 return
@@ -73,4 +79,4 @@ class EstopWatch:
         self._deadline.cancel()
         with suppress(OSError):  # Nobody may be reading any longer.
             for tool in dict.fromkeys(tools):
-                self._around.progress(tool, reason)
+                self._progress(tool, reason)

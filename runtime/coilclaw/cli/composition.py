@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from coilclaw.bridge import JOURNAL, Handlers, Registry, Services
+from coilclaw.bridge import JOURNAL, Caller, Handlers, Registry, Services
 from coilclaw.cli.terminal import say, say_progress, warn
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Config, SecretStore, Settings, load_settings
@@ -70,6 +70,7 @@ class Parts:
     settings: Settings
     evidence: Evidence
     toolbox: Toolbox
+    caller: Caller
     runtime: Runtime
 
     @property
@@ -191,10 +192,8 @@ def open_parts(
         services = Services(
             log=evidence.log,
             database=evidence.database,
-            book=evidence.book if may_wait else None,
-            stays=stays,
+            approvals=evidence.book,
             policy=policy,
-            approver=approver or NobodyToAsk(),
             handlers=handlers,
             workspace=config.workspace_dir.resolve(),
             secret=secrets.get,
@@ -204,13 +203,20 @@ def open_parts(
             response_bytes=config.limits.response_bytes,
             stop=stop,
             guard=WriteGuard(evidence.ledger, evidence.log, toolbox.workspace.sources.digests),
+        )
+        caller = Caller(
+            channel="cli",
+            approver=approver or NobodyToAsk(),
+            suspends=may_wait,
+            waits=stays,
             progress=lambda tool, message: say(f"{as_name(tool)}: {one_line(message)}", err=True),
         )
         yield Parts(
             settings=settings,
             evidence=evidence,
             toolbox=toolbox,
-            runtime=Runtime(services),
+            caller=caller,
+            runtime=Runtime(services, caller),
         )
 
 

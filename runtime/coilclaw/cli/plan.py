@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -60,9 +61,9 @@ def approved_plan(parts: Parts, snippet: Snippet, engine: Engine, limits: Limits
 
 def _rehearse(parts: Parts, snippet: Snippet, engine: Engine, limits: Limits, *, quiet: bool) -> Rehearsal:
     deadline = Deadline(limits.seconds)
-    display = Display(deadline, sys.stderr, quiet=quiet)
+    caller = replace(parts.caller, show=Display(deadline, sys.stderr, quiet=quiet))
     with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
-        return parts.runtime.rehearse(snippet, engine, parts.registry, limits, deadline=deadline, show=display)
+        return parts.runtime.rehearse(snippet, engine, parts.registry, limits, deadline=deadline, caller=caller)
 
 
 def _object(rehearsal: Rehearsal) -> dict[str, Any]:

@@ -10,13 +10,12 @@ from typing import Any
 
 import click
 
-from coilclaw.bridge import Handlers, Registry, Services
+from coilclaw.bridge import Caller, Handlers, Registry, Services
 from coilclaw.cli.composition import make_engine, make_policy, make_secrets, open_evidence, settings_for
 from coilclaw.cli.run_report import Display
 from coilclaw.cli.terminal import counted, say, say_json, styled
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Settings
-from coilclaw.policy import NobodyToAsk
 from coilclaw.runs import Breakpoint, Comparison, Runtime
 from coilclaw.sandbox import Deadline
 from coilclaw.sdk.legible import as_name, one_line
@@ -44,7 +43,7 @@ def replay(run_id: str, until: int | None, workspace: str | None, as_json: bool)
             lambda name: make_engine(settings, engine=name),
             registry,
             until=until,
-            show=display if shown else _ignore,
+            caller=Caller(show=display) if shown else None,
         )
     if as_json:
         say_json(_object(comparison))
@@ -67,16 +66,11 @@ def _opened(settings: Settings) -> Iterator[tuple[Runtime, Registry]]:
             log=evidence.log,
             database=evidence.database,
             policy=policy,
-            approver=NobodyToAsk(),
             handlers=handlers,
             workspace=settings.config.workspace_dir.resolve(),
             secret=make_secrets(settings).get,
         )
         yield Runtime(services), toolbox.registry
-
-
-def _ignore(stream: int, text: str) -> None:
-    return None
 
 
 def _object(comparison: Comparison) -> dict[str, Any]:

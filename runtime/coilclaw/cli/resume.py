@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 from typing import NoReturn
 
 import click
@@ -85,9 +86,9 @@ def _resumed(parts: Parts, run_id: str, deadline: Deadline, unknown: str | None,
         return made
 
     deadline.restart()
-    display = Display(deadline, sys.stdout, quiet=as_json)
+    caller = replace(parts.caller, show=Display(deadline, sys.stdout, quiet=as_json))
     with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
-        return parts.runtime.resume(run_id, engine, parts.registry, deadline=deadline, unknown=unknown, show=display)
+        return parts.runtime.resume(run_id, engine, parts.registry, deadline=deadline, unknown=unknown, caller=caller)
 
 
 def _ask_about(end: RunEnd) -> str | None:

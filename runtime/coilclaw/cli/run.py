@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +73,10 @@ def run(
         elif dry_run:
             show_rehearsal(parts, snippet, sandbox, limits, as_json=as_json)
         deadline.restart()  # Compiling the sandbox is not the run's time, nor is a person's.
-        display = Display(deadline, sys.stdout, quiet=as_json, asks=not yes)
+        caller = replace(parts.caller, show=Display(deadline, sys.stdout, quiet=as_json, asks=not yes))
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
             report = parts.runtime.run(
-                snippet, sandbox, parts.registry, limits, deadline=deadline, show=display, planned=approved
+                snippet, sandbox, parts.registry, limits, deadline=deadline, caller=caller, planned=approved
             )
         end = run_end(parts, report, workspace=workspace)
     show_end(end, as_json=as_json)

@@ -6,12 +6,12 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
-from coilclaw.bridge import Bridge, Journal, Registry, ReplayHost, RunFacts, Services
+from coilclaw.bridge import Bridge, Caller, Journal, Registry, ReplayHost, RunFacts, Services
 from coilclaw.policy import NobodyToAsk
 from coilclaw.receipts import Conflict, DamagedReceipt, Draft, Row, digest, now
 from coilclaw.runs.comparison import Comparison, FormerRun, compared, doubted
@@ -49,11 +49,17 @@ _logger = logging.getLogger(__name__)
 _GRACE_SECONDS: Final = 0.15
 """How long a run that is over may take to notice, before it is left alone."""
 
-Show = Callable[[int, str], None]
 
+@dataclass(frozen=True, kw_only=True)
+class RunSpec:
+    """What one run, or one stretch of it, is to be done with."""
 
-def _ignore(stream: int, text: str) -> None:
-    return None
+    registry: Registry
+    limits: Limits
+    caller: Caller
+    deadline: Deadline | None = None
+    origin: RunOrigin = field(default_factory=RunOrigin)
+    rehearsal: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +81,9 @@ class _Session:
 class Runtime:
     """Starts runs, and goes on with runs that waited. Everything they share is given; nothing here is global."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, caller: Caller | None = None) -> None:
         self._around = services
+        self._caller = caller or Caller()
 
     def run(
         self,
@@ -85,42 +92,30 @@ class Runtime:
         registry: Registry,
         limits: Limits,
         *,
+        caller: Caller | None = None,
         deadline: Deadline | None = None,
-        conversation_id: str | None = None,
-        show: Show = _ignore,
         planned: ApprovedPlan | None = None,
     ) -> RunReport:
         """Run a snippet to its end. Raises EvidenceUnavailable before anything ran if receipts cannot be written.
 
         With `planned`, it carries out the plan that was approved.
         """
-        runtime, began = self, RunOrigin()
+        caller, origin = caller or self._caller, RunOrigin()
         if planned is not None:
-            answers = PlannedAnswers(planned, self._around.approver)
-            runtime, began = Runtime(replace(self._around, approver=answers)), planned.beginning
-        return runtime._run(snippet, engine, registry, limits, deadline, conversation_id, show, began, planned)[0]
+            origin = planned.beginning
+            caller = replace(caller, approver=PlannedAnswers(planned, caller.approver))
+        spec = RunSpec(registry=registry, limits=limits, caller=caller, deadline=deadline, origin=origin)
+        return self._run(snippet, engine, spec, planned)[0]
 
     def _run(
-        self,
-        snippet: Snippet,
-        engine: Engine,
-        registry: Registry,
-        limits: Limits,
-        deadline: Deadline | None,
-        conversation_id: str | None,
-        show: Show,
-        began: RunOrigin,
-        planned: ApprovedPlan | None,
+        self, snippet: Snippet, engine: Engine, spec: RunSpec, planned: ApprovedPlan | None = None
     ) -> tuple[RunReport, RunHeader]:
         source, inputs = snippet.source.encode("utf-8", "replace"), to_json(dict(snippet.inputs))
-        header = self._header(
-            "snippet", snippet.name, source, inputs, engine.name, engine.build, limits, conversation_id, began
-        )
+        header = self._header("snippet", snippet.name, source, inputs, engine.name, engine.build, spec)
         if planned is not None:
             planned.claim(header)
-        contents = {digest(source): source, digest(inputs): inputs}
-        session = self._begin(header, contents, registry, limits, deadline, show, began.run_id)
-        return self._finished(session, snippet_job(snippet, engine, limits, header)), header
+        session = self._begin(header, {digest(source): source, digest(inputs): inputs}, spec)
+        return self._finished(session, snippet_job(snippet, engine, spec.limits, header)), header
 
     def call(
         self,
@@ -129,14 +124,14 @@ class Runtime:
         registry: Registry,
         limits: Limits,
         *,
+        caller: Caller | None = None,
         deadline: Deadline | None = None,
-        conversation_id: str | None = None,
     ) -> tuple[Result[Any], RunReport]:
         """Call one tool directly. The same path, the same receipts; only the sandbox is missing."""
         sent = to_json(dict(arguments))
-        began = RunOrigin()
-        header = self._header("direct", tool, tool.encode(), sent, "direct", "direct", limits, conversation_id, began)
-        session = self._begin(header, {digest(sent): sent}, registry, limits, deadline, _ignore, began.run_id)
+        spec = RunSpec(registry=registry, limits=limits, caller=caller or self._caller, deadline=deadline)
+        header = self._header("direct", tool, tool.encode(), sent, "direct", "direct", spec)
+        session = self._begin(header, {digest(sent): sent}, spec)
         report = self._finished(session, direct_job(tool, sent))
         return _result_of(report), report
 
@@ -146,9 +141,9 @@ class Runtime:
         engines: Callable[[str], Engine],
         registry: Registry,
         *,
+        caller: Caller | None = None,
         deadline: Deadline | None = None,
         unknown: str | None = None,
-        show: Show = _ignore,
     ) -> RunReport:
         """Go on with a run that waits: repeat it from its journal, then continue. Nothing is executed twice."""
         known = self._standing(run_id)
@@ -177,7 +172,8 @@ class Runtime:
             raise NotResumable(f"{run_id} was taken by another process just now") from None
         if isinstance(past, History) and not self._is_all(past, known, resumed):
             past = self._past(known, resumed=True)
-        session = self._repeated(known, past, registry, limits, deadline, unknown, show, resumed)
+        spec = RunSpec(registry=registry, limits=limits, caller=caller or self._caller, deadline=deadline)
+        session = self._repeated(known, past, spec, unknown, resumed)
         if isinstance(session, RunReport) or job is None:
             assert isinstance(session, RunReport)
             return session
@@ -190,7 +186,7 @@ class Runtime:
         registry: Registry,
         *,
         until: int | None = None,
-        show: Show = _ignore,
+        caller: Caller | None = None,
     ) -> Comparison:
         """Execute a run again from its journal alone, writing nothing, and say whether it is the same.
 
@@ -209,8 +205,8 @@ class Runtime:
         if until is not None and until not in past.calls:
             raise NotResumable(f"there is no call {until} in {run_id}", hint=f"calls it made: {len(past.calls)}")
         log, deadline, clock = self._around.log, Deadline(limits.seconds), RunClock(known.header.clock)
-        facts = RunFacts(run_id, known.header.conversation_id, limits, deadline)
-        bridge = Bridge(self._around, registry, facts, show=show)
+        facts = RunFacts(run_id, known.header.conversation_id, limits, deadline, caller=caller or self._caller)
+        bridge = Bridge(self._around, registry, facts)
         repetition = ReplayHost(bridge, past.recorded, past.calls, clock, goes_on=False)
         former = FormerRun(run_id=run_id, calls=past.calls, end=past.end)
         witness = ReplayCheck(repetition, bridge, former, past.recorded.answers, log, limits, until)
@@ -224,17 +220,14 @@ class Runtime:
         registry: Registry,
         limits: Limits,
         *,
+        caller: Caller | None = None,
         deadline: Deadline | None = None,
-        conversation_id: str | None = None,
-        show: Show = _ignore,
     ) -> Rehearsal:
         """Run a snippet with its reads alone: what would change something is answered with a made-up value."""
-        # Without a journal, because nobody is to go on with it; without a book, because nobody is asked.
-        around = replace(self._around, stand_in=stand_in, database=None, book=None, approver=NobodyToAsk())
-        began, log = RunOrigin(), around.log
-        report, header = Runtime(around)._run(
-            snippet, engine, registry, limits, deadline, conversation_id, show, began, None
-        )
+        alone = replace(caller or self._caller, approver=NobodyToAsk(), suspends=False)
+        spec = RunSpec(registry=registry, limits=limits, caller=alone, deadline=deadline, rehearsal=True)
+        report, header = self._run(snippet, engine, spec)
+        log = self._around.log
         calls = planned_calls(log.of_run(report.run_id, since=report.first_receipt or None), log)
         return Rehearsal(report=report, plan=Plan(rehearsal=report.run_id, header=header, calls=calls))
 
@@ -244,16 +237,7 @@ class Runtime:
         return find_run(self._around.database, run_id)
 
     def _header(
-        self,
-        kind: Any,
-        name: str,
-        source: bytes,
-        inputs: bytes,
-        engine: str,
-        build: str,
-        limits: Limits,
-        conversation_id: str | None,
-        began: RunOrigin,
+        self, kind: Any, name: str, source: bytes, inputs: bytes, engine: str, build: str, spec: RunSpec
     ) -> RunHeader:
         return RunHeader(
             kind=kind,
@@ -262,25 +246,16 @@ class Runtime:
             inputs_hash=digest(inputs),
             engine=engine,
             engine_build=build,
-            seed=began.seed,
-            clock=began.clock,
+            seed=spec.origin.seed,
+            clock=spec.origin.clock,
             policy_hash=self._around.policy.digest,
-            conversation_id=conversation_id,
-            limits=asdict(limits),
+            conversation_id=spec.caller.conversation,
+            limits=asdict(spec.limits),
             workspace=str(self._around.workspace),
         )
 
-    def _begin(
-        self,
-        header: RunHeader,
-        contents: Mapping[str, bytes],
-        registry: Registry,
-        limits: Limits,
-        deadline: Deadline | None,
-        show: Show,
-        run_id: str,
-    ) -> _Session:
-        deadline = deadline or Deadline(limits.seconds)
+    def _begin(self, header: RunHeader, contents: Mapping[str, bytes], spec: RunSpec) -> _Session:
+        run_id, deadline = spec.origin.run_id, spec.deadline or Deadline(spec.limits.seconds)
         started = Draft(
             type="run.started",
             status="running",
@@ -294,14 +269,16 @@ class Runtime:
                 "inputs_hash": header.inputs_hash,
                 "engine": header.engine,
                 "engine_build": header.engine_build,
-                "generation": registry.generation,
+                "generation": spec.registry.generation,
                 "autonomy": self._around.policy.autonomy.value,
                 "header_hash": digest(header.text().encode()),
                 "process": os.getpid(),
-                **({"rehearsal": True} if self._around.stand_in is not None else {}),
+                **({"rehearsal": True} if spec.rehearsal else {}),
             },
         )
-        log, rows = self._around.log, [enter(run_id, header)] if self._around.database is not None else []
+        # A rehearsal has no journal: nobody is to resume it.
+        journaled = self._around.database is not None and not spec.rehearsal
+        log, rows = self._around.log, [enter(run_id, header)] if journaled else []
         # Durable before anything runs: a log that cannot be written is found out here, not behind the first call.
         (first_receipt,) = self._around.handlers.threads.run(
             lambda: log.append(started, contents=contents, rows=rows), deadline
@@ -309,8 +286,16 @@ class Runtime:
         clock = RunClock(header.clock, behind=max(0, time.time_ns() - header.clock))
         journal = Journal(run_id, 1, clock) if rows else None
         kept = [(content_hash, len(body)) for content_hash, body in contents.items()]
-        facts = RunFacts(run_id, header.conversation_id, limits, deadline, kept=kept)
-        bridge = Bridge(self._around, registry, facts, journal=journal, show=show)
+        facts = RunFacts(
+            run_id,
+            header.conversation_id,
+            spec.limits,
+            deadline,
+            kept=kept,
+            caller=spec.caller,
+            stand_in=stand_in if spec.rehearsal else None,
+        )
+        bridge = Bridge(self._around, spec.registry, facts, journal=journal)
         return _Session(
             run_id=run_id,
             header=header,
@@ -325,27 +310,27 @@ class Runtime:
         )
 
     def _repeated(
-        self,
-        known: RunRecord,
-        past: History | Diverged,
-        registry: Registry,
-        limits: Limits,
-        deadline: Deadline | None,
-        unknown: str | None,
-        show: Show,
-        resumed: str,
+        self, known: RunRecord, past: History | Diverged, spec: RunSpec, unknown: str | None, resumed: str
     ) -> _Session | RunReport:
         header, fence = known.header, known.fence + 1
-        deadline = deadline or Deadline(limits.seconds)
+        deadline = spec.deadline or Deadline(spec.limits.seconds)
         clock = RunClock(header.clock)
         recorded, calls = (past.recorded, past.calls) if isinstance(past, History) else (None, {})
         assert self._around.database is not None
         kept = kept_so_far(self._around.database, known, calls)
         facts = RunFacts(
-            known.run_id, header.conversation_id, limits, deadline, calls, unknown, header.policy_hash, kept
+            known.run_id,
+            header.conversation_id,
+            spec.limits,
+            deadline,
+            calls,
+            unknown,
+            header.policy_hash,
+            kept,
+            spec.caller,
         )
         journal = Journal(known.run_id, fence, clock, recorded)
-        bridge = Bridge(self._around, registry, facts, journal=journal, show=show)
+        bridge = Bridge(self._around, spec.registry, facts, journal=journal)
         host: Host = bridge
         if isinstance(past, History):
             host = ReplayHost(bridge, past.recorded, past.calls, clock)
@@ -439,13 +424,12 @@ class Runtime:
             if isinstance(outcome, Diverged):
                 facts["difference"] = outcome.error.message[:500]
             rows: list[Row] = []
-            if self._around.database is not None:
+            if session.journal is not None:
                 log.flush()
                 rows = [leave(session.run_id, session.fence, status)]
-                if session.journal is not None:
-                    facts |= session.journal.pins()
-                if self._around.book is not None and status != "suspended":
-                    rows.append(self._around.book.void(session.run_id))
+                facts |= session.journal.pins()
+                if self._around.approvals is not None and status != "suspended":
+                    rows.append(self._around.approvals.void(session.run_id))
             log.append(session.started._replace(type=kind, status=status, timestamp=now(), payload=facts), rows=rows)
             if self._around.database is not None:
                 self._around.database.shrink()

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from coilclaw.bridge import Handlers, Registry, Services, build_registry
-from coilclaw.policy import Autonomy, NobodyToAsk, Policy
+from coilclaw.bridge import Caller, Handlers, Registry, Services, build_registry
+from coilclaw.policy import Autonomy, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.runs import RunReport, Runtime
 from coilclaw.sandbox import Deadline, Engine, Limits, Snippet, escapes
@@ -128,7 +128,7 @@ class ProvingGround:
             self._registry,
             limits,
             deadline=deadline,
-            show=lambda stream, text: shown.append(text),
+            caller=Caller(show=lambda stream, text: shown.append(text)),
         )
         if deadline.cancelled:
             # The runtime made an orderly end of an interrupt; here it means to stop altogether.
@@ -142,7 +142,6 @@ class ProvingGround:
         return Services(
             log=self._log,
             policy=Policy(Autonomy.FULL),
-            approver=NobodyToAsk(),
             handlers=self._handlers,
             workspace=self.canaries.folder,
             secret=credentials.get,

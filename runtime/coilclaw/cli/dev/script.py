@@ -8,6 +8,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final, TypeAlias
@@ -115,8 +116,8 @@ class ScriptRuns:
             self._tell(RunStarted(script=name, reason=reason, generation=registry.generation))
             output = _Lines(self._tell)
             snippet = Snippet(source=source, name=name)
-            runtime = self._parts.runtime
-            report = runtime.run(snippet, self._engine, registry, self._limits, deadline=deadline, show=output)
+            runtime, caller = self._parts.runtime, replace(self._parts.caller, show=output)
+            report = runtime.run(snippet, self._engine, registry, self._limits, deadline=deadline, caller=caller)
             output.end()
             self._tell(self._finished(report, source))
             return report.status

@@ -1,0 +1,32 @@
+"""The caller of a run: where it comes from, and who can be asked and told about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from coilclaw.policy import Approver, NobodyToAsk
+
+__all__ = ["Caller"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    """Belongs to one run, as `Services` belong to the app. Policy sees the channel, tools see agent and project."""
+
+    channel: str = "app"
+    """Where the run comes from, for rules about that."""
+    conversation: str | None = None
+    agent: str | None = None
+    project: str | None = None
+    view: str | None = None
+    approver: Approver = field(default_factory=NobodyToAsk)
+    """Asked about a call that needs approval. When it has no answer, the run is suspended."""
+    suspends: bool = True
+    """Whether a call that nobody can approve now suspends the run; otherwise it is denied."""
+    waits: Callable[[], bool] = lambda: False
+    """Whether to wait in this process for decisions made elsewhere, instead of suspending the run."""
+    show: Callable[[int, str], None] = lambda stream, text: None
+    """Receives what the snippet prints, as it comes: 1 is stdout, 2 is stderr."""
+    progress: Callable[[str, str], None] = lambda tool, message: None
+    """Receives what tools report while they run."""
