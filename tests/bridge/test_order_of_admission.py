@@ -102,7 +102,7 @@ def test_a_call_without_room_is_refused_before_the_tool_judges_it(world: World) 
 
 def test_a_classifier_that_hangs_is_a_denial_of_its_own(world: World, released: threading.Event) -> None:
     def hang(input: Any, ctx: ToolContext) -> None:
-        released.wait(60)
+        released.wait(10)
         judged.append(input)
 
     @define_tool(id="test.hang", risk="read", classify=hang)
