@@ -8,7 +8,7 @@ from coilclaw.bridge.catalogue import Match, registry_tools, search_tools
 from coilclaw.bridge.errors import NoSuchRun, NotResumable
 from coilclaw.bridge.handlers import Handlers
 from coilclaw.bridge.identified_call import call_difference
-from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, read_journal
+from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, count_rows, read_journal
 from coilclaw.bridge.live_registry import LiveRegistry, Provision
 from coilclaw.bridge.registry import Registry, build_registry
 from coilclaw.bridge.replay_host import ReplayHost
@@ -64,6 +64,7 @@ __all__ = [
     "call_difference",
     "call_number",
     "call_off",
+    "count_rows",
     "enter",
     "estimated_tokens",
     "example_calls",

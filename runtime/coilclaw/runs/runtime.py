@@ -184,7 +184,8 @@ class Runtime:
             (resumed,) = self._around.log.append(receipt, rows=[take_over(known)])
         except Conflict:
             raise NotResumable(f"{run_id} was taken by another process just now") from None
-        if isinstance(past, History) and not self._is_all(past, known, resumed):
+        assert self._around.database is not None
+        if isinstance(past, History) and not past.is_all(self._around.database, run_id, resumed):
             past = self._past(known, resumed=True)
         spec = RunSpec(registry=registry, limits=limits, caller=caller or self._caller, deadline=deadline)
         session = self._repeated(known, past, spec, unknown, resumed)
@@ -369,18 +370,12 @@ class Runtime:
         """The journal of a run, if the receipts bear it out."""
         assert self._around.database is not None
         try:
-            past = read_history(self._around.database, known, self._around.log.sealed_head(), resumed=resumed)
+            past = read_history(self._around.database, self._around.log, known, resumed=resumed)
         except DamagedReceipt as error:
             return _diverged(error.message)
         except ValueError as error:
             return _diverged(str(error))
         return past if past.doubt is None else _diverged(past.doubt)
-
-    def _is_all(self, past: History, known: RunRecord, resumed: str) -> bool:
-        """Whether nothing was added between the look at a run and its taking over."""
-        assert self._around.database is not None
-        ((rows,),) = self._around.database.read("SELECT count(*) FROM journal WHERE run_id = ?", (known.run_id,))
-        return int(resumed.rsplit("-", 1)[1]) == past.last_seq + 1 and rows == past.recorded.rows
 
     def _job(self, known: RunRecord, engines: Callable[[str], Engine], limits: Limits) -> Execute:
         header, log = known.header, self._around.log
