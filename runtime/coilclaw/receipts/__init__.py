@@ -2,7 +2,8 @@
 
 from coilclaw.receipts.canonical import NotCanonical, canonical_json, contents_json, digest
 from coilclaw.receipts.chain import GENESIS, Draft, now
-from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogMissing, LogUnwritable, NoSuchReceipt
+from coilclaw.receipts.cursor import Page, cursor_of
+from coilclaw.receipts.errors import BadCursor, Conflict, DamagedReceipt, LogMissing, LogUnwritable, NoSuchReceipt
 from coilclaw.receipts.founding import found_log, refuse_without_log, restart_log
 from coilclaw.receipts.log import LOG_END, MIGRATIONS, RELAXED_SECONDS, ReceiptLog, Row
 from coilclaw.receipts.tail import Tail
@@ -13,6 +14,7 @@ __all__ = [
     "LOG_END",
     "MIGRATIONS",
     "RELAXED_SECONDS",
+    "BadCursor",
     "Conflict",
     "DamagedReceipt",
     "Draft",
@@ -21,12 +23,14 @@ __all__ = [
     "LogUnwritable",
     "NoSuchReceipt",
     "NotCanonical",
+    "Page",
     "ReceiptLog",
     "Row",
     "Tail",
     "Verification",
     "canonical_json",
     "contents_json",
+    "cursor_of",
     "digest",
     "found_log",
     "now",
