@@ -3,6 +3,7 @@
 from coilclaw.receipts.canonical import NotCanonical, canonical_json, contents_json, digest
 from coilclaw.receipts.chain import GENESIS, Draft, now
 from coilclaw.receipts.contents import content_sizes, read_contents
+from coilclaw.receipts.cursor import Page, cursor_of
 from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogMissing, LogUnwritable, NoSuchReceipt
 from coilclaw.receipts.fast_reading import (
     args_hash_of,
@@ -15,17 +16,19 @@ from coilclaw.receipts.fast_reading import (
 )
 from coilclaw.receipts.founding import found_log, refuse_without_log, restart_log
 from coilclaw.receipts.head import Head
-from coilclaw.receipts.log import RELAXED_SECONDS, ReceiptLog, ReceiptPage, Row
+from coilclaw.receipts.log import RELAXED_SECONDS, ReceiptLog, Row
 from coilclaw.receipts.receipt_table import LOG_END
 from coilclaw.receipts.tables import MIGRATIONS
 from coilclaw.receipts.tail import Tail
 from coilclaw.receipts.verification import Verification, verify_database, verify_export
+from coilclaw.store import BadCursor
 
 __all__ = [
     "GENESIS",
     "LOG_END",
     "MIGRATIONS",
     "RELAXED_SECONDS",
+    "BadCursor",
     "Conflict",
     "DamagedReceipt",
     "Draft",
@@ -34,8 +37,8 @@ __all__ = [
     "LogUnwritable",
     "NoSuchReceipt",
     "NotCanonical",
+    "Page",
     "ReceiptLog",
-    "ReceiptPage",
     "Row",
     "Tail",
     "Verification",
@@ -43,6 +46,7 @@ __all__ = [
     "canonical_json",
     "content_sizes",
     "contents_json",
+    "cursor_of",
     "digest",
     "ends_of",
     "found_log",

@@ -6,10 +6,20 @@ import hmac
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from coilclaw.receipts.errors import DamagedReceipt
 from coilclaw.receipts.receipt_table import Read
 from coilclaw.receipts.seal import seal
 
-__all__ = ["CREATE_HEAD", "Head", "checked_head", "insert_head", "move_head", "remove_head", "stored_heads"]
+__all__ = [
+    "CREATE_HEAD",
+    "Head",
+    "checked_head",
+    "demanded_head",
+    "insert_head",
+    "move_head",
+    "remove_head",
+    "stored_heads",
+]
 
 CREATE_HEAD: Final = """
 CREATE TABLE receipt_head (
@@ -50,6 +60,17 @@ def checked_head(rows: Sequence[tuple[Any, ...]], key: bytes) -> Head | None:
     if not hmac.compare_digest(mark, seal(key, log_id=log_id, seq=seq, receipt_hash=receipt_hash)):
         return None
     return Head(log_id, seq, receipt_hash)
+
+
+def demanded_head(rows: Sequence[tuple[Any, ...]], key: bytes) -> Head:
+    """The head, if its seal confirms it; raises DamagedReceipt if not."""
+    head = checked_head(rows, key)
+    if head is None:
+        raise DamagedReceipt(
+            "the seal does not fit: the log was rewritten, or the key is not the one it was written with",
+            hint="`coilclaw receipt verify` says more",
+        )
+    return head
 
 
 def insert_head(connection: Any, key: bytes, head: Head) -> None:

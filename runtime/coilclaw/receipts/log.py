@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, NamedTuple
 
 from coilclaw.receipts.chain import Draft, Link, link
 from coilclaw.receipts.contents import keep_contents, read_content
+from coilclaw.receipts.cursor import Page, end_cursor, read_page, start_cursor
 from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, NoSuchReceipt
 from coilclaw.receipts.founding import begin_log
-from coilclaw.receipts.head import Head, checked_head, move_head, stored_heads
+from coilclaw.receipts.head import Head, checked_head, demanded_head, move_head, stored_heads
 from coilclaw.receipts.marks import MarkWriter, numbers_of
 from coilclaw.receipts.receipt_table import (
     all_receipts,
@@ -25,15 +26,14 @@ from coilclaw.receipts.receipt_table import (
     last_receipt,
     last_receipts,
     receipts_at,
-    receipts_behind,
 )
 from coilclaw.receipts.record import export_line, receipt_of
 from coilclaw.receipts.tail import Tail
 from coilclaw.receipts.verification import Verification, verify_database
 from coilclaw.sdk import Receipt
-from coilclaw.store import Database, StoreUnwritable, cursor_at, position_of
+from coilclaw.store import Database, StoreUnwritable
 
-__all__ = ["RELAXED_SECONDS", "ReceiptLog", "ReceiptPage", "Row"]
+__all__ = ["RELAXED_SECONDS", "ReceiptLog", "Row"]
 
 RELAXED_SECONDS: Final = 0.02
 
@@ -51,13 +51,6 @@ class Row(NamedTuple):
     statement: str
     values: Sequence[str | int | bytes | None]
     claims: bool = False
-
-
-class ReceiptPage(NamedTuple):
-    """Some receipts, and the cursor of those that follow, whether or not there are any yet."""
-
-    receipts: list[Receipt]
-    cursor: str
 
 
 class _Entry:
@@ -94,6 +87,7 @@ class ReceiptLog:
         self._failure: str | None = None
         self._closed = False
         self._log_id = ""
+        self._listeners: tuple[Callable[[], None], ...] = ()
 
     def append(
         self, *drafts: Draft, contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
@@ -230,6 +224,8 @@ class ReceiptLog:
             raise LogUnwritable(reason) from error
         for entry in batch:
             entry.committed = True
+        for notify in self._listeners:
+            notify()
 
     def _head(self, connection: Any) -> Head:
         # Read inside the write transaction: a head read before the lock would fork the chain.
@@ -266,17 +262,37 @@ class ReceiptLog:
     def sealed_head(self) -> Head:
         """The end of the log, as its seal confirms it. Raises DamagedReceipt if the seal does not."""
         self._flush_if_usable()
-        head = checked_head(stored_heads(self._database.read), self._key)
-        if head is None:
-            raise DamagedReceipt(
-                "the seal does not fit: the log was rewritten, or the key is not the one it was written with",
-                hint="`coilclaw receipt verify` says more",
-            )
-        return head
+        return demanded_head(stored_heads(self._database.read), self._key)
 
     def tail(self, after: int, run_id: str | None = None) -> Tail:
         """The receipts behind number `after`, or those of one run, to be read again and again."""
         return Tail(self._database, self._key, self.sealed_head, after, run_id)
+
+    def after(self, cursor: str | None, limit: int, *, run_id: str | None = None) -> Page:
+        """What is on disk behind a cursor, or from the beginning; see `read_page` for what is checked."""
+        return read_page(self._database, self._key, cursor, limit, run_id)
+
+    def end(self) -> str:
+        """The cursor behind everything that is on disk."""
+        return end_cursor(self._database, self._key)
+
+    def start_of(self, run_id: str) -> str | None:
+        """The cursor before the first receipt of a run, or None if there is none on disk yet."""
+        return start_cursor(self._database, self._key, run_id)
+
+    def listen(self, notify: Callable[[], None]) -> Callable[[], None]:
+        """Call a function after each commit of this process, until the function that this returns is called.
+
+        A commit waits for it: it must return at once and must not raise.
+        """
+        with self._lock:
+            self._listeners = (*self._listeners, notify)
+
+        def stop() -> None:
+            with self._lock:
+                self._listeners = tuple(each for each in self._listeners if each is not notify)
+
+        return stop
 
     def of_run(self, run_id: str, *, since: str | None = None) -> list[Receipt]:
         """The receipts of one run, in order; `since` is the id of its first one, if known."""
@@ -291,20 +307,6 @@ class ReceiptLog:
             return self._at(numbers_of(self._database, run_id)[-limit:])
         rows = last_receipts(self._database.read, limit)
         return [receipt_of(body, receipt_hash) for _, body, receipt_hash in reversed(rows)]
-
-    def page(self, limit: int, cursor: str | None = None) -> ReceiptPage:
-        """So many receipts behind a cursor, oldest first; from the beginning without one."""
-        self._flush_if_usable()
-        after = int(position_of("receipts", cursor)) if cursor is not None else 0
-        rows = receipts_behind(self._database.read, after, limit)
-        receipts = [receipt_of(body, receipt_hash) for _, body, receipt_hash in rows]
-        return ReceiptPage(receipts, cursor_at("receipts", str(rows[-1][0] if rows else after)))
-
-    def end(self) -> str:
-        """The cursor of the end of the log: a page behind it has what is appended from now on."""
-        self._flush_if_usable()
-        seq, _ = last_receipt(self._database.read) or (0, "")
-        return cursor_at("receipts", str(seq))
 
     def find(self, reference: str) -> Receipt:
         """One receipt by its id or its number."""

@@ -26,7 +26,6 @@ __all__ = [
     "linked_receipts",
     "numbers_of_run",
     "receipts_at",
-    "receipts_behind",
 ]
 
 CREATE_RECEIPTS: Final = f"""
@@ -73,11 +72,6 @@ def all_receipts(read: Read) -> Iterable[Stored]:
     return read(sql)
 
 
-def receipts_behind(read: Read, after: int, limit: int) -> list[tuple[int, bytes, str]]:
-    """Number, body and hash of so many receipts behind a place, in order."""
-    return list(read(_BEHIND, (after, 2**53, limit)))
-
-
 def receipts_at(read: Read, numbers: Sequence[int]) -> Iterator[list[tuple[int, bytes, str]]]:
     """Yield number, body and hash of the receipts with these numbers, in their order, some at a time."""
     for first in range(0, len(numbers), _AT_ONCE):
@@ -98,8 +92,8 @@ def linked_receipts(
 ) -> Iterator[tuple[bytes, int, str]]:
     """Yield body, where its fields behind the payload begin, and hash of each receipt behind `after` up to `last`.
 
-    Each is checked against the one before it, the first against `follows_hash` unless that is empty, and the last
-    against `ends_with`. They are proven once this has ended without DamagedReceipt.
+    Each is checked against the one before it, the first against `follows_hash`, which is the beginning of a hash or
+    nothing, and the last against `ends_with`. They are proven once this has ended without DamagedReceipt.
     """
     seq, previous = after, follows_hash.encode()
     while rows := list(read(_BEHIND, (seq, last, _AT_ONCE))):
@@ -111,7 +105,7 @@ def linked_receipts(
                 raise _damaged(f"receipt {seq + 1} was changed or is missing")
             seq, previous = number, found.encode()
             yield body, at, found
-    if seq != last or previous not in (b"", ends_with.encode()):
+    if seq != last or not ends_with.encode().startswith(previous):
         raise _damaged("the log does not end as its seal says")
 
 

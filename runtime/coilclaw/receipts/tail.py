@@ -25,15 +25,22 @@ class Tail:
     """
 
     def __init__(
-        self, database: Database, key: bytes, head: Callable[[], Head], after: int, run_id: str | None = None
+        self,
+        database: Database,
+        key: bytes,
+        head: Callable[[], Head],
+        after: int,
+        run_id: str | None = None,
+        receipt_hash: str = "",
     ) -> None:
+        """`receipt_hash` is the beginning of the hash of number `after`, if it is known."""
         self._database = database
         self._key = key
         self._read_head = head
         self._run_id = run_id
         self._field = None if run_id is None else run_field(run_id)
-        self._seq = max(0, after)
-        self._hash = ""
+        self.seq = max(0, after)
+        self.hash = receipt_hash
         self.head: Head | None = None
         """The end of the log when it was read last."""
 
@@ -44,8 +51,8 @@ class Tail:
         """
         head = self.head = self._read_head()
         if self._run_id is not None and is_marked(self._database):
-            for mark in true_marks(self._database.read, self._key, head, self._seq):
-                if mark.first > self._seq + 1:  # What is before the first mark is linked to the receipt behind it.
+            for mark in true_marks(self._database.read, self._key, head, self.seq):
+                if mark.first > self.seq + 1:  # What is before the first mark is linked to the receipt behind it.
                     yield from self._linked(mark.seq, mark.receipt_hash)
                 else:
                     yield from self._marked(mark, self._run_id)
@@ -54,10 +61,10 @@ class Tail:
     def _linked(self, last: int, last_hash: str) -> Iterator[tuple[bytes, int]]:
         field = self._field
         for body, at, found in linked_receipts(
-            self._database.read, self._seq, last, follows_hash=self._hash, ends_with=last_hash
+            self._database.read, self.seq, last, follows_hash=self.hash, ends_with=last_hash
         ):
-            self._seq += 1
-            self._hash = found
+            self.seq += 1
+            self.hash = found
             if field is None or is_of_run(body, at, field):
                 yield body, at
 
@@ -68,9 +75,9 @@ class Tail:
             for rows in receipts_at(self._database.read, own.numbers):
                 hashes.update("".join([digest(body) for _, body, _ in rows]).encode())
                 for seq, body, _ in rows:
-                    if seq > self._seq:
+                    if seq > self.seq:
                         yield body, behind_payload(body)
             if hashes.hexdigest() != own.hashes_digest:
                 message = f"a receipt of {run_id} before receipt {mark.seq} was changed or is missing"
                 raise DamagedReceipt(message, hint="`coilclaw receipt verify` says more")
-        self._seq, self._hash = mark.seq, mark.receipt_hash
+        self.seq, self.hash = mark.seq, mark.receipt_hash
