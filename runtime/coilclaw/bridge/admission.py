@@ -220,12 +220,12 @@ class Admission:
             request.context,
             identity.redaction,
             following(requested, "tool.call.started", "allowed", now(), facts),
-            durable=asks or retry is not None or risk is not Risk.READ,
-            progress=itertools.count(),
-            before=permission.drafts,
-            rows=permission.rows,
-            contents=large,
-            repeats=retry is not None,
+            asks or retry is not None or risk is not Risk.READ,
+            itertools.count(),
+            permission.drafts,
+            permission.rows,
+            large,
+            retry is not None,
         )
 
     def _still_holds(self, retry: Retry, classified: Classified) -> bool:
