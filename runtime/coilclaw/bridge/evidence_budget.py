@@ -42,11 +42,15 @@ class EvidenceBudget:
     def count(self, content_hash: str, size: int) -> None:
         """Enter something that is kept; the same contents take no more room when they come again."""
         with self._lock:
-            if size >= _WORTH_REMEMBERING:
-                if content_hash in self._counted:
-                    return
-                self._counted.add(content_hash)
-            self._used += size
+            self._count(content_hash, size)
+
+    def keep(self, content_hash: str, size: int) -> bool:
+        """Enter something if it fits; for what is kept when no call executes any more."""
+        with self._lock:
+            fits = content_hash in self._counted or self._used + size <= self._most
+            if fits:
+                self._count(content_hash, size)
+            return fits
 
     def has_room(self, args_hash: str, args_size: int, result_size: int) -> bool:
         """Whether a call fits, once those that execute now have given back what they do not use."""
@@ -74,6 +78,13 @@ class EvidenceBudget:
         with self._lock:
             self._held -= size
             self._changed.notify_all()
+
+    def _count(self, content_hash: str, size: int) -> None:
+        if size >= _WORTH_REMEMBERING:
+            if content_hash in self._counted:
+                return
+            self._counted.add(content_hash)
+        self._used += size
 
     def refusal(self) -> Refusal:
         return Refusal(

@@ -5,13 +5,23 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from coilclaw.bridge import Bridge, Caller, Journal, Registry, ReplayHost, RunSpec, Services
+from coilclaw.bridge import (
+    Bridge,
+    Caller,
+    Journal,
+    NotResumable,
+    Registry,
+    ReplayHost,
+    RunRecord,
+    RunSpec,
+    Services,
+    journal_size,
+    take_over,
+)
 from coilclaw.receipts import Conflict, Draft, now
-from coilclaw.runs.errors import NotResumable
 from coilclaw.runs.history import History, kept_so_far
 from coilclaw.runs.recorded_run import Engines, RecordedRun
 from coilclaw.runs.report import RunReport
-from coilclaw.runs.run_store import RunRecord, take_over
 from coilclaw.runs.session import Session
 from coilclaw.sandbox import Deadline, Diverged, RunClock
 
@@ -52,7 +62,7 @@ def resume_run(
         prior=calls,
         unknown=unknown,
         policy_hash=header.policy_hash,
-        kept=kept_so_far(services.database, record, calls),
+        kept=kept_so_far(services.database, record, past if isinstance(past, History) else None),
     )
     clock = RunClock(header.clock)
     recorded = past.recorded if isinstance(past, History) else None
@@ -98,5 +108,5 @@ def _refuse_without_tools(past: History, registry: Registry) -> None:
 
 def _is_all(services: Services, past: History, run_id: str, resumed: str) -> bool:
     """Whether nothing was added between reading the run and taking it over."""
-    ((rows,),) = services.database.read("SELECT count(*) FROM journal WHERE run_id = ?", (run_id,))
+    rows = journal_size(services.database, run_id)
     return int(resumed.rsplit("-", 1)[1]) == past.last_seq + 1 and rows == past.recorded.rows
