@@ -160,10 +160,11 @@ class EventFeed:
             while True:
                 self._due.wait(_POLL_SECONDS)
                 self._due.clear()
+                moment = time.monotonic()
                 with self._lock:
                     is_read = any(self._readers.values())
-                    needed = time.monotonic() if is_read else needed
-                    if self._closed or time.monotonic() - needed > _LINGER_SECONDS:
+                    needed = moment if is_read else needed
+                    if self._closed or moment - needed > _LINGER_SECONDS:
                         self._thread = None
                         return
                 if is_read:
