@@ -32,6 +32,7 @@ from coilclaw.bridge.preflight import check_calls
 from coilclaw.bridge.redaction import Redaction
 from coilclaw.bridge.registry import Registry
 from coilclaw.bridge.services import Services
+from coilclaw.net import GuardedNetwork
 from coilclaw.receipts import Conflict, Draft, LogUnwritable, Row, digest, now
 from coilclaw.sandbox import POLL_SECONDS, Cancelled, Crashed, OutputExceeded, RunEnded, Suspended
 from coilclaw.sdk import OperatorError, Tool, ToolContext
@@ -375,6 +376,7 @@ class Bridge:
             is_cancelled=lambda: self._over or self._stop.reason is not None or self._deadline.over,
             report_progress=lambda message: self._progress(call, tool, message, Redaction(secrets)),
             note_written=lambda data: self._note_written(call, data),
+            network=GuardedNetwork,
         )
 
     def _note_written(self, call: Call, data: bytes) -> None:

@@ -28,7 +28,7 @@ def execute(admitted: Admitted, around: Services, deadline: Deadline, given_up: 
     try:
         if tool.is_async:
             if tool.hosts:
-                import coilclaw.sdk.transport  # noqa: F401 - On the loop, loading it would hold up everybody else.
+                import coilclaw.net.transport  # noqa: F401 - On the loop, loading it would hold up everybody else.
             returned = around.handlers.run_async(
                 lambda: _coroutine(admitted), timeout, deadline, tool=tool.id, version=tool.version
             )

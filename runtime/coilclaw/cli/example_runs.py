@@ -18,6 +18,7 @@ from coilclaw.bridge import Registry
 from coilclaw.cli.approval import approver_for
 from coilclaw.cli.composition import Parts, make_bounds, make_policy, open_parts, run_limits
 from coilclaw.config import Settings
+from coilclaw.net import GuardedNetwork
 from coilclaw.policy import Answer, NobodyToAsk, Question, classify
 from coilclaw.sandbox import Deadline
 from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext
@@ -114,6 +115,7 @@ def _checked(settings: Settings, tool: Tool, example: dict[str, Any]) -> _Outcom
         hosts=tool.hosts,
         bounds=make_bounds(settings),
         settings=(config.integrations.model_extra or {}).get(tool.integration, {}),
+        network=GuardedNetwork,
     )
     with redirect_stdout(sys.stderr):
         opinion = classify(tool, input, context)

@@ -21,6 +21,7 @@ from coilclaw.cli.composition import (
 from coilclaw.cli.terminal import json_value, say, say_json, say_wrapped
 from coilclaw.cli.windows import window_facts
 from coilclaw.config import Settings
+from coilclaw.net import GuardedNetwork
 from coilclaw.policy import CallOfTool, Explanation, Window, classify
 from coilclaw.sdk import Decision, Tool, ToolContext
 from coilclaw.sdk.legible import as_name, one_line
@@ -101,6 +102,7 @@ def _explained(settings: Settings, tool: Tool, given: dict[str, Any] | None, cha
         hosts=tool.hosts,
         bounds=make_bounds(settings),
         settings=(settings.config.integrations.model_extra or {}).get(tool.integration, {}),
+        network=GuardedNetwork,
     )
     with redirect_stdout(sys.stderr):  # What the tool prints is not the explanation.
         classified = classify(tool, input, context)

@@ -23,9 +23,9 @@ from coilclaw.receipts.seal import seal
 from coilclaw.receipts.tail import Tail
 from coilclaw.receipts.verification import HEAD, Head, Verification, checked_head, demanded_head, verify_database
 from coilclaw.sdk import Receipt
-from coilclaw.store import Database, Migration, StoreUnwritable
+from coilclaw.store import BYTES, KEYED, Database, Migration, StoreUnwritable
 
-__all__ = ["MIGRATIONS", "RELAXED_SECONDS", "ReceiptLog", "Row"]
+__all__ = ["LOG_END", "MIGRATIONS", "RELAXED_SECONDS", "ReceiptLog", "Row"]
 
 RELAXED_SECONDS: Final = 0.02
 
@@ -47,12 +47,13 @@ class Row(NamedTuple):
 
 MIGRATIONS: Final = (
     Migration(
-        name="receipts-log",
-        sql="""
+        1,
+        "receipts-log",
+        f"""
         CREATE TABLE receipts (
             seq INTEGER PRIMARY KEY,
             run_id TEXT,
-            body BLOB NOT NULL,
+            body {BYTES} NOT NULL,
             receipt_hash TEXT NOT NULL
         );
         CREATE TABLE receipt_head (
@@ -62,10 +63,13 @@ MIGRATIONS: Final = (
             receipt_hash TEXT NOT NULL,
             seal TEXT NOT NULL
         );
-        CREATE TABLE contents (hash TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE contents (hash TEXT PRIMARY KEY, body {BYTES} NOT NULL) {KEYED};
         """,
     ),
 )
+
+LOG_END: Final = "(SELECT coalesce(max(seq), 0) FROM receipts)"
+"""An SQL expression for rows that say where in the log to begin to look: what comes with them is behind this place."""
 
 
 class _Entry:
