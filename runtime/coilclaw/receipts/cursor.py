@@ -25,10 +25,9 @@ __all__ = ["Page", "cursor_of", "end_cursor", "read_page", "start_cursor"]
 _HASH_LETTERS: Final = 16
 """Enough to notice that another receipt stands there now; the chain behind it is checked with whole hashes."""
 _FORM: Final = re.compile(rf"([0-9a-f]{{8}})-(0|[1-9][0-9]{{0,18}})-([0-9a-f]{{{_HASH_LETTERS}}})", re.ASCII)
-_FIRST_OF_RUN: Final = (
-    "SELECT seq, CAST(body AS BLOB), receipt_hash FROM receipts WHERE run_id = ? ORDER BY seq LIMIT 1"
-)
-_BEHIND: Final = "SELECT CAST(coalesce(body, '') AS BLOB), receipt_hash FROM receipts WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+_BODY: Final = "CAST(coalesce(body, '') AS BLOB)"  # An editor of the database may have left another type behind.
+_FIRST_OF_RUN: Final = f"SELECT seq, {_BODY}, receipt_hash FROM receipts WHERE run_id = ? ORDER BY seq LIMIT 1"  # noqa: S608
+_BEHIND: Final = f"SELECT {_BODY}, receipt_hash FROM receipts WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"  # noqa: S608
 _PREVIOUS: Final = b'"previous_hash":"'
 
 
