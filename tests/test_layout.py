@@ -15,6 +15,7 @@ DEEP_IMPORTS = (
     "coilclaw.net.transport",
     "coilclaw.sandbox.wasm",
     "coilclaw.sandbox.restricted",
+    "coilclaw.sdk.contract",
     "coilclaw.sdk.errors",
     "coilclaw.sdk.exports",
     "coilclaw.sdk.legible",
