@@ -43,7 +43,7 @@ def list_receipts(run_id: str | None, limit: int, as_json: bool) -> None:
     with open_log(settings_for()) as log:
         receipts = log.latest(limit, run_id)
     if as_json:
-        say_json([each.model_dump(mode="json") for each in receipts])
+        say_json([each._asdict() for each in receipts])
         return
     for each in receipts:
         subject = each.payload.get("path") or each.tool or each.run_id or ""
@@ -58,7 +58,7 @@ def show(reference: str, as_json: bool) -> None:
     """Show one receipt, by its id or its number, with the arguments and the result it stands for."""
     with open_log(settings_for()) as log:
         found = log.find(reference)
-        facts = {**found.model_dump(mode="json"), **_contents(log, found)}
+        facts = {**found._asdict(), **_contents(log, found)}
     if as_json:
         say_json(facts)
         return
