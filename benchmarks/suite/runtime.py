@@ -11,8 +11,8 @@ from typing import Final
 
 from coilclaw.bridge import Bridge, Handlers, RunFacts, Services, build_registry
 from coilclaw.policy import Autonomy, Policy
-from coilclaw.receipts import MIGRATIONS, ReceiptLog
-from coilclaw.runs import Runtime
+from coilclaw.receipts import ReceiptLog
+from coilclaw.runs import MIGRATIONS, Runtime
 from coilclaw.sandbox import Completed, Deadline, Limits, Pins, Snippet
 from coilclaw.sandbox.restricted import RestrictedEngine
 from coilclaw.sandbox.wasm import WasmEngine

@@ -5,12 +5,25 @@ from coilclaw.bridge.bridge import Bridge
 from coilclaw.bridge.caller import Caller
 from coilclaw.bridge.calls import PriorCall, call_number
 from coilclaw.bridge.catalogue import Match, registry_tools, search_tools
+from coilclaw.bridge.errors import NoSuchRun, NotResumable
 from coilclaw.bridge.handlers import Handlers
 from coilclaw.bridge.identified_call import call_difference
 from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, read_journal
 from coilclaw.bridge.live_registry import LiveRegistry, Provision
 from coilclaw.bridge.registry import Registry, build_registry
 from coilclaw.bridge.replay_host import ReplayHost
+from coilclaw.bridge.run_store import (
+    RUNS,
+    RunHeader,
+    RunPage,
+    RunRecord,
+    call_off,
+    enter,
+    find_run,
+    leave,
+    list_runs,
+    take_over,
+)
 from coilclaw.bridge.services import Services
 from coilclaw.bridge.stubs import (
     Spelling,
@@ -25,6 +38,7 @@ from coilclaw.bridge.stubs import (
 
 __all__ = [
     "JOURNAL",
+    "RUNS",
     "Bridge",
     "Caller",
     "Handlers",
@@ -32,25 +46,36 @@ __all__ = [
     "Known",
     "LiveRegistry",
     "Match",
+    "NoSuchRun",
+    "NotResumable",
     "PriorCall",
     "Provision",
     "Recorded",
     "Registry",
     "ReplayHost",
     "RunFacts",
+    "RunHeader",
+    "RunPage",
+    "RunRecord",
     "Services",
     "Spelling",
     "Stubs",
     "build_registry",
     "call_difference",
     "call_number",
+    "call_off",
+    "enter",
     "estimated_tokens",
     "example_calls",
+    "find_run",
     "first_sentence",
+    "leave",
+    "list_runs",
     "read_journal",
     "registry_stubs",
     "registry_tools",
     "search_tools",
+    "take_over",
     "tool_schemas",
     "tool_stub",
 ]

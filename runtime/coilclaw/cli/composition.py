@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from coilclaw.bridge import JOURNAL, Caller, Handlers, Registry, Services
+from coilclaw.bridge import Caller, Handlers, Registry, Services
 from coilclaw.cli.terminal import say, say_progress, warn
 from coilclaw.cli.toolbox import Toolbox
 from coilclaw.config import Config, SecretStore, Settings, load_settings
-from coilclaw.policy import APPROVALS, ApprovalStore, Approver, Autonomy, EmergencyStop, NobodyToAsk, Policy
-from coilclaw.receipts import MIGRATIONS as RECEIPTS
+from coilclaw.policy import ApprovalStore, Approver, Autonomy, EmergencyStop, NobodyToAsk, Policy
 from coilclaw.receipts import Draft, ReceiptLog, found_log, now, refuse_without_log
 from coilclaw.receipts import restart_log as begin_in_place
-from coilclaw.runs import Runtime
+from coilclaw.runs import MIGRATIONS, Runtime
 from coilclaw.sandbox import Deadline, Engine, Limits
 from coilclaw.sdk import Bounds, OperatorError
 from coilclaw.sdk.legible import as_name, one_line
 from coilclaw.store import Database
-from coilclaw.trust import MIGRATIONS as TRUST
 from coilclaw.trust import TrustLedger, WriteGuard
 from coilclaw.workspace_tools import Sources
 
@@ -134,7 +132,7 @@ def open_evidence(settings: Settings, deadline: Deadline | None = None) -> Itera
     with (
         Database(
             receipts.path,
-            (*RECEIPTS, *TRUST, APPROVALS, JOURNAL),
+            MIGRATIONS,
             patience=lambda: _LONGEST_WAIT if deadline is None else max(_SHORTEST_WAIT, deadline.remaining),
             waiting=lambda: say(
                 f"Waiting for another process that writes to {as_name(str(receipts.path))} …", err=True
@@ -155,7 +153,7 @@ def restart_log(settings: Settings, *, decided_by: str) -> tuple[Path, Sequence[
     """Begin a new log in place of one that is lost; the name the old key is kept under, and what is quarantined."""
     receipts, root = settings.config.receipts, settings.config.workspace_dir.resolve() / "tools"
     tree = Sources(root).digests()
-    with Database(receipts.path, (*RECEIPTS, *TRUST, APPROVALS, JOURNAL)) as database, ReceiptLog(database, b"") as log:
+    with Database(receipts.path, MIGRATIONS) as database, ReceiptLog(database, b"") as log:
         TrustLedger(database, log, root).hold_back(tree)
         facts = {"decided_by": decided_by, "quarantined": len(tree)}
         kept = begin_in_place(database, receipts.key_path, Draft("log.restarted", "allowed", now(), payload=facts))

@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from pydantic_core import from_json
 
-from coilclaw.bridge import ReplayHost
-from coilclaw.runs.run_store import RunHeader
+from coilclaw.bridge import ReplayHost, RunHeader
 from coilclaw.sandbox import (
     Completed,
     Deadline,

@@ -11,18 +11,32 @@ from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
-from coilclaw.bridge import Bridge, Caller, Journal, Registry, ReplayHost, RunFacts, Services
+from coilclaw.bridge import (
+    Bridge,
+    Caller,
+    Journal,
+    NotResumable,
+    Registry,
+    ReplayHost,
+    RunFacts,
+    RunHeader,
+    RunRecord,
+    Services,
+    enter,
+    find_run,
+    leave,
+    take_over,
+)
 from coilclaw.policy import NobodyToAsk
 from coilclaw.receipts import Conflict, DamagedReceipt, Draft, Row, digest, now
 from coilclaw.runs.comparison import Comparison, FormerRun, compared, doubted
-from coilclaw.runs.errors import NotResumable
 from coilclaw.runs.history import History, kept_so_far, read_history
 from coilclaw.runs.jobs import Execute, direct_job, judged, snippet_job
+from coilclaw.runs.kept_end import keep_end
 from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedAnswers, Rehearsal, planned_calls
 from coilclaw.runs.replay_check import ReplayCheck
-from coilclaw.runs.report import RunReport, value_digest
+from coilclaw.runs.report import RunReport
 from coilclaw.runs.run_origin import RunOrigin
-from coilclaw.runs.run_store import RunHeader, RunRecord, enter, find_run, leave, take_over
 from coilclaw.runs.sample_value import stand_in
 from coilclaw.sandbox import (
     Abandoned,
@@ -317,7 +331,7 @@ class Runtime:
         clock = RunClock(header.clock)
         recorded, calls = (past.recorded, past.calls) if isinstance(past, History) else (None, {})
         assert self._around.database is not None
-        kept = kept_so_far(self._around.database, known, calls)
+        kept = kept_so_far(self._around.database, known, past if isinstance(past, History) else None)
         facts = RunFacts(
             known.run_id,
             header.conversation_id,
@@ -413,12 +427,12 @@ class Runtime:
 
         def finish() -> None:
             bridge.close()
-            facts: dict[str, Any] = {
-                "duration_us": int(duration * 1000),
-                "stdout_hash": digest(bridge.stdout.encode()),
-            }
-            if isinstance(outcome, Completed):
-                facts["value_hash"] = value_digest(outcome.value)
+            end = keep_end(outcome, bridge.admission.kept.keep)
+            facts = {**end.facts, "duration_us": int(duration * 1000)}
+            if bridge.unmet:
+                facts["unmet"] = sorted(bridge.unmet)
+            if bridge.unknown is not None:
+                facts["unknown"] = bridge.unknown.name
             if bridge.stopped is not None:
                 facts["stopped"] = bridge.stopped
             if isinstance(outcome, Diverged):
@@ -430,7 +444,8 @@ class Runtime:
                 facts |= session.journal.pins()
                 if self._around.approvals is not None and status != "suspended":
                     rows.append(self._around.approvals.void(session.run_id))
-            log.append(session.started._replace(type=kind, status=status, timestamp=now(), payload=facts), rows=rows)
+            draft = session.started._replace(type=kind, status=status, timestamp=now(), payload=facts)
+            log.append(draft, contents=end.contents, rows=rows)
             if self._around.database is not None:
                 self._around.database.shrink()
 
@@ -446,7 +461,7 @@ class Runtime:
             engine=session.header.engine,
             outcome=outcome,
             stdout=bridge.stdout,
-            duration_ms=round(duration, 3),
+            duration_ms=int(duration * 1000) / 1000,
             first_receipt=session.first_receipt,
             unmet=frozenset(bridge.unmet),
             unknown=bridge.unknown.name if bridge.unknown else None,

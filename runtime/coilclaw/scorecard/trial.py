@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from coilclaw.bridge import Caller, Handlers, Registry, Services, build_registry
 from coilclaw.policy import Autonomy, Policy
-from coilclaw.receipts import MIGRATIONS, ReceiptLog
-from coilclaw.runs import RunReport, Runtime
+from coilclaw.receipts import ReceiptLog
+from coilclaw.runs import MIGRATIONS, RunReport, Runtime
 from coilclaw.sandbox import Deadline, Engine, Limits, Snippet, escapes
 from coilclaw.scorecard.bait import CREDENTIAL, Witness, bait
 from coilclaw.scorecard.canaries import Canaries, planted
