@@ -20,6 +20,7 @@ DEEP_IMPORTS = (
     "coilclaw.sdk.exports",
     "coilclaw.sdk.legible",
     "coilclaw.sdk.result",
+    "coilclaw.sdk.version",
     "coilclaw.confinement.supervision",
     "coilclaw.confinement.system_calls",
 )

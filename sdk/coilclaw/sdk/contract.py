@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from keyword import iskeyword
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from coilclaw.sdk.risk import Decision, Forbid, Judged, Risk
@@ -133,6 +134,16 @@ class Tool:
     @cached_property
     def output_schema(self) -> dict[str, Any]:
         return self.known.output_schema if self.known else self.output.json_schema(mode="serialization")
+
+    def with_source(self) -> Tool:
+        """Return the tool with the hash of the file it is defined in, which its version covers."""
+        import hashlib
+
+        try:
+            source = Path(self.file).read_bytes()
+        except OSError:
+            source = self.file.encode()
+        return replace(self, source_digest=hashlib.sha256(source).hexdigest())
 
     @cached_property
     def version(self) -> str:
