@@ -47,7 +47,7 @@ def list_receipts(run_id: str | None, limit: int, follow: bool, as_json: bool) -
             return
         receipts = log.latest(limit, run_id)
     if as_json:
-        say_json([each.model_dump(mode="json") for each in receipts])
+        say_json([each._asdict() for each in receipts])
         return
     for each in receipts:
         _print(each)
@@ -89,7 +89,7 @@ def show(reference: str, as_json: bool) -> None:
     """Show one receipt, by its id or its number, with the arguments and the result it stands for."""
     with open_log(settings_for()) as log:
         found = log.find(reference)
-        facts = {**found.model_dump(mode="json"), **_contents(log, found)}
+        facts = {**found._asdict(), **_contents(log, found)}
     if as_json:
         say_json(facts)
         return

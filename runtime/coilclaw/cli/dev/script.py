@@ -181,7 +181,7 @@ class ScriptRuns:
                 "traceback": error.traceback,
                 "hint": error.hint,
             },
-            activity=tuple(item.model_dump() for item in activity_of(report.run_id, receipts).items),
+            activity=tuple(item._asdict() for item in activity_of(report.run_id, receipts).items),
         )
 
 
