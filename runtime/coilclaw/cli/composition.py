@@ -196,7 +196,7 @@ def open_parts(
             workspace=config.workspace_dir.resolve(),
             secret=secrets.get,
             bounds=make_bounds(settings),
-            settings=lambda integration: (config.integrations.model_extra or {}).get(integration, {}),
+            settings=config.integrations.settings_of,
             tool_seconds=config.limits.tool_seconds,
             response_bytes=config.limits.response_bytes,
             stop=stop,

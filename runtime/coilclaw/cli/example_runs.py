@@ -114,7 +114,7 @@ def _checked(settings: Settings, tool: Tool, example: dict[str, Any]) -> _Outcom
         tool_id=tool.id,
         hosts=tool.hosts,
         bounds=make_bounds(settings),
-        settings=(config.integrations.model_extra or {}).get(tool.integration, {}),
+        settings=config.integrations.settings_of(tool.integration),
         network=GuardedNetwork,
     )
     with redirect_stdout(sys.stderr):

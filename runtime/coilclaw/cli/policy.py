@@ -101,7 +101,7 @@ def _explained(settings: Settings, tool: Tool, given: dict[str, Any] | None, cha
         tool_id=tool.id,
         hosts=tool.hosts,
         bounds=make_bounds(settings),
-        settings=(settings.config.integrations.model_extra or {}).get(tool.integration, {}),
+        settings=settings.config.integrations.settings_of(tool.integration),
         network=GuardedNetwork,
     )
     with redirect_stdout(sys.stderr):  # What the tool prints is not the explanation.

@@ -37,18 +37,49 @@ def receipt() -> None:
 @click.option(
     "--limit", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many, counted from the last."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
-def list_receipts(run_id: str | None, limit: int, as_json: bool) -> None:
+@click.option("--follow", is_flag=True, help="Print new ones too, as they come, until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list; with --follow, one JSON object a line.")
+def list_receipts(run_id: str | None, limit: int, follow: bool, as_json: bool) -> None:
     """List the latest receipts, oldest first."""
     with open_log(settings_for()) as log:
+        if follow:
+            _follow(log, run_id, limit, as_json=as_json)
+            return
         receipts = log.latest(limit, run_id)
     if as_json:
-        say_json([each.model_dump(mode="json") for each in receipts])
+        say_json([each._asdict() for each in receipts])
         return
     for each in receipts:
-        subject = each.payload.get("path") or each.tool or each.run_id or ""
-        kind, status = one_line(each.type), one_line(each.status)
-        say(f"{each.seq:>6}  {one_line(each.timestamp)}  {kind:<20}  {status:<9}  {as_name(str(subject))}")
+        _print(each)
+
+
+def _follow(log: ReceiptLog, run_id: str | None, limit: int, *, as_json: bool) -> None:
+    from coilclaw.evidence import EventFeed
+
+    def show(each: Receipt) -> None:
+        if as_json:
+            say_json(each.model_dump(mode="json"))
+        else:
+            _print(each)
+
+    # What comes while the latest are printed is behind this cursor, and may be among them.
+    after, latest = log.end(), log.latest(limit, run_id)
+    for each in latest:
+        show(each)
+    shown = {each.id for each in latest}
+    try:
+        with EventFeed(log) as feed:
+            for event in feed.follow(after):
+                if event.receipt is not None and event.receipt not in shown and run_id in (None, event.run_id):
+                    show(log.find(event.receipt))
+    except KeyboardInterrupt:
+        return
+
+
+def _print(each: Receipt) -> None:
+    subject = each.payload.get("path") or each.tool or each.run_id or ""
+    kind, status = one_line(each.type), one_line(each.status)
+    say(f"{each.seq:>6}  {one_line(each.timestamp)}  {kind:<20}  {status:<9}  {as_name(str(subject))}")
 
 
 @receipt.command("show", epilog="Example: coilclaw receipt show 42")
@@ -58,7 +89,7 @@ def show(reference: str, as_json: bool) -> None:
     """Show one receipt, by its id or its number, with the arguments and the result it stands for."""
     with open_log(settings_for()) as log:
         found = log.find(reference)
-        facts = {**found.model_dump(mode="json"), **_contents(log, found)}
+        facts = {**found._asdict(), **_contents(log, found)}
     if as_json:
         say_json(facts)
         return

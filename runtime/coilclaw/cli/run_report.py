@@ -158,7 +158,7 @@ def _object(end: RunEnd) -> dict[str, Any]:
             "traceback": error.traceback,
             "hint": error.hint,
         },
-        "activity": [item.model_dump() for item in end.activity.items],
+        "activity": [item._asdict() for item in end.activity.items],
         "approvals": [
             {key: each[key] for key in ("id", "run_id", "tool", "arguments", "status")} for each in end.pending
         ],

@@ -42,7 +42,7 @@ class Toolbox:
         self._lock = threading.Lock()
         self._unrecorded: dict[str, bytes] = {}
         self._outdated = True
-        installed = load_installed()
+        installed = load_installed(settings.cache)
         self._plugins = settings.home / "plugins"
         self._stop_programs: Callable[[], None] | None = None
         added = self._added()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING
 
 from coilclaw.cli.approval import approver_for
 from coilclaw.cli.composition import Evidence, Parts, open_parts
@@ -15,11 +15,13 @@ from coilclaw.cli.disclosure import approval_facts, pending_of, tell_pending
 from coilclaw.cli.terminal import say
 from coilclaw.config import Settings
 from coilclaw.policy import Answer, Question
-from coilclaw.sandbox import POLL_SECONDS, Deadline
+from coilclaw.sandbox import Deadline
+from coilclaw.sdk import CoilClawError
+
+if TYPE_CHECKING:
+    from coilclaw.evidence import EventFeed, EventReader
 
 __all__ = ["open_waiting"]
-
-_LOOK_SECONDS: Final = POLL_SECONDS
 
 
 @contextmanager
@@ -47,25 +49,31 @@ class _Patience:
 
     def __init__(self, options: str) -> None:
         self._options = options
-        self._asked = threading.Event()
-        self._closed = threading.Event()
+        self._again = threading.Event()
+        self._closed = False
         self._given_up = False
         self._left = False
         self._waits = False
         self._run_id = ""
 
     def lasts(self) -> bool:
+        if self._given_up:
+            self._again.set()
         return not self._given_up
 
     def decide(self, question: Question) -> Answer:
         """Nobody answers here."""
         self._run_id = question.run_id
-        self._asked.set()
+        self._again.set()
         return Answer(decision="unanswered", decided_by="nobody")
 
     @contextmanager
     def watching(self, evidence: Evidence) -> Iterator[None]:
-        thread = threading.Thread(target=self._watch, args=(evidence,), name="coilclaw-waiting", daemon=True)
+        from coilclaw.evidence import EventFeed
+
+        feed = EventFeed(evidence.log)
+        watched = (evidence, feed, feed.end())
+        thread = threading.Thread(target=self._watch, args=watched, name="coilclaw-waiting", daemon=True)
         thread.start()
         before = signal.getsignal(signal.SIGINT)
         if before is signal.default_int_handler:  # What our parent ignores for us stays ignored.
@@ -74,9 +82,10 @@ class _Patience:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
-            self._closed.set()
-            self._asked.set()
+            self._closed = True
+            self._again.set()
             thread.join()
+            feed.close()
             self._tell_if_left()
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
@@ -91,10 +100,18 @@ class _Patience:
             say(err=True)
             say("Interrupted: the run is left suspended. Once more cancels it.", err=True)
 
-    def _watch(self, evidence: Evidence) -> None:
+    def _watch(self, evidence: Evidence, feed: EventFeed, start: str) -> None:
         told: set[str] = set()
-        self._asked.wait()
-        while not self._closed.is_set():
+        events: EventReader | None = None
+        while True:
+            self._again.wait()
+            self._again.clear()
+            if self._closed:
+                return
+            events = events or feed.of_run(self._run_id, start, wake=self._again.set)
+            with suppress(CoilClawError):  # The run finds out by itself that the log does not hold.
+                while events.take():
+                    pass  # Whatever happened, the store knows what is pending now.
             pending = pending_of(evidence, self._run_id)
             self._waits = bool(pending)
             new = [each for each in pending if each.id not in told]
@@ -103,4 +120,3 @@ class _Patience:
                 tell_pending([approval_facts(each, evidence.log) for each in new], self._run_id, self._options)
                 say("Waiting here for the decision. Ctrl-C leaves the run suspended.", err=True)
             self._tell_if_left()
-            self._closed.wait(_LOOK_SECONDS)

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Final, TypeAlias
 
 from coilclaw.cli.composition import Parts, run_limits
-from coilclaw.cli.dev.events import Event, Problem, RunFinished, RunOutput, RunStarted
+from coilclaw.cli.dev.events import DevEvent, Problem, RunFinished, RunOutput, RunStarted
 from coilclaw.evidence import activity_of
 from coilclaw.runs import RunReport
 from coilclaw.sandbox import Deadline, Engine, Snippet
@@ -87,7 +87,7 @@ class ScriptRuns:
     next one starts, once, however much changed meanwhile.
     """
 
-    def __init__(self, script: Script, parts: Parts, engine: Engine, tell: Callable[[Event], None]) -> None:
+    def __init__(self, script: Script, parts: Parts, engine: Engine, tell: Callable[[DevEvent], None]) -> None:
         self.script = script
         self._parts = parts
         self._engine = engine
@@ -181,14 +181,14 @@ class ScriptRuns:
                 "traceback": error.traceback,
                 "hint": error.hint,
             },
-            activity=tuple(item.model_dump() for item in activity_of(report.run_id, receipts).items),
+            activity=tuple(item._asdict() for item in activity_of(report.run_id, receipts).items),
         )
 
 
 class _Lines:
     """Puts what a snippet prints together to lines."""
 
-    def __init__(self, tell: Callable[[Event], None]) -> None:
+    def __init__(self, tell: Callable[[DevEvent], None]) -> None:
         self._tell = tell
         self._rest = {1: "", 2: ""}
 
