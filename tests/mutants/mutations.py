@@ -763,7 +763,7 @@ MUTATIONS: Final = (
         "coilclaw.bridge.calls_under_way:CallsUnderWay.start",
         "if admitted.repeats:",
         "if False:",
-        "tests/bridge/test_room.py tests/runs/test_bindings.py",
+        "tests/bridge/test_room.py",
         "a call that may have run is not said to be refused",
     ),
     Mutation(
@@ -777,7 +777,7 @@ MUTATIONS: Final = (
         "coilclaw.bridge.calls_under_way:CallsUnderWay.finish",
         "self._changed.wait_for(lambda: not (self._calls or self._writing) or self._deadline.over)",
         "pass",
-        "tests/runs/test_waiting.py tests/runs/test_bindings.py",
+        "tests/bridge/test_room.py",
         "a run is suspended only when its calls have ended",
     ),
     Mutation(
