@@ -26,6 +26,7 @@ from coilclaw.runs.run_store import RunHeader, RunRecord, enter, find_run, leave
 from coilclaw.runs.sample_value import stand_in
 from coilclaw.sandbox import (
     Abandoned,
+    Cancelled,
     Completed,
     Crashed,
     Deadline,
@@ -95,12 +96,14 @@ class Runtime:
         caller: Caller | None = None,
         deadline: Deadline | None = None,
         planned: ApprovedPlan | None = None,
+        run_id: str | None = None,
     ) -> RunReport:
         """Run a snippet to its end. Raises EvidenceUnavailable before anything ran if receipts cannot be written.
 
         With `planned`, it carries out the plan that was approved.
         """
-        caller, origin = caller or self._caller, RunOrigin()
+        caller = caller or self._caller
+        origin = RunOrigin() if run_id is None else RunOrigin(run_id=run_id)
         if planned is not None:
             origin = planned.beginning
             caller = replace(caller, approver=PlannedAnswers(planned, caller.approver))
@@ -393,6 +396,8 @@ class Runtime:
         return self._closed(session, outcome, (time.perf_counter() - began) * 1000)
 
     def _outcome(self, execute: Callable[[], Outcome], deadline: Deadline) -> Outcome:
+        if deadline.cancelled:
+            return Cancelled()  # Before it began.
         try:
             # On a thread that can be left alone, should a handler that was called in place never return.
             outcome: Outcome = self._around.handlers.threads.run(execute, deadline, grace=_GRACE_SECONDS)
