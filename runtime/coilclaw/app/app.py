@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
@@ -15,27 +13,32 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from coilclaw.app.approvals import Approvals
-from coilclaw.app.composition import Composition, OpenWorkspace
-from coilclaw.app.errors import AppClosed, WouldBlock
-from coilclaw.app.events import RunEvents, RunOutput
-from coilclaw.app.handle import RunHandle
-from coilclaw.app.report import CallReport, Report, reported
-from coilclaw.app.services import run_limits
-from coilclaw.bridge import Caller
+from coilclaw.app.composition import Composition
 from coilclaw.config import Settings, load_settings
-from coilclaw.receipts import Verification
-from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal, find_run, new_run_id
-from coilclaw.sandbox import Deadline, Engine, Limits, Snippet
 from coilclaw.sdk import OperatorError, Tool
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few of them.
+    from asyncio import Future
+
+    from coilclaw.app.approvals import Approvals
+    from coilclaw.app.engines import Engines
+    from coilclaw.app.estop import Estop
+    from coilclaw.app.execution import Execution
+    from coilclaw.app.handle import RunHandle
     from coilclaw.app.notices import Notices
+    from coilclaw.app.quarantine import Quarantine
+    from coilclaw.app.receipts import Receipts
+    from coilclaw.app.report import CallReport, Report
+    from coilclaw.app.runs import Runs
+    from coilclaw.app.tools import Tools
+    from coilclaw.bridge import Caller, Registry
+    from coilclaw.receipts import Verification
+    from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
+    from coilclaw.sandbox import Deadline, Limits, Snippet
 
 __all__ = ["CoilClaw"]
 
-_FEWEST_WORKERS: Final = 8
-_MOST_WORKERS: Final = 32
+_LONGEST_SECONDS: Final = 24 * 3600
 
 
 class CoilClaw:
@@ -70,11 +73,9 @@ class CoilClaw:
             notices=notices,
             patience=patience,
         )
-        self._workers = workers or max(_FEWEST_WORKERS, min(_MOST_WORKERS, 2 * (os.cpu_count() or 1)))
+        self._workers = workers
         self._lock = threading.Lock()
-        self._executor: ThreadPoolExecutor | None = None
-        self._running: dict[str, Deadline] = {}
-        self._closed = False
+        self._made: Execution | None = None
         self._after = ExitStack()
 
     @classmethod
@@ -151,10 +152,8 @@ class CoilClaw:
             made._after = stack.pop_all()
             return made
 
-    def load(self, engine: str | Literal[False] = False) -> None:
-        """Load the tools now, and with a name the engine, so that the first run need not."""
-        if engine:
-            self._parts.engines.get(engine)
+    def load(self) -> None:
+        """Load the tools now, so that the first run need not."""
         self._parts.workspace()
 
     # Running ---------------------------------------------------------------------------------------------
@@ -177,11 +176,8 @@ class CoilClaw:
         `inputs` are the variables it starts with; `timeout` is in seconds. With `plan`, it carries out a rehearsal
         that was approved. Whoever passes a `deadline` can cancel the run with it.
         """
-        self._refuse_to_block()
-        snippet = Snippet(source=source, name=name, inputs=inputs or {})
-        limits = self._limits(limits, timeout)
-        deadline = deadline or Deadline(limits.seconds)
-        return self._run(snippet, engine, limits, deadline, caller or Caller(), new_run_id(), plan)
+        snippet, given = _snippet(source, name, inputs), self._limits(limits, timeout)
+        return self._execution.run(snippet, engine, given, _caller(caller), deadline=deadline, plan=plan)
 
     def start(
         self,
@@ -198,58 +194,8 @@ class CoilClaw:
 
         Runs beyond the number of workers wait for their turn, and the waiting is not part of their time.
         """
-        snippet = Snippet(source=source, name=name, inputs=inputs or {})
-        limits, run_id = self._limits(limits, timeout), new_run_id()
-        deadline, output = Deadline(limits.seconds), RunOutput(run_id)
-        caller = caller or Caller()
-        show = caller.show
-
-        def both(stream: int, text: str) -> None:
-            output.add(stream, text)
-            show(stream, text)
-
-        def job() -> Report:
-            try:
-                return self._run(snippet, engine, limits, deadline, replace(caller, show=both), run_id, None)
-            finally:
-                output.ended.set()
-
-        log = self._parts.stores.log
-        events = RunEvents(output, log, log.sealed_head().seq)
-        with self._lock:
-            if self._closed:
-                raise AppClosed
-            if self._executor is None:
-                self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="coilclaw-run")
-            self._running[run_id] = deadline
-            future = self._executor.submit(job)
-        return RunHandle(run_id, future, deadline, events)
-
-    def _run(
-        self,
-        snippet: Snippet,
-        engine: str | None,
-        limits: Limits,
-        deadline: Deadline,
-        caller: Caller,
-        run_id: str,
-        plan: ApprovedPlan | None,
-    ) -> Report:
-        with self._under_way(run_id, deadline):
-            place = self._parts.workspace()
-            made = self._parts.engines.get(engine)
-            deadline.restart()  # Neither loading nor compiling is the run's time.
-            done = place.runtime.run(
-                snippet,
-                made,
-                place.toolbox.registry,
-                limits,
-                caller=caller,
-                deadline=deadline,
-                planned=plan,
-                run_id=run_id,
-            )
-            return reported(self._parts.stores, done)
+        snippet, given = _snippet(source, name, inputs), self._limits(limits, timeout)
+        return self._execution.start(snippet, engine, given, _caller(caller))
 
     def call(
         self,
@@ -261,20 +207,8 @@ class CoilClaw:
         deadline: Deadline | None = None,
     ) -> CallReport:
         """Call one tool directly: the same checks and the same receipts as for a call of a snippet."""
-        self._refuse_to_block()
         limits = self._limits(None, timeout)
-        deadline = deadline or Deadline(limits.seconds)
-        with self._under_way(f"call-{id(deadline)}", deadline):
-            place = self._parts.workspace()
-            result, done = place.runtime.call(
-                tool.removeprefix("tools."),
-                arguments or {},
-                place.toolbox.registry,
-                limits,
-                caller=caller or Caller(),
-                deadline=deadline,
-            )
-            return CallReport(result=result, report=reported(self._parts.stores, done))
+        return self._execution.call(tool.removeprefix("tools."), arguments or {}, limits, _caller(caller), deadline)
 
     def rehearse(
         self,
@@ -289,16 +223,8 @@ class CoilClaw:
         deadline: Deadline | None = None,
     ) -> Rehearsal:
         """Run a snippet with its reads only; other calls are answered with sample values. Returns the plan."""
-        self._refuse_to_block()
-        limits = self._limits(limits, timeout)
-        deadline = deadline or Deadline(limits.seconds)
-        with self._under_way(f"rehearsal-{id(deadline)}", deadline):
-            place, made = self._parts.workspace(), self._parts.engines.get(engine)
-            deadline.restart()
-            snippet = Snippet(source=source, name=name, inputs=inputs or {})
-            return place.runtime.rehearse(
-                snippet, made, place.toolbox.registry, limits, caller=caller or Caller(), deadline=deadline
-            )
+        snippet, given = _snippet(source, name, inputs), self._limits(limits, timeout)
+        return self._execution.rehearse(snippet, engine, given, _caller(caller), deadline)
 
     def resume(
         self,
@@ -313,40 +239,76 @@ class CoilClaw:
 
         `unknown` says what to do about calls of unknown outcome: call again, or count as failed.
         """
-        self._refuse_to_block()
-        known = find_run(self._parts.stores.database, run_id)
-        deadline = deadline or Deadline(timeout or known.header.run_limits().seconds)
-        with self._under_way(run_id, deadline):
-            place = self._workspace_of(run_id)
+        _check_timeout(timeout)
+        return self._execution.resume(run_id, _caller(caller), unknown=unknown, timeout=timeout, deadline=deadline)
 
-            def engine(name: str) -> Engine:
-                made = self._parts.engines.get(name)
-                deadline.restart()
-                return made
-
-            deadline.restart()
-            done = place.runtime.resume(
-                run_id, engine, place.toolbox.registry, caller=caller or Caller(), deadline=deadline, unknown=unknown
-            )
-            return reported(self._parts.stores, done)
-
-    def replay(self, run_id: str, *, until: int | None = None, caller: Caller | None = None) -> Comparison:
+    def replay(
+        self,
+        run_id: str,
+        *,
+        until: int | None = None,
+        workspace: Path | None = None,
+        caller: Caller | None = None,
+    ) -> Comparison:
         """Repeat a run from its journal with no side effects, and compare.
 
-        With `until`, it stops at the call of that number and shows the variables.
+        With `until`, it stops at the call of that number and shows the variables. The tools compared with are those
+        of the workspace where the run began, or of `workspace`.
         """
-        self._refuse_to_block()
-        place = self._workspace_of(run_id)
-        return place.runtime.replay(
-            run_id, self._parts.engines.get, place.toolbox.registry, until=until, caller=caller or Caller()
-        )
+        return self._execution.replay(run_id, _caller(caller), until, workspace)
 
     # Looking and deciding --------------------------------------------------------------------------------
 
     @cached_property
     def approvals(self) -> Approvals:
         """Pending calls, decisions about them, and windows."""
+        from coilclaw.app.approvals import Approvals
+
         return Approvals(self._parts.stores)
+
+    @cached_property
+    def receipts(self) -> Receipts:
+        """The log: its latest receipts, those of a run, and what they stand for."""
+        from coilclaw.app.receipts import Receipts
+
+        return Receipts(self._parts.stores.log)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """Runs of this home, whichever process they belong to."""
+        from coilclaw.app.runs import Runs
+
+        return Runs(self._parts.stores, self._execution.cancel)
+
+    @cached_property
+    def tools(self) -> Tools:
+        """What can be called: the registry, stubs for a model, search, and what policy says."""
+        from coilclaw.app.tools import Tools
+
+        return Tools(self._parts)
+
+    def registry_of(self, run_id: str) -> Registry:
+        """The tools that a run would be resumed with: those of the workspace where it began."""
+        return self._execution.workspace_of(run_id).toolbox.registry
+
+    @property
+    def engines(self) -> Engines:
+        """The sandbox engines by name; each is made when first asked for."""
+        return self._parts.engines
+
+    @cached_property
+    def quarantine(self) -> Quarantine:
+        """Tool files that were written through the bridge and are not trusted yet."""
+        from coilclaw.app.quarantine import Quarantine
+
+        return Quarantine(self._parts.stores, self.settings.config.workspace_dir)
+
+    @cached_property
+    def estop(self) -> Estop:
+        """The emergency stop of the home."""
+        from coilclaw.app.estop import Estop
+
+        return Estop(self._parts.stop, lambda: self._parts.stores.log)
 
     def verify(self) -> Verification:
         """Check the whole receipt log: every hash, the chain and the seal."""
@@ -356,17 +318,9 @@ class CoilClaw:
 
     def close(self) -> None:
         """Cancel what still runs, wait until that has ended, and close everything. May be called again."""
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            executor = self._executor
-            for deadline in self._running.values():
-                deadline.cancel()
         with self._after, ExitStack() as stack:
             stack.callback(self._parts.close)
-            if executor is not None:
-                executor.shutdown()
+            stack.callback(self._execution.close)
 
     def __enter__(self) -> CoilClaw:
         return self
@@ -377,15 +331,19 @@ class CoilClaw:
         self.close()
 
     async def __aenter__(self) -> CoilClaw:
-        self._parts.handlers.host_loop = asyncio.get_running_loop()
+        from asyncio import get_running_loop
+
+        self._parts.handlers.host_loop = get_running_loop()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        from asyncio import get_running_loop
+
         # On another thread: runs that have to end first may be waiting for this loop.
-        loop = asyncio.get_running_loop()
-        closed = loop.create_future()
+        loop = get_running_loop()
+        closed: Future[None] = loop.create_future()
 
         def close() -> None:
             try:
@@ -400,29 +358,38 @@ class CoilClaw:
 
     # Inside ----------------------------------------------------------------------------------------------
 
+    @property
+    def _execution(self) -> Execution:
+        from coilclaw.app.execution import Execution
+
+        with self._lock:
+            if self._made is None:
+                self._made = Execution(self._parts, self._workers)
+            return self._made
+
     def _limits(self, limits: Limits | None, timeout: float | None) -> Limits:
+        from coilclaw.app.services import run_limits
+
+        _check_timeout(timeout)
         limits = limits or run_limits(self.settings.config)
         return limits if timeout is None else replace(limits, seconds=timeout)
 
-    def _under_way(self, run_id: str, deadline: Deadline) -> ExitStack:
-        """Enter a run, so that closing the app cancels it."""
-        with self._lock:
-            if self._closed and run_id not in self._running:
-                raise AppClosed
-            self._running[run_id] = deadline
-        leaving = ExitStack()
-        leaving.callback(self._running.pop, run_id, None)
-        return leaving
 
-    def _workspace_of(self, run_id: str) -> OpenWorkspace:
-        header = find_run(self._parts.stores.database, run_id).header
-        return self._parts.workspace(Path(header.workspace) if header.workspace else None)
+def _check_timeout(timeout: float | None) -> None:
+    if timeout is not None and not 0 < timeout <= _LONGEST_SECONDS:  # Nor anything that is not a number.
+        raise OperatorError(f"a timeout is more than 0 and at most {_LONGEST_SECONDS} seconds")
 
-    def _refuse_to_block(self) -> None:
-        """The loop that async tools run on must not wait for a run that may call them."""
-        loop = self._parts.handlers.host_loop
-        if loop is not None and asyncio._get_running_loop() is loop:
-            raise WouldBlock
+
+def _caller(caller: Caller | None) -> Caller:
+    from coilclaw.bridge import Caller
+
+    return caller or Caller()
+
+
+def _snippet(source: str, name: str, inputs: Mapping[str, Any] | None) -> Snippet:
+    from coilclaw.sandbox import Snippet
+
+    return Snippet(source=source, name=name, inputs=inputs or {})
 
 
 def _folder(workspace: str | os.PathLike[str]) -> Path:

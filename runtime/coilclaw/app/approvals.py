@@ -78,13 +78,11 @@ class Approvals:
         """Deny one call for good; the snippet receives an Err with the reason. Returns how it stands now."""
         return self._decide(approval_id, granted=False, by=by, reason=reason)
 
-    def approve_run(self, run_id: str, *, by: str) -> tuple[ApprovalRequest, ...]:
-        """Approve all pending calls of a run."""
-        return tuple(self.approve(each.id, by=by) for each in self.pending(run_id))
-
-    def deny_run(self, run_id: str, *, by: str, reason: str | None = None) -> tuple[ApprovalRequest, ...]:
-        """Deny all pending calls of a run."""
-        return tuple(self.deny(each.id, by=by, reason=reason) for each in self.pending(run_id))
+    def decide_run(
+        self, run_id: str, *, granted: bool, by: str, reason: str | None = None
+    ) -> tuple[ApprovalRequest, ...]:
+        """Approve or deny all pending calls of a run."""
+        return tuple(self._decide(each.id, granted=granted, by=by, reason=reason) for each in self.pending(run_id))
 
     def _decide(self, approval_id: str, *, granted: bool, by: str, reason: str | None) -> ApprovalRequest:
         try:
@@ -96,6 +94,33 @@ class Approvals:
         """Decide one call. Raises AlreadyDecided if it is not pending: of all who try, one succeeds."""
         decided = self._stores.approvals.decide(approval_id, granted=granted, decided_by=by, note=reason)
         return _request(decided, self._stores.log)
+
+    def open_request(self, approval_id: str) -> ApprovalRequest:
+        """A request, if a decision could still matter. Raises OperatorError if its run is over."""
+        asked = self._stores.approvals.get(approval_id)
+        status = find_run(self._stores.database, asked.run_id).status
+        if asked.status == "pending" and status not in ("running", "suspended"):
+            raise OperatorError(
+                f"{asked.run_id}, which asked for {asked.id}, is over ({status})",
+                hint="`coilclaw approval list` shows what waits for a decision",
+            )
+        return _request(asked, self._stores.log)  # Of all who decide it, one succeeds, whatever its status here.
+
+    def undecided(self, run_id: str, window: Window | None = None) -> tuple[ApprovalRequest, ...]:
+        """Pending calls of a run that a window, which was just opened, does not let through."""
+        left, found = window.uses_left if window is not None else 0, []
+        for each in _pending(self._stores, run_id):
+            arguments = _arguments(each, self._stores.log)
+            covered = (
+                window is not None
+                and isinstance(arguments, dict)
+                and window.covers(each.of_tool, window.workspace, arguments)
+            )
+            if covered and left > 0:
+                left -= 1
+            else:
+                found.append(_request(each, self._stores.log))
+        return tuple(found)
 
     def explain(self, approval_id: str) -> dict[str, Any]:
         """A pending call with the run around it, as JSON data: the snippet, and what the run has done so far."""
@@ -150,21 +175,29 @@ class Windows:
     def revoke(self, window_id: str, *, by: str) -> Window | None:
         """Close a window before its time; None if it is not open."""
         try:
-            return self._stores.approvals.close_window(window_id, decided_by=by)
+            return self.close(window_id, by=by)
         except NoSuchWindow:
             return None
+
+    def close(self, window_id: str, *, by: str) -> Window:
+        """Close a window before its time. Raises NoSuchWindow if it is not open."""
+        return self._stores.approvals.close_window(window_id, decided_by=by)
 
 
 def pending_approvals(stores: Stores, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:
     """Pending calls of runs that are not over, oldest first."""
+    return tuple(_request(each, stores.log) for each in _pending(stores, run_id))
+
+
+def _pending(stores: Stores, run_id: str | None) -> list[Approval]:
     over: dict[str, bool] = {}
     found = []
     for each in _in_order(stores.approvals.list("pending", run_id=run_id)):
         if each.run_id not in over:
             over[each.run_id] = _is_over(stores, each.run_id)
         if not over[each.run_id]:
-            found.append(_request(each, stores.log))
-    return tuple(found)
+            found.append(each)
+    return found
 
 
 def _request(approval: Approval, log: ReceiptLog) -> ApprovalRequest:

@@ -55,6 +55,7 @@ class Toolbox:
         self._lock = threading.Lock()
         self._unrecorded: dict[str, bytes] = {}
         self._outdated = True
+        self.last_change = Change()
         installed = load_installed()
         self._plugins = settings.home / "plugins"
         self._programs: plugins.Programs | None = None
@@ -78,7 +79,7 @@ class Toolbox:
         with self._lock:
             if self._record and self.ledger is not None:
                 self._recover(self.ledger)
-            change = self.workspace.refresh(force=force)
+            self.last_change = change = self.workspace.refresh(force=force)
             # Remembered until it is done: the next look finds nothing new, and what failed here would stay undone.
             self._outdated |= bool(change) or force
             self._unrecorded |= {source.name: source.data for source in change.loaded}
