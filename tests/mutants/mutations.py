@@ -1704,7 +1704,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.app.services:make_services",
-        "stop=stop,",
+        "stop=EmergencyStop.of_home(settings.home),",
         "",
         "tests/cli/test_estop.py::test_a_snippet_runs_without_tools_and_the_person_is_told_once",
         "the emergency stop is looked for",

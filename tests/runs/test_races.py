@@ -25,7 +25,7 @@ from coilclaw.store import Database
 RACER: Final = '''
 import json, os, random, sys
 from pathlib import Path
-from coilclaw.bridge import JOURNAL, Bridge, Handlers, RunFacts, Services, build_registry
+from coilclaw.bridge import JOURNAL, Bridge, Handlers, RunSpec, Services, build_registry
 from coilclaw.policy import APPROVALS, AlreadyDecided, ApprovalStore, Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.sandbox import Deadline, Limits, RunEnded
@@ -65,7 +65,7 @@ with Database(home / "coilclaw.db", (*MIGRATIONS, APPROVALS, JOURNAL)) as databa
             won[each.id] = granted
         except AlreadyDecided:
             pass
-        bridge = Bridge(around, registry, RunFacts(each.run_id, None, Limits(), Deadline(60)))
+        bridge = Bridge(around, RunSpec(run_id=each.run_id, registry=registry, limits=Limits(), deadline=Deadline(60)))
         bridge.issued = each.number - 1
         try:
             bridge.call("shelf.send", b'{"line":"x"}', 1)

@@ -51,6 +51,7 @@ class Execution:
         run_id: str | None = None,
     ) -> Report:
         """Run a snippet on this thread."""
+        run_id = plan.beginning.run_id if plan is not None else run_id
         with self._entered(run_id, limits.seconds, deadline) as (name, until):
             place, made = self._parts.workspace(), self._parts.engines.get(engine)
             until.restart()  # Neither loading nor compiling is the run's time, nor waiting for its turn.
@@ -91,10 +92,10 @@ class Execution:
         self, tool: str, arguments: Mapping[str, Any], limits: Limits, caller: Caller, deadline: Deadline | None
     ) -> CallReport:
         """Call one tool on this thread."""
-        with self._entered(None, limits.seconds, deadline) as (_, until):
+        with self._entered(None, limits.seconds, deadline) as (run_id, until):
             place = self._parts.workspace()
             result, done = place.runtime.call(
-                tool, arguments, place.toolbox.registry, limits, caller=caller, deadline=until
+                tool, arguments, place.toolbox.registry, limits, caller=caller, deadline=until, run_id=run_id
             )
             return CallReport(result=result, report=reported(self._parts.stores, done))
 

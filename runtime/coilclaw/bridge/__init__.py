@@ -1,16 +1,17 @@
 """The bridge: registry, preflight, stubs, and the one path every call takes."""
 
-from coilclaw.bridge.admission import RunFacts
 from coilclaw.bridge.bridge import Bridge
 from coilclaw.bridge.caller import Caller
-from coilclaw.bridge.calls import PriorCall, call_number
+from coilclaw.bridge.calls import call_number
 from coilclaw.bridge.catalogue import Match, registry_tools, search_tools
 from coilclaw.bridge.handlers import Handlers
 from coilclaw.bridge.identified_call import call_difference
 from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, read_journal
 from coilclaw.bridge.live_registry import LiveRegistry, Provision
+from coilclaw.bridge.prior_calls import PriorCall
 from coilclaw.bridge.registry import Registry, build_registry
 from coilclaw.bridge.replay_host import ReplayHost
+from coilclaw.bridge.run_spec import RunSpec
 from coilclaw.bridge.services import Services
 from coilclaw.bridge.stubs import (
     Spelling,
@@ -37,7 +38,7 @@ __all__ = [
     "Recorded",
     "Registry",
     "ReplayHost",
-    "RunFacts",
+    "RunSpec",
     "Services",
     "Spelling",
     "Stubs",
