@@ -16,15 +16,14 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from coilclaw.bridge import JOURNAL, Bridge, Caller, Handlers, Registry, RunSpec, Services, build_registry
-from coilclaw.policy import APPROVALS, ApprovalStore, Approver, Autonomy, CallOfTool, NobodyToAsk, Policy, Rule, Window
-from coilclaw.receipts import MIGRATIONS, ReceiptLog
-from coilclaw.runs import RunReport, Runtime
+from coilclaw.bridge import Bridge, Caller, Handlers, Registry, RunSpec, Services, build_registry
+from coilclaw.policy import ApprovalStore, Approver, Autonomy, CallOfTool, NobodyToAsk, Policy, Rule, Window
+from coilclaw.receipts import ReceiptLog
+from coilclaw.runs import MIGRATIONS, RunReport, Runtime
 from coilclaw.sandbox import Deadline, Limits, Snippet
 from coilclaw.sandbox.wasm import WasmEngine
 from coilclaw.sdk import Tool
 from coilclaw.store import Database
-from coilclaw.trust import MIGRATIONS as TRUST
 
 # A shell starts background jobs with interrupts ignored, and programs inherit that; some tests are about interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -51,7 +50,7 @@ def _stay_on_this_machine(event: str, arguments: tuple[Any, ...]) -> None:
 sys.addaudithook(_stay_on_this_machine)
 
 # The same examples every time: a run that fails is to be one that has changed something. `make fuzz` looks further.
-settings.register_profile("steady", derandomize=True)
+settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
 
 KEY = b"k" * 32
@@ -75,7 +74,7 @@ def engine() -> Iterator[WasmEngine]:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    with Database(tmp_path / "home" / "coilclaw.db", (*MIGRATIONS, *TRUST, APPROVALS, JOURNAL)) as opened:
+    with Database(tmp_path / "home" / "coilclaw.db", MIGRATIONS) as opened:
         yield opened
 
 

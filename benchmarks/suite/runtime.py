@@ -9,10 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from coilclaw.bridge import JOURNAL, Bridge, Handlers, RunSpec, Services, build_registry
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy
-from coilclaw.receipts import MIGRATIONS, ReceiptLog
-from coilclaw.runs import Runtime
+from coilclaw.bridge import Bridge, Handlers, RunSpec, Services, build_registry
+from coilclaw.policy import ApprovalStore, Autonomy, Policy
+from coilclaw.receipts import ReceiptLog
+from coilclaw.runs import MIGRATIONS, Runtime
 from coilclaw.sandbox import Completed, Deadline, Limits, Pins, Snippet
 from coilclaw.sandbox.restricted import RestrictedEngine
 from coilclaw.sandbox.wasm import WasmEngine
@@ -55,7 +55,7 @@ class MeasuredRuntime:
         self._stack.callback(self.restricted.close)
         self.forked = RestrictedEngine()
         self._stack.callback(self.forked.close)
-        database = self._stack.enter_context(Database(folder / "runs.db", (*MIGRATIONS, APPROVALS, JOURNAL)))
+        database = self._stack.enter_context(Database(folder / "runs.db", MIGRATIONS))
         log = self._stack.enter_context(ReceiptLog(database, KEY))
         handlers = Handlers()
         self._stack.callback(handlers.close)

@@ -10,11 +10,11 @@ import pytest
 from tests.conftest import KEY, World
 from tests.sampling import EVERYTHING
 
-from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
+from coilclaw.bridge import Handlers, Services, build_registry
 from coilclaw.bridge.evidence_budget import EvidenceBudget
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy, Rule
-from coilclaw.receipts import MIGRATIONS, ReceiptLog, digest
-from coilclaw.runs import Runtime
+from coilclaw.policy import ApprovalStore, Autonomy, Policy, Rule
+from coilclaw.receipts import ReceiptLog, digest
+from coilclaw.runs import MIGRATIONS, Runtime
 from coilclaw.sandbox import Deadline, Limits, Snippet
 from coilclaw.sandbox.wasm import WasmEngine
 from coilclaw.sdk import Decision, ToolContext, define_tool
@@ -57,7 +57,7 @@ for n in range({CALLS}):
     codes[code] = codes.get(code, 0) + 1
 codes
 """
-    with Database(tmp_path / "home" / "runs.db", (*MIGRATIONS, APPROVALS, JOURNAL)) as database:  # noqa: SIM117
+    with Database(tmp_path / "home" / "runs.db", MIGRATIONS) as database:  # noqa: SIM117
         with ReceiptLog(database, KEY) as log:
             handlers = Handlers()
             rule = Rule(tool="test.hidden", decision=Decision.DENY, arguments={"text": {"matches": "*"}})

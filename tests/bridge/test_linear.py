@@ -16,6 +16,7 @@ from coilclaw.bridge import build_registry
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.arguments import bind, validate
 from coilclaw.bridge.redaction import Redaction
+from coilclaw.net import GuardedNetwork
 from coilclaw.policy import Rule, classify
 from coilclaw.sdk import Decision, Tool, ToolContext
 from coilclaw.workspace_tools import load_installed
@@ -75,7 +76,7 @@ def test_binding_validating_and_judging_a_call_is_linear(tool_id: str, tmp_path:
     if tool_id == "shell.run":
         pytest.skip("its judge has tests of its own")
     tool = TOOLS[tool_id]
-    context = ToolContext(workspace=tmp_path, tool_id=tool.id, hosts=tool.hosts)
+    context = ToolContext(workspace=tmp_path, tool_id=tool.id, hosts=tool.hosts, network=GuardedNetwork)
 
     def admitted(text: str) -> None:
         for sent in _arguments(tool, text):

@@ -33,7 +33,7 @@ _FENCE: Final = (
     "tests/runs/test_races.py::test_of_many_that_resume_a_run_one_does"
 )
 _FILES: Final = "tests/integrations/test_files.py tests/integrations/test_files_search.py"
-_HOSTS: Final = "tests/sdk/test_hosts.py tests/sdk/test_addresses.py"
+_HOSTS: Final = "tests/net/test_hosts.py tests/net/test_addresses.py"
 _WIRING: Final = "tests/cli/test_wiring.py"
 _DEADLINE: Final = "tests/sandbox/test_deadline.py"
 _ORDER: Final = "tests/bridge/test_order_of_admission.py"
@@ -1261,49 +1261,49 @@ MUTATIONS: Final = (
         "a link on the way to a link is denied",
     ),
     Mutation(
-        "coilclaw.sdk.hosts:Reach.destination",
+        "coilclaw.net.hosts:Reach.destination",
         "if not any(pattern.covers(found) for pattern in self.declared):",
         "if not self.declared:",
         _HOSTS,
         "only declared hosts are reached",
     ),
     Mutation(
-        "coilclaw.sdk.hosts:Reach.admit",
+        "coilclaw.net.hosts:Reach.admit",
         'kind_of(address) != "public" and not self._allows(host, port, address)',
         "False",
         _HOSTS,
         "a declared name leads to public addresses only",
     ),
     Mutation(
-        "coilclaw.sdk.hosts:HostPattern.names",
+        "coilclaw.net.hosts:HostPattern.names",
         'host.endswith(f".{self.host}")',
         "host.endswith(str(self.host))",
         _HOSTS,
         "a longer name is no subdomain",
     ),
     Mutation(
-        "coilclaw.sdk.hosts:parsed",
+        "coilclaw.net.hosts:parsed",
         "if url.userinfo:",
         "if False:",
         _HOSTS,
         "a URL has no user name in it",
     ),
     Mutation(
-        "coilclaw.sdk.hosts:Destination.is_place_of",
+        "coilclaw.net.hosts:Destination.is_place_of",
         "if self.host != other.host:",
         "if False:",
-        "tests/sdk/test_destinations.py",
+        "tests/net/test_destinations.py",
         "no credential follows to another server",
     ),
     Mutation(
-        "coilclaw.sdk.addresses:kind_of",
+        "coilclaw.net.addresses:kind_of",
         "return kind_of(address.ipv4_mapped)",
         'return "public"',
         _HOSTS,
         "an address in IPv6 clothes is the IPv4 one",
     ),
     Mutation(
-        "coilclaw.sdk.addresses:_SPECIAL_4",
+        "coilclaw.net.addresses:_SPECIAL_4",
         '"169.254.0.0/16",',
         "",
         _HOSTS,

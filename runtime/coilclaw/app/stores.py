@@ -8,20 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coilclaw.app.notices import Notices
-from coilclaw.bridge import JOURNAL
 from coilclaw.config import Settings
-from coilclaw.policy import APPROVALS, ApprovalStore
-from coilclaw.receipts import MIGRATIONS as RECEIPTS
+from coilclaw.policy import ApprovalStore
 from coilclaw.receipts import Draft, ReceiptLog, found_log, now, refuse_without_log
 from coilclaw.receipts import restart_log as begin_in_place
+from coilclaw.runs import MIGRATIONS
 from coilclaw.sdk import OperatorError
 from coilclaw.store import Database
-from coilclaw.trust import MIGRATIONS as TRUST
 from coilclaw.trust import TrustLedger
 
 __all__ = ["Stores", "make_home", "open_stores", "restart_log"]
-
-_MIGRATIONS = (*RECEIPTS, *TRUST, APPROVALS, JOURNAL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +46,7 @@ def open_stores(
     refuse_without_log(receipts.path, receipts.key_path)
     waits = {} if patience is None else {"patience": patience}
     with (
-        Database(receipts.path, _MIGRATIONS, waiting=lambda: busy(receipts.path), **waits) as database,
+        Database(receipts.path, MIGRATIONS, waiting=lambda: busy(receipts.path), **waits) as database,
         ReceiptLog(database, found_log(database, receipts.key_path)) as log,
     ):
         yield Stores(database=database, log=log, approvals=ApprovalStore(database, log))
@@ -73,7 +69,7 @@ def restart_log(settings: Settings, *, decided_by: str) -> tuple[Path, Sequence[
 
     receipts, root = settings.config.receipts, settings.config.workspace_dir.resolve() / "tools"
     tree = Sources(root).digests()
-    with Database(receipts.path, _MIGRATIONS) as database, ReceiptLog(database, b"") as log:
+    with Database(receipts.path, MIGRATIONS) as database, ReceiptLog(database, b"") as log:
         TrustLedger(database, log, root).hold_back(tree)
         facts = {"decided_by": decided_by, "quarantined": len(tree)}
         kept = begin_in_place(database, receipts.key_path, Draft("log.restarted", "allowed", now(), payload=facts))

@@ -10,6 +10,7 @@ from pydantic_core import to_json
 from coilclaw.app.composition import Composition
 from coilclaw.app.services import make_bounds, settings_of
 from coilclaw.bridge import Registry, Stubs, example_calls, registry_stubs, search_tools, tool_schemas
+from coilclaw.net import GuardedNetwork
 from coilclaw.policy import CallOfTool, Explanation, Policy, Window, classify
 from coilclaw.sdk import Forbid, Risk, Tool, ToolContext
 from coilclaw.workspace_tools import Change, Watch
@@ -117,6 +118,7 @@ class Tools:
             hosts=tool.hosts,
             bounds=make_bounds(settings),
             settings=settings_of(settings.config)(tool.integration),
+            network=GuardedNetwork,
         )
         return classify(tool, input, context)
 

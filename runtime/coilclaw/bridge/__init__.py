@@ -4,6 +4,7 @@ from coilclaw.bridge.bridge import Bridge
 from coilclaw.bridge.caller import Caller
 from coilclaw.bridge.calls import call_number
 from coilclaw.bridge.catalogue import Match, registry_tools, search_tools
+from coilclaw.bridge.errors import NoSuchRun, NotResumable
 from coilclaw.bridge.handlers import Handlers
 from coilclaw.bridge.identified_call import call_difference
 from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, read_journal
@@ -12,6 +13,18 @@ from coilclaw.bridge.prior_calls import PriorCall
 from coilclaw.bridge.registry import Registry, build_registry
 from coilclaw.bridge.replay_host import ReplayHost
 from coilclaw.bridge.run_spec import RunSpec
+from coilclaw.bridge.run_store import (
+    RUNS,
+    RunHeader,
+    RunPage,
+    RunRecord,
+    call_off,
+    enter,
+    find_run,
+    leave,
+    list_runs,
+    take_over,
+)
 from coilclaw.bridge.services import Services
 from coilclaw.bridge.stubs import (
     Spelling,
@@ -26,6 +39,7 @@ from coilclaw.bridge.stubs import (
 
 __all__ = [
     "JOURNAL",
+    "RUNS",
     "Bridge",
     "Caller",
     "Handlers",
@@ -33,11 +47,16 @@ __all__ = [
     "Known",
     "LiveRegistry",
     "Match",
+    "NoSuchRun",
+    "NotResumable",
     "PriorCall",
     "Provision",
     "Recorded",
     "Registry",
     "ReplayHost",
+    "RunHeader",
+    "RunPage",
+    "RunRecord",
     "RunSpec",
     "Services",
     "Spelling",
@@ -45,13 +64,19 @@ __all__ = [
     "build_registry",
     "call_difference",
     "call_number",
+    "call_off",
+    "enter",
     "estimated_tokens",
     "example_calls",
+    "find_run",
     "first_sentence",
+    "leave",
+    "list_runs",
     "read_journal",
     "registry_stubs",
     "registry_tools",
     "search_tools",
+    "take_over",
     "tool_schemas",
     "tool_stub",
 ]

@@ -10,6 +10,7 @@ from coilclaw.bridge.calls_under_way import CallsUnderWay
 from coilclaw.bridge.redaction import Redaction
 from coilclaw.bridge.run_spec import RunSpec
 from coilclaw.bridge.services import Services
+from coilclaw.net import GuardedNetwork
 from coilclaw.receipts import now
 from coilclaw.sdk import Tool, ToolContext
 from coilclaw.sdk.legible import text_of
@@ -47,6 +48,7 @@ class CallContexts:
             is_cancelled=self._under_way.is_cancelled,
             report_progress=lambda message: self._progress(call, tool, message, Redaction(secrets)),
             note_written=lambda data: self._note_written(call, data),
+            network=GuardedNetwork,
         )
 
     def _time_left(self) -> float:

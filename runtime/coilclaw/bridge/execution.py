@@ -120,7 +120,7 @@ class Execution:
 
             return handlers.run(tool.version, job if guarded is None else lambda: guarded.run(job), timeout, deadline)
         if tool.hosts:
-            import coilclaw.sdk.transport  # noqa: F401 - On the loop, loading it would hold up everybody else.
+            import coilclaw.net.transport  # noqa: F401 - On the loop, loading it would hold up everybody else.
         ends = time.monotonic() + timeout
         returned = handlers.run_async(
             lambda: _coroutine(admitted), timeout, deadline, tool=tool.id, version=tool.version

@@ -20,39 +20,35 @@ from typing import Final, NamedTuple
 
 from pydantic_core import from_json
 
+from coilclaw.bridge.run_store import HELD, hold
 from coilclaw.receipts import DamagedReceipt, Row, digest
 from coilclaw.sandbox import RunClock
-from coilclaw.store import Database, Migration
+from coilclaw.store import KEYED, Database, Migration
 
 __all__ = ["JOURNAL", "Delivery", "DeliveryDigest", "Journal", "Known", "Recorded", "read_journal"]
 
-JOURNAL: Final = Migration(
-    name="run-journal",
-    sql="""
-    CREATE TABLE runs (
-        run_id TEXT PRIMARY KEY,
-        status TEXT NOT NULL,
-        fence INTEGER NOT NULL,
-        process TEXT NOT NULL,
-        first_seq INTEGER NOT NULL,
-        header TEXT NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE journal (
-        run_id TEXT NOT NULL,
-        kind TEXT NOT NULL CHECK (kind IN ('answer', 'delivery')),
-        key INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        PRIMARY KEY (run_id, kind, key)
-    ) WITHOUT ROWID;
-    """,
+JOURNAL: Final = (
+    Migration(
+        6,
+        "journal",
+        f"""
+        CREATE TABLE IF NOT EXISTS journal (
+            run_id TEXT NOT NULL,
+            kind TEXT NOT NULL CHECK (kind IN ('answer', 'delivery')),
+            key INTEGER NOT NULL,
+            body TEXT NOT NULL,
+            PRIMARY KEY (run_id, kind, key)
+        ) {KEYED};
+        """,
+        replaces=("run-journal",),
+    ),
 )
 
-_ENTER: Final = "INSERT INTO journal SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE run_id = ? AND fence = ?)"
+_ENTER: Final = f"INSERT INTO journal SELECT ?, ?, ?, ? WHERE {HELD}"
 _CONTENTS: Final = (
     "SELECT CAST(body AS BLOB) FROM json_each(?) AS wanted LEFT JOIN contents ON contents.hash = wanted.value"
 )
 """In the order in which they are wanted, without a body if it is missing."""
-_HOLD: Final = "UPDATE runs SET process = process WHERE run_id = ? AND fence = ?"
 
 
 class Known(NamedTuple):
@@ -156,7 +152,7 @@ class Journal:
 
     def hold(self) -> Row:
         """Claims that the run is still this process's; goes with whatever precedes a side effect."""
-        return Row(_HOLD, (self._run_id, self.fence), claims=True)
+        return hold(self._run_id, self.fence)
 
     def answer(self, known: Known) -> Row:
         """A call has ended that the snippet did not stop for."""

@@ -18,9 +18,10 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from coilclaw.net import BadReach, read_domain, read_private
 from coilclaw.policy import BadRule, Example, Rule, problem_with_example
 from coilclaw.sandbox.restricted import LayerName
-from coilclaw.sdk import Decision, Risk, hosts
+from coilclaw.sdk import Decision, Risk
 
 __all__ = ["Config", "PolicyRule"]
 
@@ -36,7 +37,7 @@ def _entry(read: Callable[[str], object], expected: str) -> AfterValidator:
         try:
             read(text)
         except ValueError as error:
-            reason = f"must be {expected}" + (f": {error}" if isinstance(error, hosts.BadReach) else "")
+            reason = f"must be {expected}" + (f": {error}" if isinstance(error, BadReach) else "")
             raise PydanticCustomError("entry", "{reason}", {"reason": reason}) from None
         return text
 
@@ -49,11 +50,11 @@ def _read_program(text: str) -> None:
 
 
 _Program = Annotated[str, _entry(_read_program, 'the name of one program, such as "ls", without folder or arguments')]
-_Domain = Annotated[str, _entry(hosts.read_domain, 'a domain such as "example.org", or host:port')]
+_Domain = Annotated[str, _entry(read_domain, 'a domain such as "example.org", or host:port')]
 _PrivatePlace = Annotated[
     str,
     _entry(
-        hosts.read_private,
+        read_private,
         'a host, host:port or private network, such as "127.0.0.1:8080", "nas.local" or "10.1.0.0/16"',
     ),
 ]

@@ -22,20 +22,21 @@ from typing import Any, Final, Literal
 from coilclaw.policy.approver import Question
 from coilclaw.policy.decisions import CallOfTool, Decisions, Standpoint, Window, boot_seconds
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
-from coilclaw.receipts import Conflict, Draft, ReceiptLog, Row, contents_json, now
-from coilclaw.store import Database, Migration
+from coilclaw.receipts import LOG_END, Conflict, Draft, ReceiptLog, Row, contents_json, now
+from coilclaw.store import KEYED, Database, Migration
 from coilclaw.trust import this_boot
 
 __all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "Approval", "ApprovalStore", "denial", "runs_facts"]
 
 _logger = logging.getLogger(__name__)
 
-APPROVALS: Final = Migration(
-    name="approvals-with-evidence",
+_WITH_EVIDENCE: Final = Migration(
+    4,
+    "approvals-with-evidence",
     replaces=("approvals",),
     # Also for a database that has the first form of these tables. What was open there stays open, but for windows; a
     # yes that was not used is asked for again, because its receipt does not say what it was given to; a no stays.
-    sql="""
+    up=f"""
     CREATE TABLE IF NOT EXISTS approvals (
         id TEXT PRIMARY KEY,
         run_id TEXT NOT NULL,
@@ -67,16 +68,16 @@ APPROVALS: Final = Migration(
         opened_after INTEGER NOT NULL,
         uses_left INTEGER NOT NULL,
         expires_at INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    """,
+    ) {KEYED};
+    """,  # noqa: S608
 )
+APPROVALS: Final = (_WITH_EVIDENCE,)
 """What a window lets through is in the receipt of its opening; the table only says where to look, and counts."""
 
 _COLUMNS: Final = (
     "id, run_id, number, call_id, conversation_id, tool, tool_version, args_hash, policy_hash, risk, reason, line, "
     "status, created_at, expires_at, decided_by, decided_at, decided_after, note, runs_hash"
 )
-_LAST_RECEIPT: Final = "(SELECT coalesce(max(seq), 0) FROM receipts)"
 _LASTS_SECONDS: Final = 7 * 24 * 3600
 LONGEST_WINDOW_SECONDS: Final = 15 * 60
 
@@ -255,7 +256,7 @@ class ApprovalStore:
         moment = _seconds()
         row = Row(
             "UPDATE approvals SET status = ?, decided_by = ?, decided_at = ?, note = ?, "  # noqa: S608
-            f"decided_after = {_LAST_RECEIPT} "
+            f"decided_after = {LOG_END} "
             "WHERE id = ? AND status = 'pending' AND expires_at > ?",
             (status, decided_by, moment, note, approval_id, moment),
             claims=True,
@@ -377,7 +378,7 @@ class ApprovalStore:
             "decided_by": granted_by,
             "scope": "window",
         }
-        sql = f"INSERT INTO grants VALUES (?, {_LAST_RECEIPT}, ?, ?)"  # noqa: S608
+        sql = f"INSERT INTO grants VALUES (?, {LOG_END}, ?, ?)"  # noqa: S608
         self._log.append(
             _window_draft("approval.window.opened", grant, payload),
             rows=[Row(sql, (grant.id, uses, grant.expires_at))],

@@ -10,21 +10,22 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, NamedTuple
 
 from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.chain import GENESIS, Draft, Link, link
+from coilclaw.receipts.cursor import Page, end_cursor, read_page, start_cursor
 from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, NoSuchReceipt
 from coilclaw.receipts.record import export_line, receipt_of
 from coilclaw.receipts.seal import seal
 from coilclaw.receipts.tail import Tail
-from coilclaw.receipts.verification import HEAD, Head, Verification, checked_head, verify_database
+from coilclaw.receipts.verification import HEAD, Head, Verification, checked_head, demanded_head, verify_database
 from coilclaw.sdk import Receipt
-from coilclaw.store import Database, Migration, StoreUnwritable
+from coilclaw.store import BYTES, KEYED, Database, Migration, StoreUnwritable
 
-__all__ = ["MIGRATIONS", "RELAXED_SECONDS", "ReceiptLog", "Row"]
+__all__ = ["LOG_END", "MIGRATIONS", "RELAXED_SECONDS", "ReceiptLog", "Row"]
 
 RELAXED_SECONDS: Final = 0.02
 
@@ -46,12 +47,13 @@ class Row(NamedTuple):
 
 MIGRATIONS: Final = (
     Migration(
-        name="receipts-log",
-        sql="""
+        1,
+        "receipts-log",
+        f"""
         CREATE TABLE receipts (
             seq INTEGER PRIMARY KEY,
             run_id TEXT,
-            body BLOB NOT NULL,
+            body {BYTES} NOT NULL,
             receipt_hash TEXT NOT NULL
         );
         CREATE TABLE receipt_head (
@@ -61,10 +63,13 @@ MIGRATIONS: Final = (
             receipt_hash TEXT NOT NULL,
             seal TEXT NOT NULL
         );
-        CREATE TABLE contents (hash TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE contents (hash TEXT PRIMARY KEY, body {BYTES} NOT NULL) {KEYED};
         """,
     ),
 )
+
+LOG_END: Final = "(SELECT coalesce(max(seq), 0) FROM receipts)"
+"""An SQL expression for rows that say where in the log to begin to look: what comes with them is behind this place."""
 
 
 class _Entry:
@@ -100,6 +105,7 @@ class ReceiptLog:
         self._failure: str | None = None
         self._closed = False
         self._log_id = ""
+        self._listeners: tuple[Callable[[], None], ...] = ()
 
     def append(
         self, *drafts: Draft, contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
@@ -235,6 +241,8 @@ class ReceiptLog:
             raise LogUnwritable(reason) from error
         for entry in batch:
             entry.committed = True
+        for notify in self._listeners:
+            notify()
 
     def _head(self, connection: Any) -> tuple[str, int, str]:
         # Read inside the write transaction: a head read before the lock would fork the chain.
@@ -275,17 +283,37 @@ class ReceiptLog:
     def sealed_head(self) -> Head:
         """The end of the log, as its seal confirms it. Raises DamagedReceipt if the seal does not."""
         self._flush_if_usable()
-        head = checked_head(self._database.read(HEAD), self._key)
-        if head is None:
-            raise DamagedReceipt(
-                "the seal does not fit: the log was rewritten, or the key is not the one it was written with",
-                hint="`coilclaw receipt verify` says more",
-            )
-        return head
+        return demanded_head(self._database.read(HEAD), self._key)
 
     def tail(self, after: int) -> Tail:
         """The receipts behind number `after`, to be read again and again."""
         return Tail(self._database, self.sealed_head, after)
+
+    def after(self, cursor: str | None, limit: int, *, run_id: str | None = None) -> Page:
+        """What is on disk behind a cursor, or from the beginning; see `read_page` for what is checked."""
+        return read_page(self._database, self._key, cursor, limit, run_id)
+
+    def end(self) -> str:
+        """The cursor behind everything that is on disk."""
+        return end_cursor(self._database, self._key)
+
+    def start_of(self, run_id: str) -> str | None:
+        """The cursor before the first receipt of a run, or None if there is none on disk yet."""
+        return start_cursor(self._database, self._key, run_id)
+
+    def listen(self, notify: Callable[[], None]) -> Callable[[], None]:
+        """Call a function after each commit of this process, until the function that this returns is called.
+
+        A commit waits for it: it must return at once and must not raise.
+        """
+        with self._lock:
+            self._listeners = (*self._listeners, notify)
+
+        def stop() -> None:
+            with self._lock:
+                self._listeners = tuple(each for each in self._listeners if each is not notify)
+
+        return stop
 
     def of_run(self, run_id: str, *, since: str | None = None) -> list[Receipt]:
         """The receipts of one run, in order; `since` is the id of its first one, if known, and saves a scan."""

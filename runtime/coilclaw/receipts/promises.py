@@ -22,7 +22,15 @@ _RUNS_HASH: Final = b'"runs_hash":"'
 """Of what a person was shown that a call would run. Inside a text its quotes would be escaped."""
 _SUCCEEDED: Final = b',"type":"tool.call.succeeded"}'
 _OTHERS: Final = tuple(
-    b',"type":"%b"}' % kind for kind in (b"run.started", b"tool.module.loaded", b"tool.module.trusted")
+    b',"type":"%b"}' % kind
+    for kind in (
+        b"run.started",
+        b"run.finished",
+        b"run.suspended",
+        b"run.diverged",
+        b"tool.module.loaded",
+        b"tool.module.trusted",
+    )
 )
 _ABSENT: Final = "SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM contents WHERE hash = value)"
 
@@ -82,6 +90,7 @@ def _named(body: bytes) -> list[str]:
     try:
         payload = from_json(body)["payload"]
         names = ["content_hash", "inputs_hash"] + (["code_hash"] if payload.get("kind") == "snippet" else [])
+        names += [f"{name}_hash" for name in payload.get("kept", ())]  # Of the end of a run, as far as it had room.
         return [payload[name] for name in names if isinstance(payload.get(name), str)]
     except (ValueError, KeyError, TypeError, AttributeError):
         return []  # That it is no receipt is found elsewhere.

@@ -15,6 +15,7 @@ from pydantic_core import from_json
 
 from coilclaw.bridge import PriorCall, call_number
 from coilclaw.receipts import DamagedReceipt, Head, digest
+from coilclaw.runs.kept_end import kept_hashes
 from coilclaw.store import Database
 
 __all__ = ["CallHistory", "Event", "RecordedCall", "read_call_history"]
@@ -102,6 +103,8 @@ class CallHistory:
         self.resumed_since = 0
         self.end: Event | None = None
         """How the run ended, if it did: one that was resumed since has no end yet."""
+        self.kept: list[str] = []
+        """Hashes of the contents that ends stand for."""
         self._fence = 1
         self._ordinary: dict[bytes, RecordedCall] = {}
 
@@ -150,6 +153,7 @@ class CallHistory:
             self.end = None
         else:
             self.end = event
+            self.kept += kept_hashes(event.payload)
             self._hear_mark(event.payload)
 
     def _hear_of_call(self, call: RecordedCall, event: Event) -> None:

@@ -8,16 +8,15 @@ of a run. What was delivered after the last of them, by a process that died, is 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pydantic_core import from_json
 
-from coilclaw.bridge import Known, PriorCall, Recorded, read_journal
+from coilclaw.bridge import Known, PriorCall, Recorded, RunRecord, read_journal
 from coilclaw.receipts import Head, digest
 from coilclaw.runs.call_history import CallHistory, Event, RecordedCall, read_call_history
-from coilclaw.runs.run_store import RunRecord
 from coilclaw.store import Database
 
 __all__ = ["History", "kept_so_far", "read_history"]
@@ -40,6 +39,8 @@ class History:
     """How the run ended, if it did: one that was resumed since has no end yet."""
     doubt: str | None
     """The first thing in its header or its journal that the receipts do not bear out."""
+    ends: Sequence[str]
+    """Hashes of what was kept each time a process left the run."""
     last_seq: int
     """The last receipt of the log when this was read, whoever's it was."""
 
@@ -56,15 +57,16 @@ def read_history(database: Database, known: RunRecord, head: Head, *, resumed: b
         recorded=recorded,
         calls={number: call for number, call in testimony.calls.items() if call.asked},
         end=testimony.end,
+        ends=testimony.kept,
         doubt=_first_doubt(testimony, recorded, known.header.text(), resumed=resumed),
         last_seq=head.seq,
     )
 
 
-def kept_so_far(database: Database, known: RunRecord, calls: Mapping[int, PriorCall]) -> list[tuple[str, int]]:
+def kept_so_far(database: Database, known: RunRecord, past: History | None) -> list[tuple[str, int]]:
     """Hashes and sizes of what a run has left in the store: once for each time that it left it."""
-    kept = [known.header.code_hash, known.header.inputs_hash]
-    for call in calls.values():
+    kept = [known.header.code_hash, known.header.inputs_hash, *(past.ends if past is not None else ())]
+    for call in past.calls.values() if past is not None else ():
         kept.append(call.args_hash)
         kept += [each for each in getattr(call, "results", ()) if each is not None]
     kept += [each for (each,) in database.read(_SHOWN, (known.run_id,))]

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from pydantic_core import from_json
 
-from coilclaw.runs.run_store import RunHeader
+from coilclaw.bridge import RunHeader
 from coilclaw.sandbox import (
     Completed,
     Deadline,

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from coilclaw.bridge import RunHeader
 from coilclaw.policy import Answer, Approver, Question
 from coilclaw.receipts import ReceiptLog, digest
 from coilclaw.runs.report import RunReport
 from coilclaw.runs.run_origin import RunOrigin
-from coilclaw.runs.run_store import RunHeader
 from coilclaw.sdk import OperatorError, Receipt, Risk
 
 __all__ = ["ApprovedPlan", "Plan", "PlanNotUsable", "PlannedAnswers", "PlannedCall", "Rehearsal", "planned_calls"]

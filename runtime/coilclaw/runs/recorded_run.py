@@ -6,12 +6,10 @@ from collections.abc import Callable
 
 from pydantic_core import from_json
 
-from coilclaw.bridge import Services
+from coilclaw.bridge import NotResumable, RunRecord, Services, find_run
 from coilclaw.receipts import DamagedReceipt
-from coilclaw.runs.errors import NotResumable
 from coilclaw.runs.history import History, read_history
 from coilclaw.runs.jobs import Execute, direct_job, snippet_job
-from coilclaw.runs.run_store import RunRecord, find_run
 from coilclaw.sandbox import Diverged, Engine, Snippet, SnippetError
 
 __all__ = ["Engines", "RecordedRun"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coilclaw.bridge import Bridge, Caller, Registry, ReplayHost, RunSpec, Services
+from coilclaw.bridge import Bridge, Caller, NotResumable, Registry, ReplayHost, RunSpec, Services
 from coilclaw.runs.comparison import Comparison, FormerRun, compared, doubted
-from coilclaw.runs.errors import NotResumable
 from coilclaw.runs.recorded_run import Engines, RecordedRun
 from coilclaw.runs.replay_check import ReplayCheck
 from coilclaw.runs.session import outcome_of

@@ -5,13 +5,22 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from coilclaw.bridge import Bridge, Caller, Journal, Registry, ReplayHost, RunSpec, Services
+from coilclaw.bridge import (
+    Bridge,
+    Caller,
+    Journal,
+    NotResumable,
+    Registry,
+    ReplayHost,
+    RunRecord,
+    RunSpec,
+    Services,
+    take_over,
+)
 from coilclaw.receipts import Conflict, Draft, now
-from coilclaw.runs.errors import NotResumable
 from coilclaw.runs.history import History, kept_so_far
 from coilclaw.runs.recorded_run import Engines, RecordedRun
 from coilclaw.runs.report import RunReport
-from coilclaw.runs.run_store import RunRecord, take_over
 from coilclaw.runs.session import Session
 from coilclaw.sandbox import Deadline, Diverged, RunClock
 
@@ -52,7 +61,7 @@ def resume_run(
         prior=calls,
         unknown=unknown,
         policy_hash=header.policy_hash,
-        kept=kept_so_far(services.database, record, calls),
+        kept=kept_so_far(services.database, record, past if isinstance(past, History) else None),
     )
     clock = RunClock(header.clock)
     recorded = past.recorded if isinstance(past, History) else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from coilclaw.bridge import Caller, Registry, RunSpec, Services
+from coilclaw.bridge import Caller, Registry, RunHeader, RunSpec, Services
 from coilclaw.policy import NobodyToAsk
 from coilclaw.receipts import digest
 from coilclaw.runs.comparison import Comparison
@@ -18,7 +18,6 @@ from coilclaw.runs.replay import replay_run
 from coilclaw.runs.report import RunReport
 from coilclaw.runs.resume import resume_run
 from coilclaw.runs.run_origin import RunOrigin
-from coilclaw.runs.run_store import RunHeader
 from coilclaw.runs.sample_value import stand_in
 from coilclaw.runs.start import make_header, start_run
 from coilclaw.sandbox import Completed, Deadline, Engine, Failed, Limits, Snippet

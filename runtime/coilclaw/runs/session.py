@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from coilclaw.bridge import Bridge, Handlers, Journal, RunSpec, Services
+from coilclaw.bridge import Bridge, Handlers, Journal, RunHeader, RunSpec, Services, leave
 from coilclaw.receipts import Conflict, Draft, Row, digest, now
 from coilclaw.runs.jobs import Execute
-from coilclaw.runs.report import RunReport, value_digest
-from coilclaw.runs.run_store import RunHeader, leave
+from coilclaw.runs.kept_end import keep_end
+from coilclaw.runs.report import RunReport
 from coilclaw.sandbox import (
     Abandoned,
     Cancelled,
@@ -71,7 +71,7 @@ class Session:
             engine=self.header.engine,
             outcome=outcome,
             stdout=bridge.stdout,
-            duration_ms=round(duration, 3),
+            duration_ms=int(duration * 1000) / 1000,
             first_receipt=self.first_receipt,
             unmet=frozenset(bridge.unmet),
             unknown=bridge.unknown.name if bridge.unknown else None,
@@ -80,9 +80,12 @@ class Session:
     def _record(self, outcome: Outcome, duration: float) -> None:
         services, bridge, run_id, status = self.services, self.bridge, self.spec.run_id, outcome.status
         bridge.close()
-        facts: dict[str, Any] = {"duration_us": int(duration * 1000), "stdout_hash": digest(bridge.stdout.encode())}
-        if isinstance(outcome, Completed):
-            facts["value_hash"] = value_digest(outcome.value)
+        end = keep_end(outcome, bridge.budget.keep)
+        facts = {**end.facts, "duration_us": int(duration * 1000)}
+        if bridge.unmet:
+            facts["unmet"] = sorted(bridge.unmet)
+        if bridge.unknown is not None:
+            facts["unknown"] = bridge.unknown.name
         if bridge.stopped is not None:
             facts["stopped"] = bridge.stopped
         if isinstance(outcome, Diverged):
@@ -95,7 +98,8 @@ class Session:
             if status != "suspended":
                 rows.append(services.approvals.void(run_id))
         kind = _LAST_RECEIPT.get(status, "run.finished")
-        services.log.append(Draft(kind, status, now(), run_id, self.header.conversation_id, payload=facts), rows=rows)
+        draft = Draft(kind, status, now(), run_id, self.header.conversation_id, payload=facts)
+        services.log.append(draft, contents=end.contents, rows=rows)
         services.database.shrink()
 
 

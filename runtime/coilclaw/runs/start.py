@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Literal
 
-from coilclaw.bridge import Bridge, Journal, RunSpec, Services
+from coilclaw.bridge import Bridge, Journal, RunHeader, RunSpec, Services, enter
 from coilclaw.receipts import Draft, digest, now
 from coilclaw.runs.run_origin import RunOrigin
-from coilclaw.runs.run_store import RunHeader, enter
 from coilclaw.runs.session import Session
 from coilclaw.sandbox import RunClock
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from coilclaw.bridge import JOURNAL, Caller, Handlers, Registry, Services, build_registry
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy
-from coilclaw.receipts import MIGRATIONS, ReceiptLog
-from coilclaw.runs import RunReport, Runtime
+from coilclaw.bridge import Caller, Handlers, Registry, Services, build_registry
+from coilclaw.policy import ApprovalStore, Autonomy, Policy
+from coilclaw.receipts import ReceiptLog
+from coilclaw.runs import MIGRATIONS, RunReport, Runtime
 from coilclaw.sandbox import Deadline, Engine, Limits, Snippet, escapes
 from coilclaw.scorecard.bait import CREDENTIAL, Witness, bait
 from coilclaw.scorecard.canaries import Canaries, planted
@@ -112,7 +112,7 @@ class ProvingGround:
         """A log for a few payloads: short, so that verifying all of it costs little."""
         path = self._folder / f"{secrets.token_hex(8)}.db"
         self._stack.callback(_remove, path)
-        self._database = self._stack.enter_context(Database(path, (*MIGRATIONS, APPROVALS, JOURNAL)))
+        self._database = self._stack.enter_context(Database(path, MIGRATIONS))
         return self._stack.enter_context(ReceiptLog(self._database, self._key))
 
     def close(self) -> None:

@@ -16,10 +16,10 @@ from typing import Any, Final
 import httpcore
 import httpx
 
-from coilclaw.sdk.bodies import ACCEPTED_ENCODINGS, Unpacking
-from coilclaw.sdk.errors import ToolFailure
-from coilclaw.sdk.hosts import Destination, Reach
-from coilclaw.sdk.network import ENDS, Directory, Resolver, async_checked_backend, checked_backend, look_up
+from coilclaw.net.bodies import ACCEPTED_ENCODINGS, Unpacking
+from coilclaw.net.connections import ENDS, Directory, Resolver, async_checked_backend, checked_backend, look_up
+from coilclaw.net.hosts import Destination, Reach
+from coilclaw.sdk import ToolFailure
 
 __all__ = ["async_client", "sync_client"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from coilclaw.sdk.hosts import parsed
+from coilclaw.net.hosts import parsed
 
 
 @pytest.mark.parametrize(

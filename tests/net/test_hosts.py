@@ -8,8 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from coilclaw.net import GuardedNetwork
+from coilclaw.net.hosts import Reach, make_reach
 from coilclaw.sdk import Bounds, ToolContext, ToolFailure
-from coilclaw.sdk.hosts import Reach, make_reach
 
 
 def reach(*hosts: str, private: tuple[str, ...] = (), url: str | None = None) -> Reach:
@@ -331,11 +332,14 @@ def test_a_host_that_cannot_be_is_the_authors_mistake(declared: str) -> None:
     ],
 )
 def test_a_domain_stands_for_its_subdomains(tmp_path: Path, domain: str, url: str, within: bool) -> None:
-    assert ToolContext(workspace=tmp_path, hosts=("*",)).destination(url).within([domain]) is within
+    assert (
+        ToolContext(workspace=tmp_path, hosts=("*",), network=GuardedNetwork).destination(url).within([domain])
+        is within
+    )
 
 
 def test_a_context_says_where_a_url_leads(tmp_path: Path) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=("*.example.com",))
+    context = ToolContext(workspace=tmp_path, hosts=("*.example.com",), network=GuardedNetwork)
     found = context.destination("https://A.Example.com.:443/x?y#z")
     assert (found.host, found.port, found.netloc) == ("a.example.com", 443, "a.example.com")
     for url, code in (("https://other.org", "host_not_declared"), ("http://[", "bad_url"), ("x" * 70_000, "bad_url")):

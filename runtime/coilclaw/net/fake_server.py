@@ -14,9 +14,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
-from coilclaw.sdk.hosts import Reach
+from coilclaw.net.hosts import Reach
 
-__all__ = ["FakeServer", "ReceivedRequest", "routed_async_client", "routed_client"]
+__all__ = ["FakeServer", "ReceivedRequest"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +85,14 @@ class FakeServer:
             answers = self._replies.setdefault((method.upper(), path), [])
             answers.append(_Reply(status, {"Content-Type": kind, **(headers or {})}, body))
 
+    def client(self, reach: Reach) -> httpx.Client:
+        """Return a client that checks the host that is asked for, then asks this server instead."""
+        return httpx.Client(transport=_Routed(reach, self), trust_env=False)
+
+    def async_client(self, reach: Reach) -> httpx.AsyncClient:
+        """The same for async handlers."""
+        return httpx.AsyncClient(transport=_RoutedAsync(reach, self), trust_env=False)
+
     def _answer(self, request: ReceivedRequest) -> _Reply:
         with self._lock:
             self.requests.append(request)
@@ -144,16 +152,6 @@ def _handler_for(server: FakeServer) -> type[BaseHTTPRequestHandler]:
             return None
 
     return Handler
-
-
-def routed_client(reach: Reach, server: FakeServer) -> httpx.Client:
-    """A client that checks the host that is asked for, then asks the test's server instead."""
-    return httpx.Client(transport=_Routed(reach, server), trust_env=False)
-
-
-def routed_async_client(reach: Reach, server: FakeServer) -> httpx.AsyncClient:
-    """The same for async handlers."""
-    return httpx.AsyncClient(transport=_RoutedAsync(reach, server), trust_env=False)
 
 
 class _Routed(httpx.HTTPTransport):

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 from typing import TYPE_CHECKING
 
-from coilclaw.sdk.addresses import Address, canonical_host, is_local_network, is_private_network, kind_of
-from coilclaw.sdk.bounds import Bounds
-from coilclaw.sdk.errors import ToolFailure
+from coilclaw.net.addresses import Address, canonical_host, is_local_network, is_private_network, kind_of
+from coilclaw.sdk import Bounds, ToolFailure
 
 if TYPE_CHECKING:
     import httpx

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coilclaw.sdk.addresses import canonical_host, kind_of, read_address
+from coilclaw.net.addresses import canonical_host, kind_of, read_address
 
 LOOPBACK = [
     "127.0.0.1",

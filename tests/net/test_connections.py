@@ -10,6 +10,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,18 @@ import httpx
 import pytest
 from tests.integrations.conftest import Answer, Loopback, Seen, raw_serving, serving
 
+from coilclaw.net import GuardedNetwork
+from coilclaw.net.bodies import Unpacking
+from coilclaw.net.connections import Resolver
+from coilclaw.net.hosts import make_reach
+from coilclaw.net.transport import async_client, sync_client
 from coilclaw.sdk import Bounds, ToolContext, ToolFailure
-from coilclaw.sdk.bodies import Unpacking
-from coilclaw.sdk.hosts import make_reach
-from coilclaw.sdk.transport import async_client, sync_client
 
 Fetch = Callable[..., httpx.Response]
+
+
+def reaching(workspace: Path, *, resolve: Resolver | None = None, **given: Any) -> ToolContext:
+    return ToolContext(workspace=workspace, network=partial(GuardedNetwork, resolve=resolve), **given)
 
 
 @pytest.fixture
@@ -81,7 +88,7 @@ class Names:
 
 
 def test_a_declared_server_is_reached(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=(server.authority,))
+    context = reaching(tmp_path, hosts=(server.authority,))
     assert fetch(context, "GET", server.url + "/").text == "hello"
     assert server.seen[0].headers["host"] == server.authority
 
@@ -89,7 +96,7 @@ def test_a_declared_server_is_reached(server: Loopback, fetch: Fetch, tmp_path: 
 @pytest.mark.parametrize("disguise", ["127.1", "2130706433", "0x7f000001", "[::ffff:127.0.0.1]", "127。0。0。1"])
 def test_a_disguised_address_is_not_reached(server: Loopback, fetch: Fetch, tmp_path: Path, disguise: str) -> None:
     with pytest.raises(ToolFailure) as caught:
-        fetch(ToolContext(workspace=tmp_path, hosts=("*",)), "GET", f"http://{disguise}:{server.port}/")
+        fetch(reaching(tmp_path, hosts=("*",)), "GET", f"http://{disguise}:{server.port}/")
     assert caught.value.code == "address_refused"
     assert server.seen == []
 
@@ -98,7 +105,7 @@ def test_the_address_that_was_checked_is_the_one_connected_to(server: Loopback, 
     """No resolver on earth knows this name, so reaching the server proves that it was asked once, by us."""
     names = Names(a_test=["127.0.0.1"])
     bounds = Bounds(http_private=(server.authority,))
-    context = ToolContext(workspace=tmp_path, hosts=(f"a.test:{server.port}",), bounds=bounds, resolve=names)
+    context = reaching(tmp_path, hosts=(f"a.test:{server.port}",), bounds=bounds, resolve=names)
     assert fetch(context, "GET", f"http://a.test:{server.port}/").text == "hello"
     assert names.asked == ["a.test"]
     assert server.seen[0].headers["host"] == f"a.test:{server.port}"
@@ -112,7 +119,7 @@ def test_a_name_that_changes_its_address_gains_nothing(server: Loopback, fetch: 
         bounds = Bounds(http_private=(f"127.0.0.2:{listed.port}",))
 
         def context() -> ToolContext:
-            return ToolContext(workspace=tmp_path, hosts=(f"a.test:{listed.port}",), bounds=bounds, resolve=names)
+            return reaching(tmp_path, hosts=(f"a.test:{listed.port}",), bounds=bounds, resolve=names)
 
         assert fetch(context(), "GET", f"http://a.test:{listed.port}/").text == "listed"
         with pytest.raises(ToolFailure) as caught:
@@ -139,7 +146,7 @@ def test_a_name_that_changes_its_address_gains_nothing(server: Loopback, fetch: 
 def test_a_name_with_one_private_address_is_refused_whole(
     server: Loopback, fetch: Fetch, tmp_path: Path, addresses: list[str]
 ) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=("*",), resolve=Names(evil_test=addresses))
+    context = reaching(tmp_path, hosts=("*",), resolve=Names(evil_test=addresses))
     with pytest.raises(ToolFailure) as caught:
         fetch(context, "GET", f"http://evil.test:{server.port}/")
     assert caught.value.code == "address_refused"
@@ -149,19 +156,19 @@ def test_a_name_with_one_private_address_is_refused_whole(
 def test_another_address_is_tried_when_one_is_dead(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
     bounds = Bounds(http_private=("127.0.0.0/8",))
     names = Names(a_test=["127.0.0.9", "127.0.0.1"])
-    context = ToolContext(workspace=tmp_path, hosts=(f"a.test:{server.port}",), bounds=bounds, resolve=names)
+    context = reaching(tmp_path, hosts=(f"a.test:{server.port}",), bounds=bounds, resolve=names)
     assert fetch(context, "GET", f"http://a.test:{server.port}/").text == "hello"
 
 
 def test_localhost_is_reached_when_it_is_declared(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
     names = Names(localhost=["127.0.0.1"])
-    context = ToolContext(workspace=tmp_path, hosts=(f"localhost:{server.port}",), resolve=names)
+    context = reaching(tmp_path, hosts=(f"localhost:{server.port}",), resolve=names)
     assert fetch(context, "GET", f"http://LOCALHOST.:{server.port}/").text == "hello"
     assert server.seen[0].headers["host"] == f"localhost:{server.port}"
 
 
 def test_the_systems_own_resolver_is_the_default(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=(f"localhost:{server.port}",))
+    context = reaching(tmp_path, hosts=(f"localhost:{server.port}",))
     assert fetch(context, "GET", f"http://localhost:{server.port}/").text == "hello"
 
 
@@ -170,7 +177,7 @@ def test_ipv6_is_spoken(fetch: Fetch, tmp_path: Path) -> None:
         running = serving(host="::1")
         with running as server:
             server.answers["/"] = Answer(body=b"six")
-            context = ToolContext(workspace=tmp_path, hosts=(f"[::1]:{server.port}",))
+            context = reaching(tmp_path, hosts=(f"[::1]:{server.port}",))
             assert fetch(context, "GET", f"http://[0:0::1]:{server.port}/").text == "six"
             assert server.seen[0].headers["host"] == f"[::1]:{server.port}"
     except OSError as error:
@@ -179,7 +186,7 @@ def test_ipv6_is_spoken(fetch: Fetch, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", [Names(), Names(nowhere_test=[]), Names(nowhere_test=["garbage"])])
 def test_an_unknown_name_is_said_to_be_unknown(fetch: Fetch, tmp_path: Path, names: Names) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=("*",), resolve=names)
+    context = reaching(tmp_path, hosts=("*",), resolve=names)
     with pytest.raises(ToolFailure) as caught:
         fetch(context, "GET", "http://nowhere.test/")
     assert caught.value.code == "host_not_found"
@@ -190,10 +197,7 @@ def test_an_unknown_name_is_said_to_be_unknown(fetch: Fetch, tmp_path: Path, nam
 
 def test_redirects_are_not_followed_unless_asked(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
     server.answers["/away"] = Answer(302, headers={"Location": "/"})
-    assert (
-        fetch(ToolContext(workspace=tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/away").status_code
-        == 302
-    )
+    assert fetch(reaching(tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/away").status_code == 302
 
 
 @pytest.mark.parametrize(
@@ -209,7 +213,7 @@ def test_redirects_are_not_followed_unless_asked(server: Loopback, fetch: Fetch,
 )
 def test_every_hop_is_checked(server: Loopback, fetch: Fetch, tmp_path: Path, target: str, code: str) -> None:
     server.answers["/away"] = Answer(302, headers={"Location": target.format(port=server.port)})
-    context = ToolContext(workspace=tmp_path, hosts=(server.authority,))
+    context = reaching(tmp_path, hosts=(server.authority,))
     with pytest.raises((ToolFailure, httpx.UnsupportedProtocol)) as caught:
         fetch(context, "GET", f"{server.url}/away", follow_redirects=True)
     assert getattr(caught.value, "code", "bad_url") == code
@@ -221,7 +225,7 @@ def test_a_redirect_to_no_url_is_explained(server: Loopback, fetch: Fetch, tmp_p
     server.answers["/away"] = Answer(302, headers={"Location": target})
     for follow in (False, True):
         with pytest.raises(ToolFailure) as caught:
-            context = ToolContext(workspace=tmp_path, hosts=(server.authority,))
+            context = reaching(tmp_path, hosts=(server.authority,))
             fetch(context, "GET", f"{server.url}/away", follow_redirects=follow)
         assert caught.value.code in ("bad_url", "http_protocol")
 
@@ -230,7 +234,7 @@ def test_no_credential_follows_to_another_server(
     server: Loopback, other: Loopback, fetch: Fetch, tmp_path: Path
 ) -> None:
     server.answers["/away"] = Answer(302, headers={"Location": f"{other.url}/"})
-    context = ToolContext(workspace=tmp_path, hosts=(server.authority, other.authority))
+    context = reaching(tmp_path, hosts=(server.authority, other.authority))
     headers = {
         "Authorization": "Bearer s3cret",
         "Cookie": "session=s3cret",
@@ -249,7 +253,7 @@ def test_no_credential_follows_to_another_server(
 
 def test_a_redirect_within_a_server_keeps_its_headers(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
     server.answers["/away"] = Answer(302, headers={"Location": "/"})
-    context = ToolContext(workspace=tmp_path, hosts=(server.authority,))
+    context = reaching(tmp_path, hosts=(server.authority,))
     fetch(context, "GET", f"{server.url}/away", headers={"X-Api-Key": "k"}, follow_redirects=True)
     assert [seen.headers["x-api-key"] for seen in server.seen] == ["k", "k"]
 
@@ -259,7 +263,7 @@ def test_what_is_posted_does_not_follow_to_another_server(
     server: Loopback, other: Loopback, fetch: Fetch, tmp_path: Path, status: int
 ) -> None:
     server.answers["/away"] = Answer(status, headers={"Location": f"{other.url}/"})
-    context = ToolContext(workspace=tmp_path, hosts=(server.authority, other.authority))
+    context = reaching(tmp_path, hosts=(server.authority, other.authority))
     with pytest.raises(ToolFailure) as caught:
         fetch(context, "POST", f"{server.url}/away", json={"k": "s3cret"}, follow_redirects=True)
     assert caught.value.code == "redirect_refused"
@@ -270,7 +274,7 @@ def test_what_is_posted_does_not_follow_to_another_server(
 
 
 def test_the_host_header_is_the_servers(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=(server.authority,))
+    context = reaching(tmp_path, hosts=(server.authority,))
     fetch(context, "GET", f"{server.url}/", headers={"Host": "internal.admin"})
     assert server.seen[0].headers["host"] == server.authority
 
@@ -280,7 +284,7 @@ def test_proxies_of_the_environment_are_not_used(
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, other.url)
-    context = ToolContext(workspace=tmp_path, hosts=(server.authority,))
+    context = reaching(tmp_path, hosts=(server.authority,))
     assert fetch(context, "GET", f"{server.url}/").text == "hello"
     assert other.seen == []
 
@@ -289,7 +293,7 @@ def test_the_operators_url_is_reached_in_place_of_the_declared_hosts(
     server: Loopback, fetch: Fetch, tmp_path: Path
 ) -> None:
     def context() -> ToolContext:
-        return ToolContext(workspace=tmp_path, hosts=("api.example.com",), settings={"url": server.url})
+        return reaching(tmp_path, hosts=("api.example.com",), settings={"url": server.url})
 
     assert fetch(context(), "GET", f"{server.url}/").text == "hello"
     with pytest.raises(ToolFailure) as caught:
@@ -400,7 +404,7 @@ def test_a_slow_server_is_given_up(
 ) -> None:
     with raw_serving(talk) as port:
         bounds = Bounds(http_seconds=0.3)
-        context = ToolContext(workspace=tmp_path, hosts=(f"127.0.0.1:{port}",), bounds=bounds)
+        context = reaching(tmp_path, hosts=(f"127.0.0.1:{port}",), bounds=bounds)
         with pytest.raises(ToolFailure) as caught:
             # What a tool asks for cannot be longer than what the operator allows.
             fetch(context, "GET", f"http://127.0.0.1:{port}/", timeout=60)
@@ -409,7 +413,7 @@ def test_a_slow_server_is_given_up(
 
 def test_a_slow_reader_is_given_up(fetch: Fetch, tmp_path: Path) -> None:
     with raw_serving(_is_silent) as port:
-        context = ToolContext(workspace=tmp_path, hosts=(f"127.0.0.1:{port}",), bounds=Bounds(http_seconds=0.3))
+        context = reaching(tmp_path, hosts=(f"127.0.0.1:{port}",), bounds=Bounds(http_seconds=0.3))
         with pytest.raises(ToolFailure) as caught:
             fetch(context, "POST", f"http://127.0.0.1:{port}/", content=b"x" * 50_000_000)
     assert caught.value.code == "http_timeout"
@@ -422,7 +426,7 @@ def test_a_slow_resolver_is_given_up(fetch: Fetch, tmp_path: Path) -> None:
         over.wait(60)
         return []
 
-    context = ToolContext(workspace=tmp_path, hosts=("*",), bounds=Bounds(http_seconds=0.2), resolve=resolve)
+    context = reaching(tmp_path, hosts=("*",), bounds=Bounds(http_seconds=0.2), resolve=resolve)
     try:
         with pytest.raises(ToolFailure) as caught:
             fetch(context, "GET", "http://slow.test/")
@@ -432,7 +436,7 @@ def test_a_slow_resolver_is_given_up(fetch: Fetch, tmp_path: Path) -> None:
 
 
 def test_a_call_without_time_left_sends_nothing(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=(server.authority,), time_left=lambda: 0.0)
+    context = reaching(tmp_path, hosts=(server.authority,), time_left=lambda: 0.0)
     with pytest.raises(ToolFailure) as caught:
         fetch(context, "GET", f"{server.url}/")
     assert caught.value.code == "http_timeout"
@@ -471,7 +475,7 @@ TEXT = b"some text, again and again. " * 10_000
 )
 def test_a_packed_body_is_unpacked(server: Loopback, fetch: Fetch, tmp_path: Path, encoding: str, body: bytes) -> None:
     server.answers["/"] = Answer(body=body, headers={"Content-Encoding": encoding})
-    answer = fetch(ToolContext(workspace=tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
+    answer = fetch(reaching(tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
     assert answer.content == TEXT
     assert "content-encoding" not in answer.headers
     assert server.seen[0].headers["accept-encoding"] == "gzip, deflate"
@@ -502,7 +506,7 @@ def test_a_body_that_hurts_is_refused(
 ) -> None:
     server.answers["/"] = Answer(body=body, headers={"Content-Encoding": encoding} if encoding else {})
     with pytest.raises(ToolFailure) as caught:
-        fetch(ToolContext(workspace=tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
+        fetch(reaching(tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
     assert caught.value.code == code
 
 
@@ -515,13 +519,13 @@ def test_a_body_is_unpacked_in_small_pieces() -> None:
 
 def test_a_body_may_be_as_long_as_the_limit(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
     server.answers["/"] = Answer(body=b"x" * 10_485_760)
-    answer = fetch(ToolContext(workspace=tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
+    answer = fetch(reaching(tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
     assert len(answer.content) == 10_485_760
 
 
 def test_an_answer_without_a_body_may_name_an_encoding(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
     server.answers["/"] = Answer(304, headers={"Content-Encoding": "gzip"})
-    context = ToolContext(workspace=tmp_path, hosts=(server.authority,))
+    context = reaching(tmp_path, hosts=(server.authority,))
     assert fetch(context, "GET", f"{server.url}/").status_code == 304
 
 
@@ -532,7 +536,7 @@ def test_a_closed_port_is_unreachable(fetch: Fetch, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     with pytest.raises(ToolFailure) as caught:
-        fetch(ToolContext(workspace=tmp_path, hosts=(f"127.0.0.1:{port}",)), "GET", f"http://127.0.0.1:{port}/")
+        fetch(reaching(tmp_path, hosts=(f"127.0.0.1:{port}",)), "GET", f"http://127.0.0.1:{port}/")
     assert caught.value.code == "http_unreachable"
 
 
@@ -542,14 +546,14 @@ def test_a_server_of_another_protocol_is_said_to_be_one(fetch: Fetch, tmp_path: 
         client.recv(65536)
 
     with raw_serving(talk) as port:
-        context = ToolContext(workspace=tmp_path, hosts=(f"127.0.0.1:{port}",))
+        context = reaching(tmp_path, hosts=(f"127.0.0.1:{port}",))
         with pytest.raises(ToolFailure) as caught:
             fetch(context, "GET", f"http://127.0.0.1:{port}/")
     assert caught.value.code == "http_protocol"
 
 
 def test_a_secret_with_a_line_break_is_not_shown(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=(server.authority,))
+    context = reaching(tmp_path, hosts=(server.authority,))
     with pytest.raises(ToolFailure) as caught:
         fetch(context, "GET", f"{server.url}/", headers={"Authorization": "Bearer s3cret\r\nX: y"})
     assert caught.value.code == "bad_request"
@@ -573,6 +577,6 @@ def test_answers_are_seen_by_nobody_else(server: Loopback, tmp_path: Path) -> No
     """Cookies of one call are not sent by the next."""
     server.answers["/"] = lambda seen: Answer(headers={"Set-Cookie": "a=1"})
     for _ in range(2):
-        _plain(ToolContext(workspace=tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
+        _plain(reaching(tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
     assert all("cookie" not in seen.headers for seen in server.seen)
     assert isinstance(server.seen[0], Seen)

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from coilclaw.sdk.errors import ToolFailure
+from coilclaw.sdk import ToolFailure
 
 __all__ = ["ACCEPTED_ENCODINGS", "LARGEST_BODY", "Unpacking"]
 

@@ -1,0 +1,100 @@
+"""Cursors: places in the log to continue reading from.
+
+A cursor is a text that says which receipt it stands behind, by number and hash, and in which log. Only this module
+knows that: to everybody else it is opaque, because another store may order receipts in another way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from coilclaw.receipts.chain import GENESIS, text_field
+from coilclaw.receipts.errors import BadCursor
+from coilclaw.receipts.record import receipt_of
+from coilclaw.receipts.tail import Tail
+from coilclaw.receipts.verification import HEAD, Head, demanded_head
+from coilclaw.sdk import Receipt
+from coilclaw.store import Database
+
+__all__ = ["Page", "cursor_of", "end_cursor", "read_page", "start_cursor"]
+
+_HASH_LETTERS: Final = 16
+"""Enough to notice that another receipt stands there now; the chain behind it is checked with whole hashes."""
+_FORM: Final = re.compile(rf"([0-9a-f]{{8}})-(0|[1-9][0-9]{{0,18}})-([0-9a-f]{{{_HASH_LETTERS}}})", re.ASCII)
+_FIRST_OF_RUN: Final = (
+    "SELECT seq, CAST(body AS BLOB), receipt_hash FROM receipts WHERE run_id = ? ORDER BY seq LIMIT 1"
+)
+
+
+class Page(NamedTuple):
+    """Receipts in the order of the log, and the cursor behind the last one that was looked at."""
+
+    receipts: Sequence[Receipt]
+    cursor: str
+
+
+class _Place(NamedTuple):
+    log_id: str
+    seq: int
+    hash_start: str
+
+
+def cursor_of(receipt: Receipt) -> str:
+    """The cursor behind a receipt."""
+    return _text(receipt.id.split("-")[1], receipt.seq, receipt.receipt_hash)
+
+
+def end_cursor(database: Database, key: bytes) -> str:
+    """The cursor behind the last receipt on disk."""
+    head = _head(database, key)
+    return _text(head.log_id, head.seq, head.receipt_hash)
+
+
+def start_cursor(database: Database, key: bytes, run_id: str) -> str | None:
+    """The cursor before the first receipt of a run, or None if there is none on disk. Scans the log up to there."""
+    rows = database.read(_FIRST_OF_RUN, (run_id,))
+    if not rows:
+        return None
+    seq, body, receipt_hash = rows[0]
+    return _text(_head(database, key).log_id, seq - 1, receipt_of(body, receipt_hash).previous_hash)
+
+
+def read_page(database: Database, key: bytes, cursor: str | None, limit: int, run_id: str | None = None) -> Page:
+    """Look at up to `limit` receipts on disk behind a cursor, and return them, or those of one run among them.
+
+    Each is checked against its hash and against the one before it, the first one against the cursor, and the last one
+    against the sealed head if this reaches it. So whatever a reader was given is proven once it has caught up.
+    """
+    head = _head(database, key)
+    place = _place(cursor, head)
+    tail = Tail(database, lambda: head, place.seq, place.hash_start)
+    named = f'"run_id":{text_field(run_id)}'.encode() if run_id is not None else b""
+    found = [receipt_of(body, tail.hash) for body in islice(tail.read(), limit) if named in body]
+    receipts = found if run_id is None else [receipt for receipt in found if receipt.run_id == run_id]
+    return Page(receipts, _text(head.log_id, tail.seq, tail.hash))
+
+
+def _head(database: Database, key: bytes) -> Head:
+    heads = database.read(HEAD)
+    if not heads and not database.read("SELECT 1 FROM receipts LIMIT 1"):
+        return Head("0" * 8, 0, GENESIS)  # Nothing was ever appended.
+    return demanded_head(heads, key)
+
+
+def _place(cursor: str | None, head: Head) -> _Place:
+    if cursor is None:
+        return _Place(head.log_id, 0, GENESIS)
+    found = _FORM.fullmatch(cursor)
+    if found is None:
+        raise BadCursor(f"{cursor[:100]!r} is not a cursor", hint="a cursor is used as an event or a page gave it")
+    place = _Place(found[1], int(found[2]), found[3])
+    if place.seq and (place.log_id != head.log_id or place.seq > head.seq):
+        raise BadCursor(f"{cursor} is no place in this log: it belongs to another one", hint="read from the beginning")
+    return place
+
+
+def _text(log_id: str, seq: int, receipt_hash: str) -> str:
+    return f"{log_id}-{seq}-{receipt_hash[:_HASH_LETTERS]}"
