@@ -94,8 +94,9 @@ def test_type_checkers_and_the_interpreter_find_an_exported_name_in_the_same_mod
     for path in packages:
         tree = ast.parse(path.read_text())
         (branches,) = [node for node in tree.body if isinstance(node, ast.If)]
+        package = f"coilclaw.{path.parent.name}."
         seen = {
-            str(node.module).rpartition(".")[2]: sorted(alias.name for alias in node.names)
+            str(node.module).removeprefix(package): sorted(alias.name for alias in node.names)
             for node in branches.body
             if isinstance(node, ast.ImportFrom)
         }

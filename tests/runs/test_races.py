@@ -16,8 +16,7 @@ from tests.conftest import KEY, World
 
 from coilclaw.policy import ApprovalStore, Autonomy, Policy, Question
 from coilclaw.receipts import Draft, ReceiptLog, digest, now
-from coilclaw.runs import MIGRATIONS
-from coilclaw.runs import NotResumable
+from coilclaw.runs import MIGRATIONS, NotResumable
 from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sdk import Risk, ToolContext, define_tool
 from coilclaw.store import Database

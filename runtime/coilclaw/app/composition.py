@@ -22,6 +22,7 @@ from coilclaw.trust import WriteGuard
 
 if TYPE_CHECKING:
     from coilclaw.app.toolbox import Toolbox
+    from coilclaw.evidence import EventFeed
     from coilclaw.runs import Runtime
 
 __all__ = ["Composition", "OpenWorkspace"]
@@ -85,6 +86,17 @@ class Composition:
     @cached_property
     def _stores(self) -> Stores:
         return self._closing.enter_context(open_stores(self.settings, patience=self._patience, notices=self.notices))
+
+    @property
+    def feed(self) -> EventFeed:
+        with self._lock:
+            return self._feed
+
+    @cached_property
+    def _feed(self) -> EventFeed:
+        from coilclaw.evidence import EventFeed
+
+        return self._closing.enter_context(EventFeed(self.stores.log))
 
     def toolbox(self, place: Path | None = None) -> Toolbox:
         """The tools of a workspace, loaded; by default of the configured one."""

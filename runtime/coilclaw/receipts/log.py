@@ -21,7 +21,7 @@ from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, No
 from coilclaw.receipts.record import export_line, receipt_of
 from coilclaw.receipts.seal import seal
 from coilclaw.receipts.tail import Tail
-from coilclaw.receipts.verification import HEAD, Head, Verification, checked_head, demanded_head, verify_database
+from coilclaw.receipts.verification import HEAD, Head, Verification, checked_head, verify_database
 from coilclaw.sdk import Receipt
 from coilclaw.store import BYTES, KEYED, Database, Migration, StoreUnwritable
 
@@ -283,7 +283,13 @@ class ReceiptLog:
     def sealed_head(self) -> Head:
         """The end of the log, as its seal confirms it. Raises DamagedReceipt if the seal does not."""
         self._flush_if_usable()
-        return demanded_head(self._database.read(HEAD), self._key)
+        head = checked_head(self._database.read(HEAD), self._key)
+        if head is None:
+            raise DamagedReceipt(
+                "the seal does not fit: the log was rewritten, or the key is not the one it was written with",
+                hint="`coilclaw receipt verify` says more",
+            )
+        return head
 
     def tail(self, after: int) -> Tail:
         """The receipts behind number `after`, to be read again and again."""

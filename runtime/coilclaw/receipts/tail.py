@@ -26,24 +26,23 @@ class Tail:
     receipts are linked up to a head that only the key seals. Not for two threads at once.
     """
 
-    def __init__(self, database: Database, head: Callable[[], Head], after: int, receipt_hash: str = "") -> None:
-        """`receipt_hash` is the beginning of the hash of number `after`, if it is known."""
+    def __init__(self, database: Database, head: Callable[[], Head], after: int) -> None:
         self._database = database
         self._head = head
-        self.seq = after
-        self.hash = receipt_hash
+        self._seq = after
+        self._hash = ""
 
     def read(self) -> Iterator[bytes]:
         """The bodies that came since the last reading. They are proven once this has ended without DamagedReceipt."""
         head = self._head()
-        while rows := self._database.read(_SINCE, (self.seq, head.seq)):
+        while rows := self._database.read(_SINCE, (self._seq, head.seq)):
             for seq, body, receipt_hash in rows:
                 at = body.rfind(_PREVIOUS) + len(_PREVIOUS)
-                if seq != self.seq + 1 or digest(body) != receipt_hash or not body.startswith(self.hash.encode(), at):
-                    raise _damaged(f"receipt {self.seq + 1} was changed or is missing")
-                self.seq, self.hash = seq, receipt_hash
+                if seq != self._seq + 1 or digest(body) != receipt_hash or not body.startswith(self._hash.encode(), at):
+                    raise _damaged(f"receipt {self._seq + 1} was changed or is missing")
+                self._seq, self._hash = seq, receipt_hash
                 yield body
-        if self.seq != head.seq or not head.receipt_hash.startswith(self.hash):
+        if self._seq != head.seq or (self._hash and self._hash != head.receipt_hash):
             raise _damaged(f"receipt {head.seq} is not the one the head of the log names")
 
 

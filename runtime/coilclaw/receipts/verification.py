@@ -17,13 +17,12 @@ from pydantic_core import from_json, to_json
 
 from coilclaw.receipts.canonical import canonical_json, digest, in_profile
 from coilclaw.receipts.chain import FIELDS, GENESIS, continues
-from coilclaw.receipts.errors import DamagedReceipt
 from coilclaw.receipts.promises import Promises
 from coilclaw.receipts.schema import LOG_ID, schema_problem
 from coilclaw.receipts.seal import seal
 from coilclaw.store import Database
 
-__all__ = ["HEAD", "Head", "Verification", "checked_head", "demanded_head", "verify_database", "verify_export"]
+__all__ = ["HEAD", "Head", "Verification", "checked_head", "verify_database", "verify_export"]
 
 # Cast, because an editor of the database may have left another type behind.
 _ALL: Final = "SELECT seq, run_id, CAST(body AS BLOB), CAST(receipt_hash AS TEXT) FROM receipts ORDER BY seq"
@@ -82,17 +81,6 @@ def checked_head(rows: Sequence[tuple[Any, ...]], key: bytes) -> Head | None:
     if not hmac.compare_digest(mark, seal(key, log_id=log_id, seq=seq, receipt_hash=receipt_hash)):
         return None
     return Head(log_id, seq, receipt_hash)
-
-
-def demanded_head(rows: Sequence[tuple[Any, ...]], key: bytes) -> Head:
-    """The head, if its seal confirms it; raises DamagedReceipt if not."""
-    head = checked_head(rows, key)
-    if head is None:
-        raise DamagedReceipt(
-            "the seal does not fit: the log was rewritten, or the key is not the one it was written with",
-            hint="`coilclaw receipt verify` says more",
-        )
-    return head
 
 
 def verify_database(database: Database, key: bytes) -> Verification:

@@ -6,17 +6,16 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from coilclaw.bridge import Bridge, Handlers, Journal, RunHeader, RunSpec, Services, leave
-from coilclaw.receipts import Conflict, Draft, Row, digest, now
+from coilclaw.receipts import Conflict, Draft, Row, now
 from coilclaw.runs.jobs import Execute
 from coilclaw.runs.kept_end import keep_end
 from coilclaw.runs.report import RunReport
 from coilclaw.sandbox import (
     Abandoned,
     Cancelled,
-    Completed,
     Crashed,
     Deadline,
     Diverged,
