@@ -15,10 +15,12 @@ DEEP_IMPORTS = (
     "coilclaw.net.transport",
     "coilclaw.sandbox.wasm",
     "coilclaw.sandbox.restricted",
+    "coilclaw.sdk.contract",
     "coilclaw.sdk.errors",
     "coilclaw.sdk.exports",
     "coilclaw.sdk.legible",
     "coilclaw.sdk.result",
+    "coilclaw.sdk.version",
     "coilclaw.confinement.supervision",
     "coilclaw.confinement.system_calls",
 )

@@ -135,7 +135,7 @@ class Approvals:
             "name": known.header.name,
             "kind": known.header.kind,
             "source": None if source is None else source.decode(errors="replace"),
-            "activity": [item.model_dump() for item in activity_of(approval.run_id, receipts).items],
+            "activity": [item._asdict() for item in activity_of(approval.run_id, receipts).items],
         }
 
 

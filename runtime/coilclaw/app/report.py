@@ -67,7 +67,7 @@ class Report:
                 "traceback": error.traceback,
                 "hint": error.hint,
             },
-            "activity": [item.model_dump() for item in self.activity],
+            "activity": [item._asdict() for item in self.activity],
             "approvals": [each.short_facts() for each in self.approvals],
             "duration_ms": self.duration_ms,
         }

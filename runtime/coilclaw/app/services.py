@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from coilclaw.app.stores import Stores
@@ -13,7 +13,7 @@ from coilclaw.sandbox import Limits
 from coilclaw.sdk import Bounds
 from coilclaw.trust import WriteGuard
 
-__all__ = ["make_bounds", "make_policy", "make_secrets", "make_services", "run_limits", "settings_of"]
+__all__ = ["make_bounds", "make_policy", "make_secrets", "make_services", "run_limits"]
 
 
 def make_policy(config: Config) -> Policy:
@@ -57,11 +57,6 @@ def make_bounds(settings: Settings) -> Bounds:
     )
 
 
-def settings_of(config: Config) -> Callable[[str], Mapping[str, str]]:
-    """The table of the configuration that belongs to an integration."""
-    return lambda integration: (config.integrations.model_extra or {}).get(integration, {})
-
-
 def make_services(
     settings: Settings,
     stores: Stores,
@@ -81,7 +76,7 @@ def make_services(
         workspace=config.workspace_dir.resolve(),
         secret=secrets.get,
         bounds=make_bounds(settings),
-        settings=settings_of(config),
+        settings=config.integrations.settings_of,
         tool_seconds=config.limits.tool_seconds,
         response_bytes=config.limits.response_bytes,
         stop=EmergencyStop.of_home(settings.home),

@@ -56,7 +56,7 @@ class Toolbox:
         self._unrecorded: dict[str, bytes] = {}
         self._outdated = True
         self.last_change = Change()
-        installed = load_installed()
+        installed = load_installed(settings.cache)
         self._plugins = settings.home / "plugins"
         self._programs: plugins.Programs | None = None
         added = self._added()

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from coilclaw.app.composition import Composition
-from coilclaw.app.services import make_bounds, settings_of
+from coilclaw.app.services import make_bounds
 from coilclaw.bridge import Registry, Stubs, example_calls, registry_stubs, search_tools, tool_schemas
 from coilclaw.net import GuardedNetwork
 from coilclaw.policy import CallOfTool, Explanation, Policy, Window, classify
@@ -117,7 +117,7 @@ class Tools:
             tool_id=tool.id,
             hosts=tool.hosts,
             bounds=make_bounds(settings),
-            settings=settings_of(settings.config)(tool.integration),
+            settings=settings.config.integrations.settings_of(tool.integration),
             network=GuardedNetwork,
         )
         return classify(tool, input, context)

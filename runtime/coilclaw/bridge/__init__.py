@@ -3,14 +3,15 @@
 from coilclaw.bridge.bridge import Bridge
 from coilclaw.bridge.caller import Caller
 from coilclaw.bridge.calls import call_number
-from coilclaw.bridge.catalogue import Match, registry_tools, search_tools
+from coilclaw.bridge.catalogue import Match, search_tools
 from coilclaw.bridge.errors import NoSuchRun, NotResumable
 from coilclaw.bridge.handlers import Handlers
 from coilclaw.bridge.identified_call import call_difference
-from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, read_journal
+from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, count_rows, read_journal
 from coilclaw.bridge.live_registry import LiveRegistry, Provision
 from coilclaw.bridge.prior_calls import PriorCall
 from coilclaw.bridge.registry import Registry, build_registry
+from coilclaw.bridge.registry_tools import registry_tools
 from coilclaw.bridge.replay_host import ReplayHost
 from coilclaw.bridge.run_spec import RunSpec
 from coilclaw.bridge.run_store import (
@@ -65,6 +66,7 @@ __all__ = [
     "call_difference",
     "call_number",
     "call_off",
+    "count_rows",
     "enter",
     "estimated_tokens",
     "example_calls",

@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from coilclaw.bridge.answers import Refusal
 from coilclaw.receipts import NotCanonical, contents_json
-from coilclaw.sdk import Tool
+from coilclaw.sdk import OperatorError, Tool
 from coilclaw.sdk.legible import kind_of
 
 __all__ = ["bind", "signature", "type_words", "validate"]
@@ -92,6 +92,8 @@ def validate(tool: Tool, arguments: bytes) -> BaseModel | Refusal:
         return valid
     except ValidationError as error:
         return _invalid(f"{tool.id}: {_explain(tool, error)}", f"it takes: {signature(tool)}")
+    except OperatorError as error:  # Its code cannot be loaded.
+        return Refusal(code="tool_crashed", message=f"{tool.id}: {error.message}", hint=error.hint)
     except BaseException as error:  # A validator of the tool's author, which may do anything.
         return Refusal(code="tool_crashed", message=f"{tool.id} could not validate its input: {kind_of(error)}")
 

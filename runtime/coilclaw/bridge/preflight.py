@@ -77,9 +77,8 @@ def _denial(tool: Tool, policy: Policy, channel: str) -> str | None:
 
 def _mistake(call: dict[str, Any], tool: Tool) -> str | None:
     named: list[str] = call["named"]
-    takes_more = tool.input.model_config.get("extra") == "allow"
     for name in named:
-        if name not in tool.parameters and not takes_more:
+        if name not in tool.parameters and not tool.takes_more:
             return tool.unknown_argument(name)
     positional: int | None = call["positional"]
     if positional is None or (call["object"] and not named):

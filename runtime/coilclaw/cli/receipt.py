@@ -47,7 +47,7 @@ def list_receipts(run_id: str | None, limit: int, follow: bool, as_json: bool) -
             return
         receipts = claw.receipts.latest(limit, run_id=run_id)
     if as_json:
-        say_json([each.model_dump(mode="json") for each in receipts])
+        say_json([each._asdict() for each in receipts])
         return
     for each in receipts:
         _print(each)
@@ -56,7 +56,7 @@ def list_receipts(run_id: str | None, limit: int, follow: bool, as_json: bool) -
 def _follow(claw: CoilClaw, run_id: str | None, limit: int, *, as_json: bool) -> None:
     def show(each: Receipt) -> None:
         if as_json:
-            say_json(each.model_dump(mode="json"))
+            say_json(each._asdict())
         else:
             _print(each)
 
@@ -86,7 +86,7 @@ def show(reference: str, as_json: bool) -> None:
     """Show one receipt, by its id or its number, with the arguments and the result it stands for."""
     with open_app(settings_for()) as claw:
         found = claw.receipts.find(reference)
-        facts = {**found.model_dump(mode="json"), **claw.receipts.contents(found)}
+        facts = {**found._asdict(), **claw.receipts.contents(found)}
     if as_json:
         say_json(facts)
         return

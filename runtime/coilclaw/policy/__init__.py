@@ -7,6 +7,7 @@ from coilclaw.policy.approval_store import (
     ApprovalStore,
     denial,
     runs_facts,
+    shown_hashes,
 )
 from coilclaw.policy.approver import Answer, ApproveAll, Approver, NobodyToAsk, Question
 from coilclaw.policy.classification import classify, judge
@@ -52,4 +53,5 @@ __all__ = [
     "problem_with_example",
     "read_constraint",
     "runs_facts",
+    "shown_hashes",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -39,7 +40,7 @@ class _Ran:
     def text(self, log: ReceiptLog) -> str:
         hashes = {each for receipt in self.receipts for each in (receipt.args_hash, receipt.result_hash) if each}
         contents = [log.contents(each) or b"" for each in sorted(hashes)]
-        recorded = "".join(receipt.model_dump_json() for receipt in self.receipts)
+        recorded = "".join(json.dumps(receipt._asdict(), ensure_ascii=False) for receipt in self.receipts)
         return f"{self.report.outcome!r}{self.shown}{recorded}{b''.join(contents).decode(errors='replace')}"
 
 

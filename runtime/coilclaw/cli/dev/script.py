@@ -175,7 +175,7 @@ class ScriptRuns:
                 "traceback": error.traceback,
                 "hint": error.hint,
             },
-            activity=tuple(item.model_dump() for item in report.activity),
+            activity=tuple(item._asdict() for item in report.activity),
         )
 
 
