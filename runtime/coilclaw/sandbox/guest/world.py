@@ -8,7 +8,6 @@ import json
 import random
 import sys
 import time
-from typing import Any
 
 import wit_world
 
