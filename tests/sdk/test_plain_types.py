@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from datetime import datetime
+from types import GenericAlias
 from typing import Any, Literal
 
 import pytest
@@ -19,8 +20,8 @@ SCALARS: list[Any] = [str, int, float, bool, None, Any, list, dict]
 KINDS = st.recursive(
     st.sampled_from([*SCALARS, Literal["a", 1, True]]),
     lambda inner: st.one_of(
-        inner.map(lambda kind: list[kind]),
-        inner.map(lambda kind: dict[str, kind]),
+        inner.map(lambda kind: GenericAlias(list, kind)),
+        inner.map(lambda kind: GenericAlias(dict, (str, kind))),
         inner.map(lambda kind: kind | None if kind not in (None, Any) else kind),
     ),
     max_leaves=4,

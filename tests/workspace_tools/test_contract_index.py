@@ -104,6 +104,15 @@ def test_a_file_of_the_same_size_and_time_is_noticed(shelf: Shelf) -> None:
     assert "probe.kool" in shelf.look()["versions"]
 
 
+def _in_its_place(make: Callable[[Path], object]) -> Callable[[Path], None]:
+    def damage(file: Path) -> None:
+        moved = file.rename(file.with_name("moved"))
+        make(file)
+        assert moved.exists()
+
+    return damage
+
+
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "cut": lambda file: file.write_bytes(file.read_bytes()[:-1]),
     "changed": lambda file: file.write_text(file.read_text().replace('"risk": "read"', '"risk": "none"', 1)),
@@ -111,9 +120,9 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "empty": lambda file: file.write_bytes(b""),
     "not text": lambda file: file.write_bytes(b"\xff" * 50),
     "others may write": lambda file: file.chmod(0o666),
-    "a link": lambda file: (file.rename(file.with_name("moved")), file.symlink_to("moved")),
-    "a folder": lambda file: (file.unlink(), file.mkdir()),
-    "a pipe": lambda file: (file.unlink(), os.mkfifo(file)),
+    "a link": _in_its_place(lambda file: file.symlink_to("moved")),
+    "a folder": _in_its_place(Path.mkdir),
+    "a pipe": _in_its_place(os.mkfifo),
 }
 
 
