@@ -68,6 +68,7 @@ codes
                 workspace=tmp_path,
                 secret=lambda name: None,
                 database=database,
+                approvals=ApprovalStore(database, log),
                 response_bytes=SIZE + 64,
             )
             limits = Limits(seconds=800, calls=CALLS, kept_bytes=BUDGET)

@@ -130,7 +130,7 @@ def test_room_that_was_set_aside_comes_back_whatever_the_end_of_a_call(rivals: R
     bridge = rivals.world.bridge(fail, limits=LIMITS)
     codes = [json.loads(bridge.call("test.fail", b"{}", 1))["code"] for _ in range(5)]
     assert codes == ["tool_crashed"] * 5
-    assert bridge.admission.kept.hold(4000, lambda: False)
+    assert bridge.budget.hold(4000, lambda: False)
 
 
 @pytest.mark.parametrize("stops", [True, False])

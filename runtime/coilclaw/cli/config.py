@@ -7,10 +7,10 @@ import os
 
 import click
 
-from coilclaw.cli.composition import make_policy, settings_for
+from coilclaw.app import installed_registry, make_policy
 from coilclaw.cli.doubts import doubts_about
+from coilclaw.cli.opening import settings_for
 from coilclaw.cli.terminal import say, say_json, warn
-from coilclaw.cli.toolbox import installed_registry
 from coilclaw.config import load_settings
 from coilclaw.sdk.legible import as_name, one_line
 

@@ -8,6 +8,7 @@ from coilclaw.runs.errors import NotCancellable
 from coilclaw.runs.kept_end import report_of
 from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedCall, PlanNotUsable, Rehearsal
 from coilclaw.runs.report import RunReport, error_of
+from coilclaw.runs.run_origin import new_run_id
 from coilclaw.runs.runtime import Runtime
 from coilclaw.runs.schema import MIGRATIONS
 
@@ -34,5 +35,6 @@ __all__ = [
     "error_of",
     "find_run",
     "list_runs",
+    "new_run_id",
     "report_of",
 ]

@@ -46,6 +46,9 @@ class ToolContext:
         run_id: str = "run-local",
         call_id: str = "call-local",
         session_id: str | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+        view: str | None = None,
         idempotency_key: str = "local",
         secrets: Mapping[str, str] | None = None,
         hosts: tuple[str, ...] = (),
@@ -62,6 +65,12 @@ class ToolContext:
         self.run_id = run_id
         self.call_id = call_id
         self.session_id = session_id
+        self.agent = agent
+        """The agent on whose behalf the run was started, if any."""
+        self.project = project
+        """The project that the run belongs to, if any."""
+        self.view = view
+        """What the person was looking at when the run was started, if that is known."""
         self.idempotency_key = idempotency_key
         self.secrets: Mapping[str, str] = MappingProxyType(dict(secrets or {}))
         self.hosts = hosts

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 
 import click
 
+from coilclaw.app import CoilClaw
 from coilclaw.bridge import Registry
 from coilclaw.cli.approval import approver_for
-from coilclaw.cli.composition import Parts, expanded, make_engine, make_policy, open_parts, settings_for
 from coilclaw.cli.dev.events import Event, RunFinished
 from coilclaw.cli.dev.news import CallNews, ToolNews
 from coilclaw.cli.dev.telling import JsonLines, PlainLines, Teller
+from coilclaw.cli.opening import expanded, open_app, settings_for
 from coilclaw.cli.terminal import counted
+from coilclaw.cli.waiting import command_caller, warn_if_stopped
 from coilclaw.policy import NobodyToAsk
 from coilclaw.sandbox import Deadline
 from coilclaw.workspace_tools import Change
@@ -91,26 +93,27 @@ def dev(workspace: str | None, script: str | None, engine: str | None, yes: bool
     with ExitStack() as stack:
         # What tools print is not this command's output.
         stack.enter_context(redirect_stdout(sys.stderr))
-        sandbox = make_engine(settings, pool=1) if script is not None else None
-        if sandbox is not None:
-            stack.callback(sandbox.close)
-        parts = stack.enter_context(open_parts(settings, approver, may_wait=False))
+        claw = stack.enter_context(open_app(settings, pool=1))
         runs = None
-        if script is not None and sandbox is not None:
+        if script is not None:
             from coilclaw.cli.dev.script import Script, ScriptRuns
 
-            runs = ScriptRuns(Script(expanded(script)), parts, sandbox, inbox.put)
+            claw.engines.get()
+            caller = command_caller(approver=approver, suspends=False)
+            runs = ScriptRuns(Script(expanded(script)), claw, caller, inbox.put)
+        claw.load()
+        warn_if_stopped(claw)
         if once:
-            code = _once(parts, runs, inbox, JsonLines(output) if as_json else PlainLines(output))
+            code = _once(claw, runs, inbox, JsonLines(output) if as_json else PlainLines(output))
         else:
-            code = _follow(parts, runs, inbox, output, as_json=as_json)
+            code = _follow(claw, runs, inbox, output, as_json=as_json)
     sys.exit(code)
 
 
-def _once(parts: Parts, runs: ScriptRuns | None, inbox: _Inbox, teller: Teller) -> int:
-    workspace = parts.settings.config.workspace_dir
-    registry = parts.registry
-    calls = CallNews(parts.log)
+def _once(claw: CoilClaw, runs: ScriptRuns | None, inbox: _Inbox, teller: Teller) -> int:
+    workspace = claw.settings.config.workspace_dir
+    registry = claw.tools.registry
+    calls = CallNews(claw.receipts.log)
     calls.recent()
     for event in ToolNews(workspace, registry).opening(registry):
         teller.tell(event)
@@ -132,18 +135,18 @@ def _waiting(inbox: _Inbox) -> Iterator[Event]:
             yield item
 
 
-def _follow(parts: Parts, runs: ScriptRuns | None, inbox: _Inbox, output: TextIO, *, as_json: bool) -> int:
+def _follow(claw: CoilClaw, runs: ScriptRuns | None, inbox: _Inbox, output: TextIO, *, as_json: bool) -> int:
     """Tell everything until a person ends it."""
     # One after the other in this order, and ended in the opposite one: the terminal is given back first.
     with ExitStack() as stack:
         if runs is not None:
             stack.enter_context(runs)
-        opening = parts.registry
-        news = ToolNews(parts.settings.config.workspace_dir, opening)
-        stack.enter_context(parts.toolbox.watch(lambda *new: inbox.put(_NewTools(change=new[0], registry=new[1]))))
+        opening = claw.tools.registry
+        news = ToolNews(claw.settings.config.workspace_dir, opening)
+        stack.enter_context(claw.tools.watch(lambda *new: inbox.put(_NewTools(change=new[0], registry=new[1]))))
         signals = stack.enter_context(_signals(inbox.put))
-        teller = stack.enter_context(_teller(parts, news, inbox, output, as_json=as_json))
-        loop = _Loop(teller, news, CallNews(parts.log), runs, inbox)
+        teller = stack.enter_context(_teller(claw, news, inbox, output, as_json=as_json))
+        loop = _Loop(teller, news, CallNews(claw.receipts.log), runs, inbox)
         loop.begin(opening)
         loop.go_on()
     if signals.number == signal.SIGTERM:
@@ -152,7 +155,7 @@ def _follow(parts: Parts, runs: ScriptRuns | None, inbox: _Inbox, output: TextIO
 
 
 @contextmanager
-def _teller(parts: Parts, news: ToolNews, inbox: _Inbox, output: TextIO, *, as_json: bool) -> Iterator[Teller]:
+def _teller(claw: CoilClaw, news: ToolNews, inbox: _Inbox, output: TextIO, *, as_json: bool) -> Iterator[Teller]:
     from coilclaw.cli.dev import screen
 
     if as_json:
@@ -162,8 +165,8 @@ def _teller(parts: Parts, news: ToolNews, inbox: _Inbox, output: TextIO, *, as_j
     else:
         from coilclaw.cli.dev.view import Picture
 
-        config = parts.settings.config
-        picture = Picture(workspace=config.workspace_dir, policy=make_policy(config), news=news)
+        config = claw.settings.config
+        picture = Picture(workspace=config.workspace_dir, policy=claw.tools.policy, news=news)
         with screen.Screen(picture, output, inbox.put) as shown:
             yield shown
         tools, errors = counted(len(picture.registry.tools), "tool"), counted(len(picture.errors), "error")
