@@ -1,7 +1,8 @@
 """The public API: one runtime under every surface. Each name is imported when it is first used."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
     from coilclaw.app.app import CoilClaw
@@ -25,6 +26,33 @@ if TYPE_CHECKING:
     from coilclaw.policy import Window
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
     from coilclaw.sandbox import Deadline, Limits
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "app": "CoilClaw",
+            "approvals": "ApprovalRequest Approvals Windows",
+            "engines": "Engines",
+            "errors": "AppClosed WouldBlock",
+            "estop": "Estop StopChange",
+            "examples": "Trial try_example",
+            "handle": "RunHandle",
+            "notices": "Notices",
+            "quarantine": "HeldFile Quarantine",
+            "receipts": "Receipts",
+            "report": "CallReport Report UnknownCall",
+            "runs": "Runs",
+            "servers": "open_servers server_specs",
+            "services": "make_policy",
+            "stores": "Stores open_stores restart_log",
+            "toolbox": "Toolbox installed_registry",
+            "tools": "Tools",
+            "coilclaw.bridge": "Caller",
+            "coilclaw.policy": "Window",
+            "coilclaw.runs": "ApprovedPlan Comparison Rehearsal",
+            "coilclaw.sandbox": "Deadline Limits",
+        },
+    )
 
 __all__ = [
     "AppClosed",
@@ -64,48 +92,3 @@ __all__ = [
     "server_specs",
     "try_example",
 ]
-
-_MODULES = {
-    "AppClosed": "coilclaw.app.errors",
-    "ApprovalRequest": "coilclaw.app.approvals",
-    "Approvals": "coilclaw.app.approvals",
-    "ApprovedPlan": "coilclaw.runs",
-    "CallReport": "coilclaw.app.report",
-    "Caller": "coilclaw.bridge",
-    "CoilClaw": "coilclaw.app.app",
-    "Comparison": "coilclaw.runs",
-    "Deadline": "coilclaw.sandbox",
-    "Engines": "coilclaw.app.engines",
-    "Estop": "coilclaw.app.estop",
-    "HeldFile": "coilclaw.app.quarantine",
-    "Limits": "coilclaw.sandbox",
-    "Notices": "coilclaw.app.notices",
-    "Quarantine": "coilclaw.app.quarantine",
-    "Receipts": "coilclaw.app.receipts",
-    "Rehearsal": "coilclaw.runs",
-    "Report": "coilclaw.app.report",
-    "RunHandle": "coilclaw.app.handle",
-    "Runs": "coilclaw.app.runs",
-    "StopChange": "coilclaw.app.estop",
-    "Stores": "coilclaw.app.stores",
-    "Toolbox": "coilclaw.app.toolbox",
-    "Tools": "coilclaw.app.tools",
-    "Trial": "coilclaw.app.examples",
-    "UnknownCall": "coilclaw.app.report",
-    "Window": "coilclaw.policy",
-    "Windows": "coilclaw.app.approvals",
-    "WouldBlock": "coilclaw.app.errors",
-    "installed_registry": "coilclaw.app.toolbox",
-    "make_policy": "coilclaw.app.services",
-    "open_servers": "coilclaw.app.servers",
-    "open_stores": "coilclaw.app.stores",
-    "restart_log": "coilclaw.app.stores",
-    "server_specs": "coilclaw.app.servers",
-    "try_example": "coilclaw.app.examples",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
