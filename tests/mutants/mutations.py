@@ -119,9 +119,9 @@ MUTATIONS: Final = (
         "a rule for one risk leaves the others alone",
     ),
     Mutation(
-        "coilclaw.policy.rules:names_of",
-        'f"{first}.{last}", *tool.aliases',
-        "*tool.aliases",
+        "coilclaw.sdk.contract:Tool.names",
+        'f"{first}.{last}", *self.aliases',
+        "*self.aliases",
         _POLICY,
         "a rule may name a tool by its short name",
     ),

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.app.composition import Composition
+from coilclaw.app.errors import AppClosed
 from coilclaw.config import Settings, load_settings
 from coilclaw.sdk import OperatorError, Tool
 
@@ -77,6 +78,7 @@ class CoilClaw:
         self._workers = workers
         self._lock = threading.Lock()
         self._made: Execution | None = None
+        self._closed = False
         self._after = ExitStack()
 
     @classmethod
@@ -279,7 +281,7 @@ class CoilClaw:
         """Runs of this home, whichever process they belong to."""
         from coilclaw.app.runs import Runs
 
-        return Runs(self._parts.stores, self._execution.cancel)
+        return Runs(self._parts.stores, self._cancel_here)
 
     @cached_property
     def tools(self) -> Tools:
@@ -331,7 +333,10 @@ class CoilClaw:
         """Cancel what still runs, wait until that has ended, and close everything. May be called again."""
         with self._after, ExitStack() as stack:
             stack.callback(self._parts.close)
-            stack.callback(self._execution.close)
+            with self._lock:
+                self._closed, execution = True, self._made
+            if execution is not None:
+                stack.callback(execution.close)
 
     def __enter__(self) -> CoilClaw:
         return self
@@ -375,8 +380,15 @@ class CoilClaw:
 
         with self._lock:
             if self._made is None:
+                if self._closed:
+                    raise AppClosed
                 self._made = Execution(self._parts, self._workers)
             return self._made
+
+    def _cancel_here(self, run_id: str) -> bool:
+        with self._lock:
+            execution = self._made
+        return execution is not None and execution.cancel(run_id)
 
     def _limits(self, limits: Limits | None, timeout: float | None) -> Limits:
         from coilclaw.app.services import run_limits

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 
 from coilclaw.app.engines import Engines
 from coilclaw.app.notices import Notices
-from coilclaw.app.services import make_policy, make_secrets, make_services
 from coilclaw.app.stores import Stores, open_stores
-from coilclaw.bridge import Handlers
-from coilclaw.config import SecretStore, Settings
-from coilclaw.policy import EmergencyStop, Policy
-from coilclaw.sdk import OperatorError, Tool, ToolDefinitionError
-from coilclaw.trust import WriteGuard
+from coilclaw.config import Settings
+from coilclaw.policy import EmergencyStop
+from coilclaw.sdk import OperatorError, ToolDefinitionError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # Imported where they are used: whoever only looks at the stores needs none of them.
     from coilclaw.app.toolbox import Toolbox
+    from coilclaw.bridge import Handlers
+    from coilclaw.config import SecretStore
     from coilclaw.evidence import EventFeed
+    from coilclaw.policy import Policy
     from coilclaw.runs import Runtime
+    from coilclaw.sdk import Tool
 
 __all__ = ["Composition", "OpenWorkspace"]
 
@@ -67,16 +68,28 @@ class Composition:
         self._toolboxes: dict[Path, Toolbox] = {}
         self._open: dict[Path, OpenWorkspace] = {}
         self.engines = Engines(settings, pool=pool, notices=self.notices)
-        self.handlers = Handlers()
+        self._made_handlers: Handlers | None = None
         self.stop = EmergencyStop.of_home(settings.home)
 
     @cached_property
     def policy(self) -> Policy:
+        from coilclaw.app.services import make_policy
+
         return make_policy(self.settings.config)
 
     @cached_property
     def secrets(self) -> SecretStore:
+        from coilclaw.app.services import make_secrets
+
         return make_secrets(self.settings, self.environment)
+
+    @property
+    def handlers(self) -> Handlers:
+        from coilclaw.bridge import Handlers
+
+        with self._lock:
+            self._made_handlers = self._made_handlers or Handlers()
+            return self._made_handlers
 
     @property
     def stores(self) -> Stores:
@@ -125,7 +138,9 @@ class Composition:
 
     def workspace(self, place: Path | None = None) -> OpenWorkspace:
         """A workspace and everything that runs in it need; by default the configured one."""
+        from coilclaw.app.services import make_services
         from coilclaw.runs import Runtime
+        from coilclaw.trust import WriteGuard
 
         settings = self._settings_for(place)
         key = settings.config.workspace_dir.resolve()
@@ -152,7 +167,7 @@ class Composition:
             return self.settings
         if not place.is_dir():
             raise OperatorError(f"the workspace {place} does not exist")
-        return replace(self.settings, config=config.with_values(workspace_dir=place))
+        return replace(self.settings, config=config.replaced(workspace_dir=place))
 
     def _refuse_clashes(self, toolbox: Toolbox) -> None:
         """A tool of the host's own code that is not used would be missed only when a snippet calls it."""
@@ -171,5 +186,6 @@ class Composition:
             self._open.clear()
         with ExitStack() as stack:
             stack.push(closing)
-            stack.callback(self.handlers.close)
+            if self._made_handlers is not None:
+                stack.callback(self._made_handlers.close)
             stack.callback(self.engines.close)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coilclaw.app.stores import Stores
-from coilclaw.bridge import Handlers, Services
 from coilclaw.config import Config, SecretStore, Settings
 from coilclaw.policy import Autonomy, EmergencyStop, Policy
-from coilclaw.sandbox import Limits
 from coilclaw.sdk import Bounds
-from coilclaw.trust import WriteGuard
+
+if TYPE_CHECKING:
+    from coilclaw.bridge import Handlers, Services
+    from coilclaw.sandbox import Limits
+    from coilclaw.trust import WriteGuard
 
 __all__ = ["make_bounds", "make_policy", "make_secrets", "make_services", "run_limits"]
 
@@ -26,6 +29,8 @@ def make_secrets(settings: Settings, environment: Mapping[str, str]) -> SecretSt
 
 
 def run_limits(config: Config) -> Limits:
+    from coilclaw.sandbox import Limits
+
     limits = config.limits
     return Limits(
         seconds=limits.seconds,
@@ -66,6 +71,8 @@ def make_services(
     guard: WriteGuard,
 ) -> Services:
     """What all runs in one workspace share."""
+    from coilclaw.bridge import Services
+
     config = settings.config
     return Services(
         log=stores.log,

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.app import CoilClaw, Notices
 from coilclaw.cli.terminal import say, say_progress, warn
 from coilclaw.config import Settings, load_settings
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name, one_line
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # The configuration alone is all that some commands need.
+    from coilclaw.app import CoilClaw, Notices
     from coilclaw.bridge import Registry
     from coilclaw.sandbox import Deadline
 
@@ -52,6 +52,8 @@ def settings_for(workspace: str | None = None, **overrides: Any) -> Settings:
 def open_app(settings: Settings, *, record: bool = True, pool: int = 0, deadline: Deadline | None = None) -> CoilClaw:
     """The app of one command. With `deadline`, another process that writes to the database is waited for no longer
     than the run has time. A command that only looks at tools passes `record=False`: nothing is recorded then."""
+    from coilclaw.app import CoilClaw
+
     return CoilClaw(
         settings,
         environment=os.environ,
@@ -70,6 +72,8 @@ def load_registry(settings: Settings) -> Registry:
 
 def terminal_notices() -> Notices:
     """Say on stderr what takes long."""
+    from coilclaw.app import Notices
+
     compiling = _Compiling()
     return Notices(
         compiling=compiling.go_on,
