@@ -43,12 +43,13 @@ class Runtime:
         caller: Caller | None = None,
         deadline: Deadline | None = None,
         planned: ApprovedPlan | None = None,
+        run_id: str | None = None,
     ) -> RunReport:
         """Run a snippet to its end. Raises EvidenceUnavailable before anything ran if receipts cannot be written.
 
-        With `planned`, it carries out the plan that was approved.
+        With `planned`, it carries out the plan that was approved. With `run_id`, that is its name.
         """
-        caller, origin = caller or self._caller, RunOrigin()
+        caller, origin = caller or self._caller, _origin(run_id)
         if planned is not None:
             origin = planned.beginning
             caller = replace(caller, approver=PlannedAnswers(planned, caller.approver))
@@ -64,9 +65,10 @@ class Runtime:
         *,
         caller: Caller | None = None,
         deadline: Deadline | None = None,
+        run_id: str | None = None,
     ) -> tuple[Result[Any], RunReport]:
         """Call one tool directly. The same path, the same receipts; only the sandbox is missing."""
-        origin, sent = RunOrigin(), to_json(dict(arguments))
+        origin, sent = _origin(run_id), to_json(dict(arguments))
         spec = _spec(origin, registry, limits, caller or self._caller, deadline)
         header = make_header(
             self._services,
@@ -149,6 +151,10 @@ class Runtime:
             planned.claim(header)
         session = start_run(self._services, spec, header, {digest(source): source, digest(inputs): inputs})
         return session.execute(snippet_job(snippet, engine, spec.limits, header)), header
+
+
+def _origin(run_id: str | None) -> RunOrigin:
+    return RunOrigin() if run_id is None else RunOrigin(run_id=run_id)
 
 
 def _spec(origin: RunOrigin, registry: Registry, limits: Limits, caller: Caller, deadline: Deadline | None) -> RunSpec:

@@ -15,6 +15,7 @@ from coilclaw.runs.kept_end import keep_end
 from coilclaw.runs.report import RunReport
 from coilclaw.sandbox import (
     Abandoned,
+    Cancelled,
     Crashed,
     Deadline,
     Diverged,
@@ -103,6 +104,8 @@ class Session:
 
 def outcome_of(execute: Callable[[], Outcome], handlers: Handlers, deadline: Deadline) -> Outcome:
     """Execute something and return how it ended, whatever happens."""
+    if deadline.cancelled:
+        return Cancelled()  # Before it began.
     try:
         # On a thread that can be left alone, should a handler that was called in place never return.
         outcome: Outcome = handlers.threads.run(execute, deadline, grace=_GRACE_SECONDS)
