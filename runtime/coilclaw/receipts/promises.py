@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from pydantic_core import from_json
+from coilclaw.sdk.quick_json import from_json
 
 __all__ = ["Promises"]
 

@@ -13,14 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from pydantic_core import from_json, to_json
-
 from coilclaw.receipts.canonical import canonical_json, digest, in_profile
 from coilclaw.receipts.chain import FIELDS, GENESIS, continues
 from coilclaw.receipts.errors import DamagedReceipt
 from coilclaw.receipts.promises import Promises
 from coilclaw.receipts.schema import LOG_ID, schema_problem
 from coilclaw.receipts.seal import seal
+from coilclaw.sdk.quick_json import from_json, to_json
 from coilclaw.store import Database
 
 __all__ = ["HEAD", "Head", "Verification", "checked_head", "demanded_head", "verify_database", "verify_export"]

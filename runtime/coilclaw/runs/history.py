@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic_core import from_json
-
 from coilclaw.bridge import Known, PriorCall, Recorded, RunRecord, read_journal
 from coilclaw.receipts import Head, digest
 from coilclaw.runs.call_history import CallHistory, Event, RecordedCall, read_call_history
+from coilclaw.sdk.quick_json import from_json
 from coilclaw.store import Database
 
 __all__ = ["History", "kept_so_far", "read_history"]
