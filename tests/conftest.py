@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from coilclaw.bridge import Bridge, Caller, Handlers, Registry, RunSpec, Services, build_registry
 from coilclaw.policy import ApprovalStore, Approver, Autonomy, CallOfTool, NobodyToAsk, Policy, Rule, Window
@@ -50,7 +50,8 @@ def _stay_on_this_machine(event: str, arguments: tuple[Any, ...]) -> None:
 sys.addaudithook(_stay_on_this_machine)
 
 # The same examples every time: a run that fails is to be one that has changed something. `make fuzz` looks further.
-settings.register_profile("steady", derandomize=True, deadline=None)
+# How long one takes says how busy the machine is.
+settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
 
 KEY = b"k" * 32

@@ -190,6 +190,6 @@ def test_nothing_is_left_after_closing() -> None:
     for thread in left:
         thread.join(10)
         assert not thread.is_alive(), thread
-    assert len(os.listdir("/proc/self/fd")) == files
+    assert len(os.listdir("/proc/self/fd")) <= files
     children = Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split()
     assert not [pid for pid in children if b"coilclaw" in Path(f"/proc/{pid}/cmdline").read_bytes()]

@@ -69,7 +69,7 @@ class Reloads:
 
     def wait_for(self, number: int) -> None:
         with self._came:
-            assert self._came.wait_for(lambda: len(self._generations) >= number, timeout=20)
+            assert self._came.wait_for(lambda: len(self._generations) >= number, timeout=60)
 
 
 @pytest.mark.req("R5", "R11", "R100", "R128")

@@ -58,7 +58,7 @@ class Rivals:
         bridge.begin("test.fill", b"{}", 1)
         self.judged.clear()
         second = self.threads.submit(bridge.call, "test.save", b"{}", 2)
-        assert self.judged.wait(30)
+        assert self.judged.wait(60)
         return second
 
     def ends(self) -> list[tuple[str, str | None]]:
@@ -103,7 +103,7 @@ def test_a_call_that_gets_no_room_is_not_started_and_uses_no_leave_up(
     bridge = rivals.bridge()
     second = rivals.compete(bridge)
     rivals.released.set()
-    assert json.loads(second.result(30))["code"] == "evidence_budget"
+    assert json.loads(second.result(60))["code"] == "evidence_budget"
     bridge.close()
     assert rivals.ends() == [("requested", None), ("denied", "evidence_budget")]
     assert is_unused()
@@ -116,7 +116,7 @@ def test_a_call_whose_run_ends_while_it_waits_for_room_is_abandoned(rivals: Riva
     second = rivals.compete(bridge)
     bridge._deadline.cancel()
     with pytest.raises(RunEnded):
-        second.result(30)
+        second.result(60)
     bridge.close()
     assert rivals.ends() == [("requested", None), ("failed", "abandoned")]
     assert is_unused()
@@ -152,7 +152,7 @@ def test_a_call_whose_end_could_not_be_gathered_has_an_end_all_the_same(
             bridge.call("test.save", b"{}", 1)
     else:
         bridge.begin("test.save", b"{}", 1)
-        ((_, answer),) = json.loads(bridge.wait(30))
+        ((_, answer),) = json.loads(bridge.wait(60))
         assert json.loads(answer)["code"] == "evidence_unavailable"
     bridge.close()
     code = "abandoned" if stops else "evidence_unavailable"

@@ -65,7 +65,7 @@ def on_a_terminal(coilclaw: Command, *args: str, answer: str, meanwhile: object 
     if callable(meanwhile):
         meanwhile()
     os.write(keyboard, f"{answer}\n".encode())
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=60)
     os.close(keyboard)
     return Done(process.returncode, out.decode(), (shown + err).decode())
 

@@ -1368,7 +1368,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.integrations.shell.verdict:_Judge._check_destruction",
-        "if _EVERYTHING.fullmatch(text):",
+        "if self._places.contains_start(text) or _EVERYTHING.fullmatch(text):",
         "if False:",
         _DESTRUCTION,
         "rm -r of everything is blocked",

@@ -337,7 +337,7 @@ def test_of_many_that_resume_a_run_one_does(world: World, database: Database) ->
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert sorted(ends) == ["completed", "refused", "refused", "refused"]
     assert _done(world) == ["x"]
 

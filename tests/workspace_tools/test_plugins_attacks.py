@@ -170,7 +170,7 @@ def test_programs_under_way_can_all_be_stopped(tmp_path: Path) -> None:
     while not (tmp_path / "pid").exists():
         time.sleep(0.01)
     programs.stop()
-    thread.join(30)
+    thread.join(60)
     assert codes == ["plugin_failed"]
     assert gone(int((tmp_path / "pid").read_text()))
 

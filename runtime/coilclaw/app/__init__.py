@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coilclaw.app.tools import Tools
     from coilclaw.bridge import Caller
     from coilclaw.policy import Window
-    from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
+    from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal, RunPage, RunRecord
     from coilclaw.sandbox import Deadline, Limits
 else:
     __getattr__ = lazy_exports(
@@ -49,7 +49,7 @@ else:
             "tools": "Tools",
             "coilclaw.bridge": "Caller",
             "coilclaw.policy": "Window",
-            "coilclaw.runs": "ApprovedPlan Comparison Rehearsal",
+            "coilclaw.runs": "ApprovedPlan Comparison Rehearsal RunPage RunRecord",
             "coilclaw.sandbox": "Deadline Limits",
         },
     )
@@ -74,6 +74,8 @@ __all__ = [
     "Rehearsal",
     "Report",
     "RunHandle",
+    "RunPage",
+    "RunRecord",
     "Runs",
     "StopChange",
     "Stores",

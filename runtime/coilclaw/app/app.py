@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few 
     from coilclaw.app.runs import Runs
     from coilclaw.app.tools import Tools
     from coilclaw.bridge import Caller, Registry
+    from coilclaw.evidence import EventFeed, EventReader
     from coilclaw.receipts import Verification
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
     from coilclaw.sandbox import Deadline, Limits, Snippet
@@ -309,6 +310,16 @@ class CoilClaw:
         from coilclaw.app.estop import Estop
 
         return Estop(self._parts.stop, lambda: self._parts.stores.log)
+
+    def events(self, after: str | None = None) -> EventReader:
+        """Everything that happens in this home, in any process, for `async for` or `for`: from the beginning of the
+        log, or behind an event's cursor. `feed.end()` is the cursor of now."""
+        return self._parts.feed.follow(after)
+
+    @property
+    def feed(self) -> EventFeed:
+        """The event feed behind `events`."""
+        return self._parts.feed
 
     def verify(self) -> Verification:
         """Check the whole receipt log: every hash, the chain and the seal."""

@@ -22,6 +22,7 @@ from coilclaw.trust import WriteGuard
 
 if TYPE_CHECKING:
     from coilclaw.app.toolbox import Toolbox
+    from coilclaw.evidence import EventFeed
     from coilclaw.runs import Runtime
 
 __all__ = ["Composition", "OpenWorkspace"]
@@ -86,6 +87,17 @@ class Composition:
     def _stores(self) -> Stores:
         return self._closing.enter_context(open_stores(self.settings, patience=self._patience, notices=self.notices))
 
+    @property
+    def feed(self) -> EventFeed:
+        with self._lock:
+            return self._feed
+
+    @cached_property
+    def _feed(self) -> EventFeed:
+        from coilclaw.evidence import EventFeed
+
+        return self._closing.enter_context(EventFeed(self.stores.log))
+
     def toolbox(self, place: Path | None = None) -> Toolbox:
         """The tools of a workspace, loaded; by default of the configured one."""
         from coilclaw.app.toolbox import Toolbox
@@ -140,7 +152,7 @@ class Composition:
             return self.settings
         if not place.is_dir():
             raise OperatorError(f"the workspace {place} does not exist")
-        return replace(self.settings, config=config.replaced(workspace_dir=place))
+        return replace(self.settings, config=config.with_values(workspace_dir=place))
 
     def _refuse_clashes(self, toolbox: Toolbox) -> None:
         """A tool of the host's own code that is not used would be missed only when a snippet calls it."""

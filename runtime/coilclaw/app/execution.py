@@ -14,7 +14,6 @@ from typing import Any, Final, Literal
 
 from coilclaw.app.composition import Composition, OpenWorkspace
 from coilclaw.app.errors import AppClosed, WouldBlock
-from coilclaw.app.events import LiveRun, RunEvents
 from coilclaw.app.handle import RunHandle
 from coilclaw.app.report import CallReport, Report, reported
 from coilclaw.bridge import Caller
@@ -69,24 +68,28 @@ class Execution:
 
     def start(self, snippet: Snippet, engine: str | None, limits: Limits, caller: Caller) -> RunHandle:
         """Run a snippet on a thread of the app, as soon as one is free."""
-        deadline, live = Deadline(limits.seconds), LiveRun(new_run_id())
-        told = replace(caller, show=live.listener(caller.show))
-
-        def job() -> Report:
-            try:
-                return self.run(snippet, engine, limits, told, deadline=deadline, run_id=live.run_id)
-            finally:
-                live.end()
-
         with self._lock:
             if self._closed:
                 raise AppClosed
-            events = RunEvents(live, self._parts.stores.log)
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="coilclaw-run")
-            self._under_way[live.run_id] = deadline
+            run_id, deadline, feed = new_run_id(), Deadline(limits.seconds), self._parts.feed
+            output, begins, show = feed.output(run_id), feed.end(), caller.show
+
+            def both(stream: int, text: str) -> None:
+                output(stream, text)
+                show(stream, text)
+
+            def job() -> Report:
+                try:
+                    told = replace(caller, show=both)
+                    return self.run(snippet, engine, limits, told, deadline=deadline, run_id=run_id)
+                finally:
+                    output.close()
+
+            self._under_way[run_id] = deadline
             future = self._executor.submit(job)
-        return RunHandle(live.run_id, future, deadline, events)
+        return RunHandle(run_id, future, deadline, feed, begins, output)
 
     def call(
         self, tool: str, arguments: Mapping[str, Any], limits: Limits, caller: Caller, deadline: Deadline | None

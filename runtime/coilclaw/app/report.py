@@ -9,11 +9,11 @@ from typing import Any, Final
 from coilclaw.app.approvals import ApprovalRequest, pending_approvals
 from coilclaw.app.stores import Stores
 from coilclaw.evidence import activity_of
-from coilclaw.runs import RunReport
+from coilclaw.runs import RunRecord, RunReport
 from coilclaw.sandbox import SnippetError
 from coilclaw.sdk import ActivityItem, Err, Receipt, Result, RunStatus
 
-__all__ = ["CallReport", "Report", "UnknownCall", "reported"]
+__all__ = ["CallReport", "Report", "UnknownCall", "report_so_far", "reported"]
 
 _BEFORE_START: Final = ("tool.call.requested", "tool.call.pending", "tool.call.approved")
 
@@ -48,6 +48,8 @@ class Report:
     """Codes of what calls lacked: `approval_required`, `missing_secret`."""
     not_made: frozenset[str] = frozenset()
     """`receipt_ref` of calls that never started."""
+    unkept: frozenset[str] = frozenset()
+    """What a report of an earlier run cannot show, because it was not kept: `value`, `stdout` or `error`."""
 
     def facts(self) -> dict[str, Any]:
         """The report as JSON data."""
@@ -123,7 +125,24 @@ def reported(stores: Stores, run: RunReport) -> Report:
         duration_ms=run.duration_ms,
         unknown=_unknown(receipts) if suspended and run.unknown else (),
         unmet=run.unmet,
+        unkept=run.unkept,
         not_made=frozenset(each.id for each in _last_of_calls(receipts) if each.type in _BEFORE_START),
+    )
+
+
+def report_so_far(stores: Stores, known: RunRecord) -> Report:
+    """A run that has neither ended nor been suspended: what its receipts say so far."""
+    receipts = stores.log.of_run(known.run_id, since=f"-{known.first_seq}")
+    return Report(
+        run_id=known.run_id,
+        status="running",
+        engine=known.header.engine,
+        value=None,
+        stdout="",
+        error=None,
+        activity=activity_of(known.run_id, receipts).items,
+        approvals=pending_approvals(stores, known.run_id),
+        duration_ms=0.0,
     )
 
 

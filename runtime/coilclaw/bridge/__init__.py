@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from coilclaw.bridge.errors import NoSuchRun, NotResumable
     from coilclaw.bridge.handlers import Handlers
     from coilclaw.bridge.identified_call import call_difference
-    from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, read_journal
+    from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, count_rows, read_journal
     from coilclaw.bridge.live_registry import LiveRegistry, Provision
     from coilclaw.bridge.prior_calls import PriorCall
     from coilclaw.bridge.registry import Registry, build_registry
@@ -53,7 +53,7 @@ else:
             "errors": "NoSuchRun NotResumable",
             "handlers": "Handlers",
             "identified_call": "call_difference",
-            "journal": "JOURNAL Journal Known Recorded read_journal",
+            "journal": "JOURNAL Journal Known Recorded count_rows read_journal",
             "live_registry": "LiveRegistry Provision",
             "prior_calls": "PriorCall",
             "registry": "Registry build_registry",
@@ -96,6 +96,7 @@ __all__ = [
     "call_difference",
     "call_number",
     "call_off",
+    "count_rows",
     "enter",
     "estimated_tokens",
     "example_calls",

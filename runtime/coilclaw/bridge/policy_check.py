@@ -55,7 +55,7 @@ class PolicyCheck:
         return None if verdict is None else denial_by_policy(verdict, identity.redaction.text(verdict.reason))
 
     def classify(self, identity: Identity, tool: Tool, input: Any, context: ToolContext) -> Classified | None:
-        """Let the tool judge this call, for a moment: its code must not hold up the decision. None if it is late."""
+        """Let the tool judge this call, briefly: its code must not hold up the decision. None if it takes longer."""
         if tool.classify is None:
             return Classified(tool.risk)
         deadline = self._run.deadline

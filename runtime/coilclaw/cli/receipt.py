@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from coilclaw.app import restart_log
+from coilclaw.app import CoilClaw, restart_log
 from coilclaw.cli.opening import open_app, settings_for
 from coilclaw.cli.paging import confirmed
 from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import counted, say, say_json
 from coilclaw.receipts import LogMissing, Verification, verify_export
-from coilclaw.sdk import OperatorError
+from coilclaw.sdk import OperatorError, Receipt
 from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["receipt"]
@@ -37,18 +37,46 @@ def receipt() -> None:
 @click.option(
     "--limit", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many, counted from the last."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
-def list_receipts(run_id: str | None, limit: int, as_json: bool) -> None:
+@click.option("--follow", is_flag=True, help="Print new ones too, as they come, until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list; with --follow, one JSON object a line.")
+def list_receipts(run_id: str | None, limit: int, follow: bool, as_json: bool) -> None:
     """List the latest receipts, oldest first."""
     with open_app(settings_for()) as claw:
+        if follow:
+            _follow(claw, run_id, limit, as_json=as_json)
+            return
         receipts = claw.receipts.latest(limit, run_id=run_id)
     if as_json:
         say_json([each._asdict() for each in receipts])
         return
     for each in receipts:
-        subject = each.payload.get("path") or each.tool or each.run_id or ""
-        kind, status = one_line(each.type), one_line(each.status)
-        say(f"{each.seq:>6}  {one_line(each.timestamp)}  {kind:<20}  {status:<9}  {as_name(str(subject))}")
+        _print(each)
+
+
+def _follow(claw: CoilClaw, run_id: str | None, limit: int, *, as_json: bool) -> None:
+    def show(each: Receipt) -> None:
+        if as_json:
+            say_json(each._asdict())
+        else:
+            _print(each)
+
+    # What comes while the latest are printed is behind this cursor, and may be among them.
+    after, latest = claw.feed.end(), claw.receipts.latest(limit, run_id=run_id)
+    for each in latest:
+        show(each)
+    shown = {each.id for each in latest}
+    try:
+        for event in claw.events(after):
+            if event.receipt is not None and event.receipt not in shown and run_id in (None, event.run_id):
+                show(claw.receipts.find(event.receipt))
+    except KeyboardInterrupt:
+        return
+
+
+def _print(each: Receipt) -> None:
+    subject = each.payload.get("path") or each.tool or each.run_id or ""
+    kind, status = one_line(each.type), one_line(each.status)
+    say(f"{each.seq:>6}  {one_line(each.timestamp)}  {kind:<20}  {status:<9}  {as_name(str(subject))}")
 
 
 @receipt.command("show", epilog="Example: coilclaw receipt show 42")

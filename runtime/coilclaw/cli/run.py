@@ -24,7 +24,21 @@ __all__ = ["run"]
 _RESERVED = {"tools", "Ok", "Err", "Result", "ToolCallError"}
 
 
-@click.command(epilog="Example: coilclaw run report.py --input 'site=\"example.org\"' --timeout 30")
+class _Run(click.Command):
+    """Runs a file, unless the first argument is `list` or `show`: those have commands of their own."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args[:1] not in (["list"], ["show"]):
+            return super().make_context(info_name, args, parent, **extra)
+        from coilclaw.cli.runs import list_runs, show_run
+
+        command = list_runs if args[0] == "list" else show_run
+        return command.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+
+
+@click.command(cls=_Run, epilog="Example: coilclaw run report.py --input 'site=\"example.org\"' --timeout 30")
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option("--engine", type=click.Choice(["wasm", "restricted"]), help="The sandbox engine.")
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools and files are used.")
@@ -55,6 +69,11 @@ def run(
     1 any other end; 2 wrong usage; 3 approval needed; 4 credentials needed; 130 interrupted.
 
     A call that asks when nobody is there suspends the run: it goes on, hours later if need be, with `coilclaw resume`.
+
+    \b
+    coilclaw run list       List runs, newest first.
+    coilclaw run show RUN   Show a run again as it ended.
+    A file called `list` or `show` is run as ./list.
     """
     snippet = Snippet(source=_source(file), name=_name(file), inputs=_inputs(inputs))
     settings = settings_for(workspace, sandbox__engine=engine, limits__seconds=timeout, limits__memory_mib=memory)

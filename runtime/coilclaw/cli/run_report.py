@@ -15,7 +15,7 @@ from coilclaw.cli.terminal import counted, pass_through, say, say_json, say_text
 from coilclaw.sandbox import Deadline
 from coilclaw.sdk.legible import as_name, legible_lines, one_line, visible_block
 
-__all__ = ["Display", "exit_code", "show_end", "tell_waiting", "workspace_option"]
+__all__ = ["Display", "exit_code", "print_report", "show_end", "tell_waiting", "workspace_option"]
 
 _HINTS: Final = {
     "timed_out": "raise the limit with --timeout SECONDS, or do less",
@@ -35,7 +35,7 @@ def show_end(report: Report, *, options: str, as_json: bool) -> NoReturn:
     if as_json:
         say_json(report.facts())
     else:
-        _print(report)
+        print_report(report)
     tell_waiting(report, options)
     sys.exit(exit_code(report))
 
@@ -111,7 +111,8 @@ def _traceback_lines(text: str) -> list[str]:
     return lines if ordinary else [f"| {each}".rstrip() for each in lines]
 
 
-def _print(report: Report) -> None:
+def print_report(report: Report) -> None:
+    """Print how a run ended, except for its output: the value on stdout, everything else on stderr."""
     if report.stdout and not report.stdout.endswith("\n"):
         say()
     if report.value is not None:

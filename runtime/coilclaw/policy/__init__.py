@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         ApprovalStore,
         denial,
         runs_facts,
+        shown_hashes,
     )
     from coilclaw.policy.approver import Answer, ApproveAll, Approver, NobodyToAsk, Question
     from coilclaw.policy.classification import classify, judge
@@ -27,7 +28,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "approval_store": "APPROVALS LONGEST_WINDOW_SECONDS Approval ApprovalStore denial runs_facts",
+            "approval_store": "APPROVALS LONGEST_WINDOW_SECONDS Approval ApprovalStore denial runs_facts shown_hashes",
             "approver": "Answer ApproveAll Approver NobodyToAsk Question",
             "classification": "classify judge",
             "constraints": "Constraint Problem read_constraint",
@@ -74,4 +75,5 @@ __all__ = [
     "problem_with_example",
     "read_constraint",
     "runs_facts",
+    "shown_hashes",
 ]

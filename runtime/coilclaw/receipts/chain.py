@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from coilclaw.receipts.canonical import canonical_json, digest, in_profile
 
-__all__ = ["FIELDS", "GENESIS", "Draft", "Link", "continues", "link", "now", "text_field"]
+__all__ = ["FIELDS", "GENESIS", "Draft", "Link", "link", "now"]
 
 GENESIS: Final = "0" * 64
 
@@ -80,7 +80,7 @@ def link(draft: Draft, *, log_id: str, seq: int, previous_hash: str) -> Link:
     The body is written out in `FIELDS` order, field by field; a test holds it equal to what
     `canonical_json` makes of the same receipt.
     """
-    text = text_field
+    text = _text
     payload = canonical_json(in_profile(draft.payload)).decode() if draft.payload else "{}"
     body = (
         f'{{"args_hash":{text(draft.args_hash)},"conversation_id":{text(draft.conversation_id)},'
@@ -93,16 +93,5 @@ def link(draft: Draft, *, log_id: str, seq: int, previous_hash: str) -> Link:
     return Link(seq, draft.run_id, body, digest(body))
 
 
-def text_field(value: str | None) -> str:
-    """A text as it stands in the body of a receipt."""
+def _text(value: str | None) -> str:
     return "null" if value is None else encode_basestring(value)
-
-
-def continues(body: bytes, *, id_field: bytes, seq_field: bytes, previous_field: bytes) -> bool:
-    """Whether a stored body stands at this place, without parsing it.
-
-    Sound because only `payload` can hold nested keys and it sorts before `previous_hash`: behind
-    the last `"previous_hash":"` every quote is structure, and before `payload` likewise.
-    """
-    at = body.rfind(b'"previous_hash":"')
-    return body.startswith(previous_field, at) and body.find(seq_field, at) > 0 and 0 < body.find(id_field) < at

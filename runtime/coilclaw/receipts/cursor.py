@@ -11,22 +11,21 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from coilclaw.receipts.chain import GENESIS, text_field
-from coilclaw.receipts.errors import BadCursor
+from coilclaw.receipts.chain import GENESIS
+from coilclaw.receipts.fast_reading import is_of_run, run_field
+from coilclaw.receipts.head import Head, demanded_head, stored_heads
+from coilclaw.receipts.marks import numbers_of
+from coilclaw.receipts.receipt_table import last_receipt, receipts_at
 from coilclaw.receipts.record import receipt_of
 from coilclaw.receipts.tail import Tail
-from coilclaw.receipts.verification import HEAD, Head, demanded_head
 from coilclaw.sdk import Receipt
-from coilclaw.store import Database
+from coilclaw.store import BadCursor, Database
 
 __all__ = ["Page", "cursor_of", "end_cursor", "read_page", "start_cursor"]
 
 _HASH_LETTERS: Final = 16
 """Enough to notice that another receipt stands there now; the chain behind it is checked with whole hashes."""
 _FORM: Final = re.compile(rf"([0-9a-f]{{8}})-(0|[1-9][0-9]{{0,18}})-([0-9a-f]{{{_HASH_LETTERS}}})", re.ASCII)
-_FIRST_OF_RUN: Final = (
-    "SELECT seq, CAST(body AS BLOB), receipt_hash FROM receipts WHERE run_id = ? ORDER BY seq LIMIT 1"
-)
 
 
 class Page(NamedTuple):
@@ -54,8 +53,8 @@ def end_cursor(database: Database, key: bytes) -> str:
 
 
 def start_cursor(database: Database, key: bytes, run_id: str) -> str | None:
-    """The cursor before the first receipt of a run, or None if there is none on disk. Scans the log up to there."""
-    rows = database.read(_FIRST_OF_RUN, (run_id,))
+    """The cursor before the first receipt of a run, or None if there is none on disk."""
+    rows = next(receipts_at(database.read, numbers_of(database, run_id)[:1]), None)
     if not rows:
         return None
     seq, body, receipt_hash = rows[0]
@@ -70,16 +69,19 @@ def read_page(database: Database, key: bytes, cursor: str | None, limit: int, ru
     """
     head = _head(database, key)
     place = _place(cursor, head)
-    tail = Tail(database, lambda: head, place.seq, place.hash_start)
-    named = f'"run_id":{text_field(run_id)}'.encode() if run_id is not None else b""
-    found = [receipt_of(body, tail.hash) for body in islice(tail.read(), limit) if named in body]
-    receipts = found if run_id is None else [receipt for receipt in found if receipt.run_id == run_id]
+    tail = Tail(database, key, lambda: head, place.seq, receipt_hash=place.hash_start)
+    field = None if run_id is None else run_field(run_id)
+    receipts = [
+        receipt_of(body, tail.hash)
+        for body, at in islice(tail.read(), limit)
+        if field is None or is_of_run(body, at, field)
+    ]
     return Page(receipts, _text(head.log_id, tail.seq, tail.hash))
 
 
 def _head(database: Database, key: bytes) -> Head:
-    heads = database.read(HEAD)
-    if not heads and not database.read("SELECT 1 FROM receipts LIMIT 1"):
+    heads = stored_heads(database.read)
+    if not heads and last_receipt(database.read) is None:
         return Head("0" * 8, 0, GENESIS)  # Nothing was ever appended.
     return demanded_head(heads, key)
 

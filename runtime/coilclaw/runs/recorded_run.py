@@ -28,8 +28,7 @@ class RecordedRun:
     def history(self, *, resumed: bool = False) -> History | Diverged:
         """The journal of the run, if its receipts confirm it; `resumed` if the last of them says that it is resumed."""
         try:
-            head = self._services.log.sealed_head()
-            past = read_history(self._services.database, self.record, head, resumed=resumed)
+            past = read_history(self._services.database, self._services.log, self.record, resumed=resumed)
         except DamagedReceipt as error:
             return _diverged(error.message)
         except ValueError as error:

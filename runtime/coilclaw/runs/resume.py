@@ -49,7 +49,7 @@ def resume_run(
         (resumed,) = services.log.append(receipt, rows=[take_over(record)])
     except Conflict:
         raise NotResumable(f"{run_id} was taken by another process just now") from None
-    if isinstance(past, History) and not _is_all(services, past, run_id, resumed):
+    if isinstance(past, History) and not past.is_all(services.database, run_id, resumed):
         past = run.history(resumed=True)
     calls = past.calls if isinstance(past, History) else {}
     spec = RunSpec(
@@ -103,9 +103,3 @@ def _refuse_without_tools(past: History, registry: Registry) -> None:
             raise NotResumable(
                 f"{call.tool}, which the run has called, is not there", hint="`coilclaw tool list` says why"
             )
-
-
-def _is_all(services: Services, past: History, run_id: str, resumed: str) -> bool:
-    """Whether nothing was added between reading the run and taking it over."""
-    ((rows,),) = services.database.read("SELECT count(*) FROM journal WHERE run_id = ?", (run_id,))
-    return int(resumed.rsplit("-", 1)[1]) == past.last_seq + 1 and rows == past.recorded.rows

@@ -93,7 +93,7 @@ def test_a_child_that_is_killed_is_a_crash_and_the_next_run_is_fine(restricted: 
     started = threading.Event()
 
     def kill_it() -> None:
-        started.wait(10)
+        started.wait(60)
         parent = restricted.parent.pid
         assert parent is not None
         for child in descendants(parent):
@@ -332,7 +332,7 @@ def converse(sent: bytes, *, seconds: float = 2.0) -> str | Exception:
     except (ChildEnded, RunEnded) as error:
         return error
     finally:
-        attacker.join(5)
+        attacker.join(60)
 
 
 KINDS = ["call", "begin", "wait", "preflight", "write", "sleep", "wall", "monotonic", "end", "ready", "broken", "x"]
@@ -416,10 +416,8 @@ def test_bytes_that_trickle_in_are_ended_by_the_deadline() -> None:
 
     thread = threading.Thread(target=trickle)
     thread.start()
-    began = time.monotonic()
     with reporting, Child(ours, report, set()) as child, pytest.raises(RunEnded):
-        child.receive(Deadline(0.3))
-    assert time.monotonic() - began < 5
+        child.receive(Deadline(0.3))  # The whole frame would take hours.
     stop.set()
     thread.join()
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Final, TypeAlias
 
 from coilclaw.app import Caller, CoilClaw, Report
-from coilclaw.cli.dev.events import Event, Problem, RunFinished, RunOutput, RunStarted
+from coilclaw.cli.dev.events import DevEvent, Problem, RunFinished, RunOutput, RunStarted
 from coilclaw.sandbox import Deadline
 from coilclaw.sdk import CoilClawError
 
@@ -85,7 +85,7 @@ class ScriptRuns:
     next one starts, once, however much changed meanwhile.
     """
 
-    def __init__(self, script: Script, claw: CoilClaw, caller: Caller, tell: Callable[[Event], None]) -> None:
+    def __init__(self, script: Script, claw: CoilClaw, caller: Caller, tell: Callable[[DevEvent], None]) -> None:
         self.script = script
         self._claw = claw
         self._caller = caller
@@ -182,7 +182,7 @@ class ScriptRuns:
 class _Lines:
     """Puts what a snippet prints together to lines."""
 
-    def __init__(self, tell: Callable[[Event], None]) -> None:
+    def __init__(self, tell: Callable[[DevEvent], None]) -> None:
         self._tell = tell
         self._rest = {1: "", 2: ""}
 
