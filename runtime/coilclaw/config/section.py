@@ -17,7 +17,6 @@ from typing import (
     Final,
     Literal,
     NamedTuple,
-    Self,
     TypeAlias,
     Union,
     dataclass_transform,
@@ -76,12 +75,6 @@ class Section:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
-
-    def replaced(self, **changes: Any) -> Self:
-        """Return the section with other values for some keys, which are not checked."""
-        made = object.__new__(type(self))
-        vars(made).update(vars(self) | changes)
-        return made
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
