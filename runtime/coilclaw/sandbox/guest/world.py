@@ -8,7 +8,6 @@ import json
 import random
 import sys
 import time
-from typing import Any
 
 import wit_world
 
@@ -103,7 +102,7 @@ class WitWorld(wit_world.WitWorld):
 
 warm_up(vars(wit_world), WitWorld().run)
 # The component seeds it again when it is first called, with thousands of random bytes that no run ever uses.
-random.seed = lambda: None  # type: ignore[assignment]
+random.seed = lambda: None  # type: ignore[assignment,misc]
 gc.collect()
 _lasting = lasting_objects()
 _located = located(_lasting)
