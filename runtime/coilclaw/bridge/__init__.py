@@ -1,18 +1,19 @@
 """The bridge: registry, preflight, stubs, and the one path every call takes."""
 
-from coilclaw.bridge.admission import RunFacts
 from coilclaw.bridge.bridge import Bridge
 from coilclaw.bridge.caller import Caller
-from coilclaw.bridge.calls import PriorCall, call_number
+from coilclaw.bridge.calls import call_number
 from coilclaw.bridge.catalogue import Match, search_tools
 from coilclaw.bridge.errors import NoSuchRun, NotResumable
 from coilclaw.bridge.handlers import Handlers
 from coilclaw.bridge.identified_call import call_difference
 from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, count_rows, read_journal
 from coilclaw.bridge.live_registry import LiveRegistry, Provision
+from coilclaw.bridge.prior_calls import PriorCall
 from coilclaw.bridge.registry import Registry, build_registry
 from coilclaw.bridge.registry_tools import registry_tools
 from coilclaw.bridge.replay_host import ReplayHost
+from coilclaw.bridge.run_spec import RunSpec
 from coilclaw.bridge.run_store import (
     RUNS,
     RunHeader,
@@ -54,10 +55,10 @@ __all__ = [
     "Recorded",
     "Registry",
     "ReplayHost",
-    "RunFacts",
     "RunHeader",
     "RunPage",
     "RunRecord",
+    "RunSpec",
     "Services",
     "Spelling",
     "Stubs",

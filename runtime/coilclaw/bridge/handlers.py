@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from coilclaw.sandbox import Abandoned, Deadline, ExpendableThreads
 
@@ -28,6 +28,7 @@ _PROOFS: Final = 2
 _MOST_VERSIONS: Final = 4096
 
 
+T = TypeVar("T")
 Make = Callable[[], Coroutine[Any, Any, Any]]
 """Makes the coroutine of a call, once it is known on which loop it runs."""
 
@@ -46,8 +47,8 @@ class Handlers:
         self._proofs: dict[str, int] = {}
 
     def run(
-        self, version: str, job: Callable[[], Any], timeout: float, deadline: Deadline, *, in_place: bool = True
-    ) -> Any:
+        self, version: str, job: Callable[[], T], timeout: float, deadline: Deadline, *, in_place: bool = True
+    ) -> T:
         """Run the handler of this tool version: on another thread, until it has proven quick.
 
         Without `in_place`, on another thread all the same: what it gets this time may take longer than ever.
@@ -59,12 +60,13 @@ class Handlers:
         try:
             if quick:
                 return job()
-            return self.threads.run(lambda: self._timed(version, job), deadline, timeout=timeout, grace=0)
+            result: T = self.threads.run(lambda: self._timed(version, job), deadline, timeout=timeout, grace=0)
+            return result
         finally:
             if quick and time.monotonic() - began > 10 * _QUICK_SECONDS:
                 self._proofs[version] = 0
 
-    def _timed(self, version: str, job: Callable[[], Any]) -> Any:
+    def _timed(self, version: str, job: Callable[[], T]) -> T:
         began = time.monotonic()
         try:
             return job()

@@ -58,7 +58,7 @@ def _follow(log: ReceiptLog, run_id: str | None, limit: int, *, as_json: bool) -
 
     def show(each: Receipt) -> None:
         if as_json:
-            say_json(each.model_dump(mode="json"))
+            say_json(each._asdict())
         else:
             _print(each)
 

@@ -65,6 +65,7 @@ def _opened(settings: Settings) -> Iterator[tuple[Runtime, Registry]]:
         services = Services(
             log=evidence.log,
             database=evidence.database,
+            approvals=evidence.book,
             policy=policy,
             handlers=handlers,
             workspace=settings.config.workspace_dir.resolve(),

@@ -17,6 +17,8 @@ class Verdict:
 
     decision: Decision
     reason: str
+    matched_rule: str
+    """The sources that decided, as `Opinion.source` names them: `autonomy`, or `contract, rule 3`."""
     forbidden: bool = False
     """Whether the tool itself forbids the call; the reason is then a sentence of its own, and no rule can allow it."""
     hint: str = ""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from coilclaw.bridge import Caller, Handlers, Registry, Services, build_registry
-from coilclaw.policy import Autonomy, Policy
+from coilclaw.policy import ApprovalStore, Autonomy, Policy
 from coilclaw.receipts import ReceiptLog
 from coilclaw.runs import MIGRATIONS, RunReport, Runtime
 from coilclaw.sandbox import Deadline, Engine, Limits, Snippet, escapes
@@ -113,8 +113,8 @@ class ProvingGround:
         """A log for a few payloads: short, so that verifying all of it costs little."""
         path = self._folder / f"{secrets.token_hex(8)}.db"
         self._stack.callback(_remove, path)
-        database = self._stack.enter_context(Database(path, MIGRATIONS))
-        return self._stack.enter_context(ReceiptLog(database, self._key))
+        self._database = self._stack.enter_context(Database(path, MIGRATIONS))
+        return self._stack.enter_context(ReceiptLog(self._database, self._key))
 
     def close(self) -> None:
         self._stack.close()
@@ -142,6 +142,8 @@ class ProvingGround:
         credentials: dict[str, Any] = {CREDENTIAL: self.canaries.in_credential}
         return Services(
             log=self._log,
+            database=self._database,
+            approvals=ApprovalStore(self._database, self._log),
             policy=Policy(Autonomy.FULL),
             handlers=self._handlers,
             workspace=self.canaries.folder,
