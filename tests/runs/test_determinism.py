@@ -255,7 +255,7 @@ def stands_still(deadline: Deadline) -> bool:
 
 def test_time_stands_still_while_parallel_calls_wait_for_a_person_here(shelf: Shelf, time_passes: TimePasses) -> None:
     source = "[r.ok for r in [tools.shelf.send.start(line=str(n)) for n in range(2)] for r in [r.result()]]"
-    runtime = Runtime(shelf.asked._around, Caller(waits=lambda: True))
+    runtime = Runtime(shelf.asked._services, Caller(waits=lambda: True))
     ends: list[RunReport] = []
     limits, deadline = Limits(seconds=60), Deadline(60)
     run = threading.Thread(

@@ -24,7 +24,7 @@ from coilclaw.store import Database
 RACER: Final = '''
 import json, os, random, sys
 from pathlib import Path
-from coilclaw.bridge import Bridge, Handlers, RunFacts, Services, build_registry
+from coilclaw.bridge import Bridge, Handlers, RunSpec, Services, build_registry
 from coilclaw.policy import AlreadyDecided, ApprovalStore, Autonomy, NobodyToAsk, Policy
 from coilclaw.receipts import ReceiptLog
 from coilclaw.runs import MIGRATIONS
@@ -65,7 +65,7 @@ with Database(home / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database
             won[each.id] = granted
         except AlreadyDecided:
             pass
-        bridge = Bridge(around, registry, RunFacts(each.run_id, None, Limits(), Deadline(60)))
+        bridge = Bridge(around, RunSpec(run_id=each.run_id, registry=registry, limits=Limits(), deadline=Deadline(60)))
         bridge.issued = each.number - 1
         try:
             bridge.call("shelf.send", b'{"line":"x"}', 1)
@@ -337,7 +337,7 @@ def test_of_many_that_resume_a_run_one_does(world: World, database: Database) ->
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert sorted(ends) == ["completed", "refused", "refused", "refused"]
     assert _done(world) == ["x"]
 

@@ -1,13 +1,11 @@
-"""Views derived from receipts, and the event feed.
-
-Most commands only want the activity of a run; the feed and its events are loaded when they are asked for.
-"""
+"""Views derived from receipts, and the event feed."""
 
 from typing import TYPE_CHECKING
 
-from coilclaw.evidence.activity import activity_of, run_of
+from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
+    from coilclaw.evidence.activity import activity_of, run_of
     from coilclaw.evidence.events import (
         AnyEvent,
         ApprovalAsked,
@@ -37,6 +35,21 @@ if TYPE_CHECKING:
     from coilclaw.evidence.feed import EventFeed
     from coilclaw.evidence.live import OutputBuffer
     from coilclaw.evidence.reader import EventReader
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "activity": "activity_of run_of",
+            "events": (
+                "AnyEvent ApprovalAsked ApprovalDecided CallApproved CallDenied CallEvent CallFailed CallProgress "
+                "CallRequested CallStarted CallSucceeded EstopCleared EstopSet Event OtherReceipt RunDiverged "
+                "RunFinished RunOutput RunResumed RunStarted RunSuspended ToolReloaded WindowClosed WindowOpened"
+            ),
+            "feed": "EventFeed",
+            "live": "OutputBuffer",
+            "reader": "EventReader",
+        },
+    )
 
 __all__ = [
     "AnyEvent",
@@ -69,13 +82,3 @@ __all__ = [
     "activity_of",
     "run_of",
 ]
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from coilclaw.evidence import events, feed, live, reader
-
-    loaded = {**vars(events), **vars(reader), **vars(live), **vars(feed)}
-    globals().update({each: loaded[each] for each in __all__ if each in loaded})
-    return globals()[name]

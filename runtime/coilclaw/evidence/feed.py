@@ -65,6 +65,10 @@ class EventFeed:
         """Up to `limit` events behind a cursor, or from the beginning, as they are on disk."""
         return [event_of(receipt) for receipt in self._log.after(after, limit).receipts]
 
+    def recent(self, limit: int) -> Sequence[Event]:
+        """The last events so far, oldest first. Their receipts are not checked against each other."""
+        return [event_of(receipt) for receipt in self._log.latest(limit)]
+
     def follow(self, after: str | None = None, *, wake: Callable[[], None] | None = None) -> EventReader:
         """Every event behind a cursor, or from the beginning, and then those to come. Output is not among them.
 
@@ -72,7 +76,14 @@ class EventFeed:
         """
         return EventReader(self, after, wake=wake)
 
-    def of_run(self, run_id: str, after: str | None = None, *, past_suspension: bool = False) -> EventReader:
+    def of_run(
+        self,
+        run_id: str,
+        after: str | None = None,
+        *,
+        past_suspension: bool = False,
+        wake: Callable[[], None] | None = None,
+    ) -> EventReader:
         """The events of one run until it ends or is suspended, or only until it ends.
 
         Without a cursor, from its beginning, which has to be looked for: a cursor taken before the run saves that. With
@@ -81,7 +92,7 @@ class EventFeed:
         if after is None:
             end = self.end()  # First: a run that begins meanwhile begins behind this.
             after = self._log.start_of(run_id) or end
-        return EventReader(self, after, run_id=run_id, past_suspension=past_suspension)
+        return EventReader(self, after, run_id=run_id, past_suspension=past_suspension, wake=wake)
 
     def output(self, run_id: str) -> OutputBuffer:
         """A new buffer for what a run prints, to be its `Caller.show` and to be closed when it has ended here.
@@ -160,10 +171,11 @@ class EventFeed:
             while True:
                 self._due.wait(_POLL_SECONDS)
                 self._due.clear()
+                moment = time.monotonic()
                 with self._lock:
                     is_read = any(self._readers.values())
-                    needed = time.monotonic() if is_read else needed
-                    if self._closed or time.monotonic() - needed > _LINGER_SECONDS:
+                    needed = moment if is_read else needed
+                    if self._closed or moment - needed > _LINGER_SECONDS:
                         self._thread = None
                         return
                 if is_read:

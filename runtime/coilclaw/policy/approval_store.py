@@ -206,7 +206,8 @@ class ApprovalStore:
             Row(f"{void} ('pending', 'granted')", (question.run_id, question.number)),
             Row(f"INSERT INTO approvals ({_COLUMNS}) VALUES ({marks})", values),  # noqa: S608
         ]
-        pending = approval.draft("tool.call.pending", "pending", {"reason": question.reason})
+        facts = {"reason": question.reason, "matched_rule": question.matched_rule}
+        pending = approval.draft("tool.call.pending", "pending", facts)
         self._log.append(pending, rows=rows)
         return approval
 
@@ -266,6 +267,7 @@ class ApprovalStore:
         payload: dict[str, str | int] = {
             "decision": "allow-once" if granted else "deny",
             "decided_by": decided_by,
+            "scope": "once",
             "policy_hash": approval.policy_hash,
             "expires_at": approval.expires_at,
         }
@@ -380,6 +382,7 @@ class ApprovalStore:
             "boot": grant.boot,
             "boot_ends": grant.boot_ends,
             "decided_by": granted_by,
+            "scope": "window",
         }
         sql = f"INSERT INTO grants VALUES (?, {LOG_END}, ?, ?)"  # noqa: S608
         self._log.append(

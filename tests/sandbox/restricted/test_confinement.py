@@ -551,12 +551,9 @@ def test_no_new_privs_alone_is_set_and_memory_is_private(children: Children, pre
 @pytest.mark.parametrize("user", USERS)
 def test_a_child_dies_with_its_parent(children: Children, user: int | None) -> None:
     """The child holds the pipe on which its parent would have answered: the answer ends when the child does."""
-    import time
-
-    began = time.monotonic()
     off = frozenset({"descriptors", "seccomp"})
-    assert children.run("while True: pass", in_parent="signal.alarm(1)", off=off, user=user, cpu_seconds=20) == {}
-    assert time.monotonic() - began < 10
+    # A child that lived on would compute for longer than this test may take.
+    assert children.run("while True: pass", in_parent="signal.alarm(1)", off=off, user=user, cpu_seconds=600) == {}
 
 
 def test_a_child_whose_parent_is_gone_does_not_start(children: Children) -> None:

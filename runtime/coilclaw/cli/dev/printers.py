@@ -1,4 +1,4 @@
-"""Telling events as they come, when nobody looks at a live view: lines of text, or lines of JSON."""
+"""Printers of events: lines of text, or lines of JSON, where there is no live view."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import json
 from typing import Protocol, TextIO
 
 from coilclaw.bridge import Registry
-from coilclaw.cli.dev.events import Event
+from coilclaw.cli.dev.events import DevEvent
 from coilclaw.sdk.legible import one_line
 
-__all__ = ["JsonLines", "PlainLines", "Teller"]
+__all__ = ["JsonLines", "PlainLines", "Printer"]
 
 _LONGEST_LINE = 2000
 
 
-class Teller(Protocol):
-    """Whoever shows what happens. Only ever used from one thread."""
+class Printer(Protocol):
+    """Shows events. Used from one thread only."""
 
     def use(self, registry: Registry) -> None:
-        """These are the tools from now on."""
+        """Use these tools from now on."""
 
-    def tell(self, event: Event) -> None: ...
+    def tell(self, event: DevEvent) -> None: ...
 
     def refresh(self) -> None:
-        """Everything that there is to tell for now was told."""
+        """All events so far have been delivered."""
 
     def step_aside(self) -> None:
-        """Leave the terminal to someone else for a while; `refresh` takes it back."""
+        """Give the terminal back for a while; `refresh` takes it again."""
 
 
 class PlainLines:
-    """One line for each event: the time, and what happened. The value and the error of a run are in its line."""
+    """Prints one line for each event: the time and what happened, with the value or the error of a run."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -38,7 +38,7 @@ class PlainLines:
     def use(self, registry: Registry) -> None:
         return
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: DevEvent) -> None:
         self._stream.write(f"{event.when:%H:%M:%S} {one_line(event.words, _LONGEST_LINE)}\n")
         self._stream.flush()
 
@@ -50,8 +50,8 @@ class PlainLines:
 
 
 class JsonLines(PlainLines):
-    """One JSON object for each event, all characters in ASCII."""
+    """Prints one JSON object for each event, in ASCII."""
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: DevEvent) -> None:
         self._stream.write(f"{json.dumps(event.object())}\n")
         self._stream.flush()
