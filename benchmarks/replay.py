@@ -31,11 +31,11 @@ from typing import Any, Final, NamedTuple
 
 from suite.record import machine
 
-from coilclaw.bridge import JOURNAL, Caller, Handlers, Services, build_registry
+from coilclaw.bridge import Caller, Handlers, Services, build_registry
 from coilclaw.config.places import user_cache
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy
-from coilclaw.receipts import MIGRATIONS, ReceiptLog
-from coilclaw.runs import Runtime
+from coilclaw.policy import ApprovalStore, Autonomy, Policy
+from coilclaw.receipts import ReceiptLog
+from coilclaw.runs import MIGRATIONS, Runtime
 from coilclaw.sandbox import Deadline, Limits, RunClock, Snippet
 from coilclaw.sandbox.wasm import WasmEngine
 from coilclaw.sdk import ToolContext, define_tool
@@ -43,17 +43,16 @@ from coilclaw.store import Database
 
 _FOLDER: Final = Path(__file__).resolve().parent
 _KEY: Final = b"k" * 32
-_MIGRATIONS: Final = (*MIGRATIONS, APPROVALS, JOURNAL)
 _BARS: Final = {"replayed_calls_per_second": 10_000, "resume_ms": 250, "decision_p99_ms": 100}
 
 _DECIDER: Final = """
 import sys, time
 from pathlib import Path
-from coilclaw.bridge import JOURNAL
-from coilclaw.policy import APPROVALS, ApprovalStore
-from coilclaw.receipts import MIGRATIONS, ReceiptLog
+from coilclaw.policy import ApprovalStore
+from coilclaw.receipts import ReceiptLog
+from coilclaw.runs import MIGRATIONS
 from coilclaw.store import Database
-with Database(Path(sys.argv[1]), (*MIGRATIONS, APPROVALS, JOURNAL)) as database, ReceiptLog(database, b"k" * 32) as log:
+with Database(Path(sys.argv[1]), MIGRATIONS) as database, ReceiptLog(database, b"k" * 32) as log:
     book = ApprovalStore(database, log)
     print("ready", flush=True)
     for line in sys.stdin:
@@ -89,7 +88,7 @@ class _Moments:
 @contextmanager
 def _parts(folder: Path) -> Iterator[tuple[Services, ApprovalStore]]:
     handlers = Handlers()
-    with Database(folder / "coilclaw.db", _MIGRATIONS) as database, ReceiptLog(database, _KEY) as log:
+    with Database(folder / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database, _KEY) as log:
         book = ApprovalStore(database, log)
         yield (
             Services(

@@ -12,14 +12,20 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 DEEP_IMPORTS = (
+    "coilclaw.net.transport",
     "coilclaw.sandbox.wasm",
     "coilclaw.sandbox.restricted",
+    "coilclaw.sdk.contract",
     "coilclaw.sdk.errors",
+    "coilclaw.sdk.exports",
     "coilclaw.sdk.legible",
+    "coilclaw.sdk.quick_json",
     "coilclaw.sdk.result",
+    "coilclaw.sdk.version",
     "coilclaw.confinement.supervision",
     "coilclaw.confinement.system_calls",
 )
+NOT_EXPORTED = ("TYPE_CHECKING", "annotations", "lazy_exports")
 SOURCES = [ROOT / name for name in ("runtime", "sdk", "workspace_tools", "integrations")]
 
 
@@ -58,6 +64,7 @@ def test_the_namespace_has_no_file_of_its_own() -> None:
     "package",
     [
         "sdk",
+        "net",
         "store",
         "confinement",
         "receipts",
@@ -73,13 +80,33 @@ def test_the_namespace_has_no_file_of_its_own() -> None:
 )
 def test_a_package_exports_exactly_what_it_lists(package: str) -> None:
     module = importlib.import_module(f"coilclaw.{package}")
+    for name in module.__all__:
+        getattr(module, name)  # Those that are imported when they are first used.
     public = {
         name
         for name, value in vars(module).items()
-        if not name.startswith("_") and not isinstance(value, type(ast)) and name != "annotations"
+        if not name.startswith("_") and not isinstance(value, type(ast)) and name not in NOT_EXPORTED
     }
     assert public == set(module.__all__)
     assert len(module.__all__) == len(set(module.__all__))
+
+
+def test_type_checkers_and_the_interpreter_find_an_exported_name_in_the_same_module() -> None:
+    packages = [path for path in modules() if path.name == "__init__.py" and "lazy_exports(" in path.read_text()]
+    assert packages
+    for path in packages:
+        root = next(source for source in SOURCES if source in path.parents)
+        package = ".".join(path.parent.relative_to(root).parts)
+        tree = ast.parse(path.read_text())
+        (branches,) = [node for node in tree.body if isinstance(node, ast.If)]
+        seen = {
+            str(node.module).removeprefix(f"{package}."): sorted(alias.name for alias in node.names)
+            for node in branches.body
+            if isinstance(node, ast.ImportFrom)
+        }
+        (call,) = [node for node in ast.walk(branches) if isinstance(node, ast.Call)]
+        table = {module: sorted(names.split()) for module, names in ast.literal_eval(call.args[1]).items()}
+        assert table == seen, path
 
 
 def test_other_packages_import_public_names_only() -> None:

@@ -9,7 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from coilclaw.receipts import MIGRATIONS, Draft, ReceiptLog, now
+from coilclaw.receipts import Draft, ReceiptLog, now
+from coilclaw.runs import MIGRATIONS
 from coilclaw.store import Database
 from suite.runtime import KEY
 from suite.stopwatch import seconds_of

@@ -10,11 +10,11 @@ import pytest
 from tests.conftest import KEY, World
 from tests.sampling import EVERYTHING
 
-from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
+from coilclaw.bridge import Handlers, Services, build_registry
 from coilclaw.bridge.evidence_budget import EvidenceBudget
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy, Rule
-from coilclaw.receipts import MIGRATIONS, ReceiptLog, digest
-from coilclaw.runs import Runtime
+from coilclaw.policy import ApprovalStore, Autonomy, Policy, Rule
+from coilclaw.receipts import ReceiptLog, digest
+from coilclaw.runs import MIGRATIONS, Runtime
 from coilclaw.sandbox import Deadline, Limits, Snippet
 from coilclaw.sandbox.wasm import WasmEngine
 from coilclaw.sdk import Decision, ToolContext, define_tool
@@ -57,7 +57,7 @@ for n in range({CALLS}):
     codes[code] = codes.get(code, 0) + 1
 codes
 """
-    with Database(tmp_path / "home" / "runs.db", (*MIGRATIONS, APPROVALS, JOURNAL)) as database:  # noqa: SIM117
+    with Database(tmp_path / "home" / "runs.db", MIGRATIONS) as database:  # noqa: SIM117
         with ReceiptLog(database, KEY) as log:
             handlers = Handlers()
             rule = Rule(tool="test.hidden", decision=Decision.DENY, arguments={"text": {"matches": "*"}})
@@ -68,6 +68,7 @@ codes
                 workspace=tmp_path,
                 secret=lambda name: None,
                 database=database,
+                approvals=ApprovalStore(database, log),
                 response_bytes=SIZE + 64,
             )
             limits = Limits(seconds=800, calls=CALLS, kept_bytes=BUDGET)
@@ -182,6 +183,14 @@ def test_room_that_a_call_holds_is_nobody_elses_until_it_is_given_back() -> None
     assert not kept.hold(4000, lambda: True), "there is no time to wait for it"
     kept.release(4000)
     assert kept.hold(4000, lambda: True)
+
+
+def test_the_source_of_a_run_counts(world: World) -> None:
+    world.options["response_bytes"] = 1000
+    source = "tools.test.hidden(text='a').error"
+    assert world.run(source, hidden, kept_bytes=10_000).value is None
+    report = world.run(f"{source}.code #{'x' * 9000}", hidden, kept_bytes=10_000)
+    assert report.value == "evidence_budget", report.error
 
 
 @pytest.mark.parametrize("size", [500, 5000])

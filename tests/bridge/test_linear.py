@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from coilclaw.bridge import build_registry
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.arguments import bind, validate
 from coilclaw.bridge.redaction import Redaction
+from coilclaw.net import GuardedNetwork
 from coilclaw.policy import Rule, classify
 from coilclaw.sdk import Decision, Tool, ToolContext
 from coilclaw.workspace_tools import load_installed
@@ -40,8 +40,7 @@ def _text(unit: str, size: int) -> str:
 def _seconds(job: Callable[[], object]) -> float:
     """Processor time of this thread: what else the machine does is not counted."""
     began = time.thread_time()
-    with suppress(Refusal):
-        job()
+    job()
     return time.thread_time() - began
 
 
@@ -77,15 +76,14 @@ def test_binding_validating_and_judging_a_call_is_linear(tool_id: str, tmp_path:
     if tool_id == "shell.run":
         pytest.skip("its judge has tests of its own")
     tool = TOOLS[tool_id]
-    context = ToolContext(workspace=tmp_path, tool_id=tool.id, hosts=tool.hosts)
+    context = ToolContext(workspace=tmp_path, tool_id=tool.id, hosts=tool.hosts, network=GuardedNetwork)
 
     def admitted(text: str) -> None:
         for sent in _arguments(tool, text):
-            try:
-                input = validate(tool, bind(tool, sent))
-            except Refusal:
-                continue
-            classify(tool, input, context)
+            bound = bind(tool, sent)
+            input = bound if isinstance(bound, Refusal) else validate(tool, bound)
+            if not isinstance(input, Refusal):
+                classify(tool, input, context)
 
     for unit in sample(UNITS, share=8):
         _is_linear(admitted, unit)

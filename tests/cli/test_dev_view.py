@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from rich.text import Text
 from coilclaw.bridge import build_registry
 from coilclaw.cli.dev.events import (
     Called,
-    Event,
+    DevEvent,
     Failed,
     HeldBack,
     Note,
@@ -28,10 +29,12 @@ from coilclaw.cli.dev.events import (
     RunOutput,
     RunStarted,
 )
-from coilclaw.cli.dev.news import CallNews, ToolNews
+from coilclaw.cli.dev.finished_calls import FinishedCalls
+from coilclaw.cli.dev.printers import JsonLines, PlainLines
 from coilclaw.cli.dev.script import Script, Unreadable
-from coilclaw.cli.dev.telling import JsonLines, PlainLines
+from coilclaw.cli.dev.tool_changes import ToolChanges
 from coilclaw.cli.dev.view import Picture, view
+from coilclaw.evidence import EventFeed
 from coilclaw.policy import Autonomy, Policy
 from coilclaw.receipts import Draft, ReceiptLog, now
 from coilclaw.sdk import Diagnostic, Quarantined, Tool, ToolContext, define_tool
@@ -55,7 +58,7 @@ def own(number: int) -> list[Tool]:
 
 def picture(tools: list[Tool], *diagnostics: Diagnostic, held: tuple[Quarantined, ...] = ()) -> Picture:
     registry = build_registry([(tools, diagnostics)], quarantined=held)
-    made = Picture(workspace=WORKSPACE, policy=Policy(Autonomy.SUPERVISED), news=ToolNews(WORKSPACE, registry))
+    made = Picture(workspace=WORKSPACE, policy=Policy(Autonomy.SUPERVISED), changes=ToolChanges(WORKSPACE, registry))
     made.use(registry)
     return made
 
@@ -67,7 +70,7 @@ def drawn(made: Picture, width: int, height: int) -> list[str]:
     return ["".join(segment.text for segment in line) for line in shown]
 
 
-def events(text: str) -> list[Event]:
+def events(text: str) -> list[DevEvent]:
     error = {"type": text, "message": text, "line": 1, "excerpt": text, "traceback": text, "hint": text}
     item = {"tool_id": text, "status": "denied", "approval": text, "when": text, "receipt_ref": text}
     return [
@@ -154,7 +157,7 @@ def test_nothing_that_is_shown_can_control_the_terminal() -> None:
 
 
 @pytest.mark.parametrize("event", events(BAD), ids=lambda event: event.kind)
-def test_every_event_is_one_harmless_line(event: Event) -> None:
+def test_every_event_is_one_harmless_line(event: DevEvent) -> None:
     for teller in (PlainLines, JsonLines):
         stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="backslashreplace", newline="")
         teller(stream).tell(event)
@@ -193,36 +196,49 @@ def call(number: int, kind: str, **payload: str) -> Draft:
     return Draft(kind, "allowed", now(), "run-1", None, f"call-{number}", "notes.say", None, None, None, None, payload)
 
 
-def test_calls_are_told_once_when_they_end(log: ReceiptLog) -> None:
+@pytest.fixture
+def calls(log: ReceiptLog) -> Iterator[FinishedCalls]:
+    with EventFeed(log) as feed:
+        yield FinishedCalls(feed)
+
+
+def test_calls_are_shown_once_when_they_end(log: ReceiptLog, calls: FinishedCalls) -> None:
     log.append(call(1, "tool.call.started"), call(1, "tool.call.succeeded"), call(2, "tool.call.started"))
-    news = CallNews(log)
-    assert [event.object()["status"] for event in news.recent()] == ["succeeded"]
-    assert list(news.new()) == []
+    assert [event.object()["status"] for event in calls.recent()] == ["succeeded"]
+    assert list(calls.new()) == []
     log.append(call(2, "tool.call.failed", code="timeout", message="too slow"))
-    (told,) = news.new()
-    assert isinstance(told, Called)
-    assert (told.status, told.code, told.message) == ("failed", "timeout", "too slow")
-    assert told.milliseconds is not None  # Its start was seen in the look before.
-    assert list(news.new()) == []
+    (shown,) = calls.new()
+    assert isinstance(shown, Called)
+    assert (shown.status, shown.code, shown.message) == ("failed", "timeout", "too slow")
+    assert shown.milliseconds is not None  # Its start was seen in the look before.
+    assert list(calls.new()) == []
 
 
-def test_more_receipts_than_anyone_reads_are_counted(log: ReceiptLog) -> None:
-    news = CallNews(log)
-    assert list(news.recent()) == []
-    log.append(*(call(number, "tool.call.succeeded") for number in range(2500)))
-    told = news.new()
-    assert isinstance(told[0], Problem)
-    assert told[0].message.startswith("500 receipts")
-    assert len(told) == 2001
+@pytest.mark.parametrize("decided", [{}, {"approval": "approval-1", "decision": "deny", "decided_by": "ada"}])
+def test_a_call_that_was_denied_has_ended_whoever_denied_it(
+    log: ReceiptLog, calls: FinishedCalls, decided: dict[str, str]
+) -> None:
+    calls.recent()
+    log.append(call(1, "tool.call.denied", code="approval_denied", message="ada said no", **decided))
+    (shown,) = calls.new()
+    assert isinstance(shown, Called)
+    assert (shown.status, shown.code, shown.message) == ("denied", "approval_denied", "ada said no")
 
 
-def test_receipts_that_cannot_be_read_are_a_problem_told_once(log: ReceiptLog) -> None:
+def test_no_call_is_left_out_however_many_there_are(log: ReceiptLog, calls: FinishedCalls) -> None:
+    assert list(calls.recent()) == []
+    log.append(*(call(number, kind) for number in range(2500) for kind in ("tool.call.started", "tool.call.succeeded")))
+    shown = list(calls.all_new())
+    assert len(shown) == 2500
+    assert len({event.object()["receipt"] for event in shown}) == 2500
+
+
+def test_receipts_that_cannot_be_read_are_a_problem_shown_once(log: ReceiptLog, calls: FinishedCalls) -> None:
     log.append(call(1, "tool.call.started"), call(1, "tool.call.succeeded"))
-    news = CallNews(log)
-    news.recent()
+    calls.recent()
     log.append(call(2, "tool.call.started")._replace(timestamp="yesterday"))
-    assert [event.kind for event in news.new()] == ["problem"]
-    assert list(news.new()) == []
+    assert [event.kind for event in calls.new()] == ["problem"]
+    assert list(calls.new()) == []
 
 
 # The script ----------------------------------------------------------------------------------------------

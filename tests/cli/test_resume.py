@@ -380,16 +380,15 @@ def test_the_restricted_engine_waits_and_is_resumed_on_the_same_engine(ready: Co
 
 def test_a_decision_reaches_a_waiting_process_soon(ready: Command) -> None:
     """The benchmarks measure how soon; here it is soon enough to be seen, on a machine however busy."""
-    from coilclaw.bridge import JOURNAL
-    from coilclaw.policy import APPROVALS, ApprovalStore
-    from coilclaw.receipts import MIGRATIONS, ReceiptLog, found_log
+    from coilclaw.policy import ApprovalStore
+    from coilclaw.receipts import ReceiptLog, found_log
+    from coilclaw.runs import MIGRATIONS
     from coilclaw.store import Database
-    from coilclaw.trust import MIGRATIONS as TRUST
 
     source = "[tools.ledger.add(line=str(n)).unwrap() for n in range(5)]"
     with (
         staying(ready, "run", "x.py", "--wait", source=source) as process,
-        Database(ready.home / "coilclaw.db", (*MIGRATIONS, *TRUST, APPROVALS, JOURNAL)) as database,
+        Database(ready.home / "coilclaw.db", MIGRATIONS) as database,
         ReceiptLog(database, found_log(database, ready.home / "keys/receipts.key")) as log,
     ):
         book = ApprovalStore(database, log)

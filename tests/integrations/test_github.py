@@ -13,6 +13,7 @@ from tests.conftest import World
 from tests.integrations.conftest import Answer, Loopback, Seen, answer_json, serving
 
 from coilclaw.integrations.github import create_issue, list_issues, list_pulls, list_releases
+from coilclaw.net import GuardedNetwork
 from coilclaw.policy import Autonomy
 from coilclaw.sdk import Risk, Tool, ToolContext, ToolFailure
 
@@ -33,7 +34,9 @@ ISSUE = {
 
 def called(tool: Tool, server: Loopback, workspace: Path, token: str | None = None, **arguments: Any) -> Any:
     secrets = {"GITHUB_TOKEN": token} if token else {}
-    ctx = ToolContext(workspace=workspace, hosts=tool.hosts, secrets=secrets, settings={"url": server.url})
+    ctx = ToolContext(
+        workspace=workspace, hosts=tool.hosts, secrets=secrets, settings={"url": server.url}, network=GuardedNetwork
+    )
 
     async def run() -> Any:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.integrations.conftest import Answer, Loopback, serving
 
 from coilclaw.integrations.http import PostInput, get, post
 from coilclaw.integrations.http.answers import Page
+from coilclaw.net import GuardedNetwork
 from coilclaw.policy import Autonomy, classify
 from coilclaw.sdk import Bounds, Forbid, Risk, ToolContext, ToolFailure
 
@@ -31,7 +33,8 @@ def here(host: str, port: int) -> Sequence[str]:
 
 def context(tmp_path: Path, *, domains: tuple[str, ...] = (), private: tuple[str, ...] = ("127.0.0.1",)) -> ToolContext:
     bounds = Bounds(http_domains=domains, http_private=private)
-    return ToolContext(workspace=tmp_path, hosts=get.hosts, bounds=bounds, resolve=here)
+    network = partial(GuardedNetwork, resolve=here)
+    return ToolContext(workspace=tmp_path, hosts=get.hosts, bounds=bounds, network=network)
 
 
 def fetched(ctx: ToolContext, url: str, **arguments: Any) -> Page:

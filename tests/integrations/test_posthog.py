@@ -14,6 +14,7 @@ from tests.integrations.conftest import Answer, Loopback, answer_json
 from coilclaw.integrations import posthog
 from coilclaw.integrations.posthog import create_threshold_job, get_visitors
 from coilclaw.integrations.posthog.schedule import interval_of
+from coilclaw.net import GuardedNetwork
 from coilclaw.policy import Autonomy
 from coilclaw.sdk import Decision, Risk, Tool, ToolContext, ToolFailure
 
@@ -25,7 +26,13 @@ JOB = {"website": "example.com", "threshold": 100.0, "cron": "0 9 * * *"}
 
 def called(tool: Tool, server: Loopback, workspace: Path, **arguments: Any) -> Any:
     secrets = {"POSTHOG_API_KEY": "phx_k3y"}
-    ctx = ToolContext(workspace=workspace, hosts=tool.hosts, secrets=secrets, settings={"url": server.url + "/"})
+    ctx = ToolContext(
+        workspace=workspace,
+        hosts=tool.hosts,
+        secrets=secrets,
+        settings={"url": server.url + "/"},
+        network=GuardedNetwork,
+    )
 
     async def run() -> Any:
         try:

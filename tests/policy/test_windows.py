@@ -324,8 +324,9 @@ def test_a_yes_beside_a_no_is_not_proven(book: ApprovalStore, database: Database
 
 
 OLD_APPROVALS = Migration(
-    name="approvals",
-    sql="""
+    4,
+    "approvals",
+    """
     CREATE TABLE approvals (
         id TEXT PRIMARY KEY,
         run_id TEXT NOT NULL,
@@ -371,7 +372,7 @@ def upgraded(tmp_path: Path) -> Iterator[ApprovalStore]:
                 f"INSERT INTO approvals VALUES ({', '.join('?' * 17)})", (*asked, status, 1, 2**40, *decided)
             )
         connection.execute("INSERT INTO grants VALUES ('grant-1', 't.*', '{}', 5, ?, 'root')", (2**40,))
-    with Database(tmp_path / "x.db", (*MIGRATIONS, APPROVALS)) as database, ReceiptLog(database, b"k" * 32) as log:
+    with Database(tmp_path / "x.db", (*MIGRATIONS, *APPROVALS)) as database, ReceiptLog(database, b"k" * 32) as log:
         yield ApprovalStore(database, log)
 
 

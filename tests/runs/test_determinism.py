@@ -24,10 +24,10 @@ from tests.conftest import KEY, TimePasses, cache_folder
 from tests.runs.generated_snippets import snippet
 from tests.sampling import sample
 
-from coilclaw.bridge import JOURNAL, Caller, Handlers, Services, build_registry
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy, Rule
-from coilclaw.receipts import MIGRATIONS, ReceiptLog
-from coilclaw.runs import RunReport, Runtime
+from coilclaw.bridge import Caller, Handlers, Services, build_registry
+from coilclaw.policy import ApprovalStore, Autonomy, Policy, Rule
+from coilclaw.receipts import ReceiptLog
+from coilclaw.runs import MIGRATIONS, RunReport, Runtime
 from coilclaw.sandbox import Deadline, Limits, Snippet
 from coilclaw.sandbox.wasm import WasmEngine
 from coilclaw.sdk import Decision, ToolContext, ToolFailure, define_tool
@@ -100,7 +100,7 @@ class Shelf:
     engine: WasmEngine
 
     def __post_init__(self) -> None:
-        self.database = Database(self.home / "coilclaw.db", (*MIGRATIONS, APPROVALS, JOURNAL))
+        self.database = Database(self.home / "coilclaw.db", MIGRATIONS)
         self.log = ReceiptLog(self.database, KEY)
         self.book = ApprovalStore(self.database, self.log)
         self.handlers = Handlers()
@@ -255,7 +255,7 @@ def stands_still(deadline: Deadline) -> bool:
 
 def test_time_stands_still_while_parallel_calls_wait_for_a_person_here(shelf: Shelf, time_passes: TimePasses) -> None:
     source = "[r.ok for r in [tools.shelf.send.start(line=str(n)) for n in range(2)] for r in [r.result()]]"
-    runtime = Runtime(shelf.asked._around, Caller(waits=lambda: True))
+    runtime = Runtime(shelf.asked._services, Caller(waits=lambda: True))
     ends: list[RunReport] = []
     limits, deadline = Limits(seconds=60), Deadline(60)
     run = threading.Thread(

@@ -32,10 +32,10 @@ LIVES: Final = '''
 import json, os, signal, sys
 from pathlib import Path
 import apsw
-from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, NobodyToAsk, Policy, Rule
-from coilclaw.receipts import MIGRATIONS, ReceiptLog
-from coilclaw.runs import Runtime
+from coilclaw.bridge import Handlers, Services, build_registry
+from coilclaw.policy import ApprovalStore, Autonomy, NobodyToAsk, Policy, Rule
+from coilclaw.receipts import ReceiptLog
+from coilclaw.runs import MIGRATIONS, Runtime
 from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sandbox.wasm import WasmEngine
 from coilclaw.sdk import Decision, ToolContext, ToolFailure, define_tool
@@ -118,10 +118,9 @@ class MortalFile(apsw.VFSFile):
 def life(home, source, die_at, unknown):
     workspace = home / "workspace"
     workspace.mkdir(exist_ok=True)
-    migrations = (*MIGRATIONS, APPROVALS, JOURNAL)
-    Database(home / "coilclaw.db", migrations).close()
+    Database(home / "coilclaw.db", MIGRATIONS).close()
     vfs = Mortal(die_at)
-    with Database(home / "coilclaw.db", migrations) as database, ReceiptLog(database, b"k" * 32) as log:
+    with Database(home / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database, b"k" * 32) as log:
         book, engine = ApprovalStore(database, log), WasmEngine(Path(sys.argv[1]))
         around = Services(
             log=log, policy=Policy(Autonomy.FULL, [Rule(tool="shelf.send", decision=Decision.ASK)]),

@@ -24,10 +24,10 @@ import pytest
 from tests.conftest import KEY, cache_folder
 from tests.sampling import sample
 
-from coilclaw.bridge import JOURNAL, Handlers, Services, build_registry
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy, Rule
-from coilclaw.receipts import MIGRATIONS, ReceiptLog, digest
-from coilclaw.runs import RunReport, Runtime
+from coilclaw.bridge import Handlers, Services, build_registry
+from coilclaw.policy import ApprovalStore, Autonomy, Policy, Rule
+from coilclaw.receipts import ReceiptLog, digest
+from coilclaw.runs import MIGRATIONS, RunReport, Runtime
 from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sandbox.wasm import WasmEngine
 from coilclaw.sdk import Decision, EvidenceUnavailable, OperatorError, Tool, ToolContext, ToolFailure, define_tool
@@ -94,8 +94,7 @@ class Shelf:
         return Shelf(home, self.engine, run_id=self.run_id, workspace=self.workspace)
 
     def do(self, work: Callable[[Runtime, ApprovalStore, Any], RunReport]) -> RunReport:
-        migrations = (*MIGRATIONS, APPROVALS, JOURNAL)
-        with Database(self.home / "coilclaw.db", migrations) as database, ReceiptLog(database, KEY) as log:
+        with Database(self.home / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database, KEY) as log:
             handlers = Handlers()
             book = ApprovalStore(database, log)
             around = Services(

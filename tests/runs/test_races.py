@@ -15,10 +15,9 @@ import pytest
 from tests.conftest import KEY, World
 from tests.sampling import EVERYTHING
 
-from coilclaw.bridge import JOURNAL
-from coilclaw.policy import APPROVALS, ApprovalStore, Autonomy, Policy, Question
-from coilclaw.receipts import MIGRATIONS, Draft, ReceiptLog, digest, now
-from coilclaw.runs import NotResumable
+from coilclaw.policy import ApprovalStore, Autonomy, Policy, Question
+from coilclaw.receipts import Draft, ReceiptLog, digest, now
+from coilclaw.runs import MIGRATIONS, NotResumable
 from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sdk import Risk, ToolContext, define_tool
 from coilclaw.store import Database
@@ -26,9 +25,10 @@ from coilclaw.store import Database
 RACER: Final = '''
 import json, os, random, sys
 from pathlib import Path
-from coilclaw.bridge import JOURNAL, Bridge, Handlers, RunFacts, Services, build_registry
-from coilclaw.policy import APPROVALS, AlreadyDecided, ApprovalStore, Autonomy, NobodyToAsk, Policy
-from coilclaw.receipts import MIGRATIONS, ReceiptLog
+from coilclaw.bridge import Bridge, Handlers, RunSpec, Services, build_registry
+from coilclaw.policy import AlreadyDecided, ApprovalStore, Autonomy, NobodyToAsk, Policy
+from coilclaw.receipts import ReceiptLog
+from coilclaw.runs import MIGRATIONS
 from coilclaw.sandbox import Deadline, Limits, RunEnded
 from coilclaw.sdk import ToolContext, define_tool
 from coilclaw.store import Database
@@ -47,7 +47,7 @@ def send(ctx: ToolContext, line: str) -> int:
 if name == "version":
     print(build_registry([([send], ())]).tools["shelf.send"].version)
     sys.exit()
-with Database(home / "coilclaw.db", (*MIGRATIONS, APPROVALS, JOURNAL)) as database, ReceiptLog(database, b"k" * 32) as log:
+with Database(home / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database, b"k" * 32) as log:
     book = ApprovalStore(database, log)
     around = Services(
         log=log, policy=Policy(Autonomy.SUPERVISED), handlers=Handlers(), workspace=home,
@@ -66,7 +66,7 @@ with Database(home / "coilclaw.db", (*MIGRATIONS, APPROVALS, JOURNAL)) as databa
             won[each.id] = granted
         except AlreadyDecided:
             pass
-        bridge = Bridge(around, registry, RunFacts(each.run_id, None, Limits(), Deadline(60)))
+        bridge = Bridge(around, RunSpec(run_id=each.run_id, registry=registry, limits=Limits(), deadline=Deadline(60)))
         bridge.issued = each.number - 1
         try:
             bridge.call("shelf.send", b'{"line":"x"}', 1)
@@ -83,7 +83,7 @@ def race(home: Path, processes: int, decisions: int) -> None:
     version = subprocess.run([*command, "version"], capture_output=True, text=True, check=True).stdout.strip()
     arguments = '{"line":"x"}'
     with (
-        Database(home / "coilclaw.db", (*MIGRATIONS, APPROVALS, JOURNAL)) as database,
+        Database(home / "coilclaw.db", MIGRATIONS) as database,
         ReceiptLog(database, KEY) as log,
     ):
         book = ApprovalStore(database, log)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from coilclaw.net import GuardedNetwork
 from coilclaw.sdk import ToolContext, ToolFailure
 
 
@@ -39,13 +40,13 @@ def server() -> Iterator[str]:
 
 
 def test_declared_host_is_reached(server: str, tmp_path: Path) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=(server.removeprefix("http://"),))
+    context = ToolContext(workspace=tmp_path, hosts=(server.removeprefix("http://"),), network=GuardedNetwork)
     assert context.http_sync.get(f"{server}/page").text == "hello"
     context.close()
 
 
 def test_undeclared_host_is_refused(server: str, tmp_path: Path) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=("example.org",))
+    context = ToolContext(workspace=tmp_path, hosts=("example.org",), network=GuardedNetwork)
 
     async def fetch() -> None:
         try:
@@ -59,7 +60,7 @@ def test_undeclared_host_is_refused(server: str, tmp_path: Path) -> None:
 
 
 def test_redirect_to_an_undeclared_host_is_refused(server: str, tmp_path: Path) -> None:
-    context = ToolContext(workspace=tmp_path, hosts=(server.removeprefix("http://"),))
+    context = ToolContext(workspace=tmp_path, hosts=(server.removeprefix("http://"),), network=GuardedNetwork)
     with pytest.raises(ToolFailure, match="localhost"):
         context.http_sync.get(f"{server}/away", follow_redirects=True)
     context.close()

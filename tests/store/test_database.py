@@ -10,8 +10,8 @@ import pytest
 
 from coilclaw.store import Database, Migration, StoreError, StoreUnwritable
 
-FIRST = Migration(name="first", sql="CREATE TABLE a (x)")
-SECOND = Migration(name="second", sql="CREATE TABLE b (x); CREATE TABLE c (x)")
+FIRST = Migration(1, "first", "CREATE TABLE a (x)")
+SECOND = Migration(2, "second", "CREATE TABLE b (x); CREATE TABLE c (x)")
 
 
 def tables(database: Database) -> set[str]:
@@ -23,7 +23,7 @@ def test_migrations_are_applied_once_whatever_their_order(tmp_path: Path) -> Non
         assert {"b", "c"} <= tables(database)
     with Database(tmp_path / "x.db", [FIRST, SECOND]) as database:
         assert {"a", "b", "c"} <= tables(database)
-        assert database.read("SELECT name FROM migrations ORDER BY name") == [("first",), ("second",)]
+        assert database.read("SELECT name FROM schema_version ORDER BY name") == [("first",), ("second",)]
 
 
 @pytest.mark.parametrize("writable", [True, False])
@@ -38,13 +38,13 @@ def test_a_database_of_a_newer_version_is_not_opened(tmp_path: Path, writable: b
 
 def test_a_database_of_an_older_version_is_not_one_of_a_newer(tmp_path: Path) -> None:
     Database(tmp_path / "x.db", [FIRST]).close()
-    third = Migration(name="third", sql="DROP TABLE a; CREATE TABLE e (x)", replaces=("first",))
+    third = Migration(3, "third", "DROP TABLE a; CREATE TABLE e (x)", replaces=("first",))
     with Database(tmp_path / "x.db", [third]) as database:
         assert "e" in tables(database)
 
 
 def test_a_failing_migration_leaves_nothing_behind(tmp_path: Path) -> None:
-    broken = Migration(name="broken", sql="CREATE TABLE d (x); CREATE TABLE d (x)")
+    broken = Migration(2, "broken", "CREATE TABLE d (x); CREATE TABLE d (x)")
     with pytest.raises(StoreError):
         Database(tmp_path / "x.db", [FIRST, broken])
     with Database(tmp_path / "x.db", [FIRST]) as database:

@@ -49,7 +49,7 @@ def test_the_tests_it_writes_pass_at_once_under_a_strict_pytest(tmp_path: Path) 
     code = (
         "import pytest, sys\n"
         "code = pytest.main(['-q', '-W', 'error', '-p', 'no:cacheprovider', 'tools'])\n"
-        "runtime = sorted(each for each in sys.modules if each.startswith('coilclaw.') and not each.startswith('coilclaw.sdk'))\n"
+        "runtime = sorted(each for each in sys.modules if each.startswith('coilclaw.') and not each.startswith(('coilclaw.sdk', 'coilclaw.net')))\n"
         "sys.exit(str(runtime) if runtime else int(code))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)

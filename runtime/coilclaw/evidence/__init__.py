@@ -1,5 +1,84 @@
-"""Views derived from receipts."""
+"""Views derived from receipts, and the event feed."""
 
-from coilclaw.evidence.activity import activity_of, run_of
+from typing import TYPE_CHECKING
 
-__all__ = ["activity_of", "run_of"]
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.evidence.activity import activity_of, run_of
+    from coilclaw.evidence.events import (
+        AnyEvent,
+        ApprovalAsked,
+        ApprovalDecided,
+        CallApproved,
+        CallDenied,
+        CallEvent,
+        CallFailed,
+        CallProgress,
+        CallRequested,
+        CallStarted,
+        CallSucceeded,
+        EstopCleared,
+        EstopSet,
+        Event,
+        OtherReceipt,
+        RunDiverged,
+        RunFinished,
+        RunOutput,
+        RunResumed,
+        RunStarted,
+        RunSuspended,
+        ToolReloaded,
+        WindowClosed,
+        WindowOpened,
+    )
+    from coilclaw.evidence.feed import EventFeed
+    from coilclaw.evidence.live import OutputBuffer
+    from coilclaw.evidence.reader import EventReader
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "activity": "activity_of run_of",
+            "events": (
+                "AnyEvent ApprovalAsked ApprovalDecided CallApproved CallDenied CallEvent CallFailed CallProgress "
+                "CallRequested CallStarted CallSucceeded EstopCleared EstopSet Event OtherReceipt RunDiverged "
+                "RunFinished RunOutput RunResumed RunStarted RunSuspended ToolReloaded WindowClosed WindowOpened"
+            ),
+            "feed": "EventFeed",
+            "live": "OutputBuffer",
+            "reader": "EventReader",
+        },
+    )
+
+__all__ = [
+    "AnyEvent",
+    "ApprovalAsked",
+    "ApprovalDecided",
+    "CallApproved",
+    "CallDenied",
+    "CallEvent",
+    "CallFailed",
+    "CallProgress",
+    "CallRequested",
+    "CallStarted",
+    "CallSucceeded",
+    "EstopCleared",
+    "EstopSet",
+    "Event",
+    "EventFeed",
+    "EventReader",
+    "OtherReceipt",
+    "OutputBuffer",
+    "RunDiverged",
+    "RunFinished",
+    "RunOutput",
+    "RunResumed",
+    "RunStarted",
+    "RunSuspended",
+    "ToolReloaded",
+    "WindowClosed",
+    "WindowOpened",
+    "activity_of",
+    "run_of",
+]

@@ -22,20 +22,21 @@ from typing import Any, Final, Literal
 from coilclaw.policy.approver import Question
 from coilclaw.policy.decisions import CallOfTool, Decisions, Standpoint, Window, boot_seconds
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
-from coilclaw.receipts import Conflict, Draft, ReceiptLog, Row, contents_json, now
-from coilclaw.store import Database, Migration
+from coilclaw.receipts import LOG_END, Conflict, Draft, ReceiptLog, Row, contents_json, now
+from coilclaw.store import KEYED, Database, Migration
 from coilclaw.trust import this_boot
 
-__all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "Approval", "ApprovalStore", "denial", "runs_facts"]
+__all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "Approval", "ApprovalStore", "denial", "runs_facts", "shown_hashes"]
 
 _logger = logging.getLogger(__name__)
 
-APPROVALS: Final = Migration(
-    name="approvals-with-evidence",
+_WITH_EVIDENCE: Final = Migration(
+    4,
+    "approvals-with-evidence",
     replaces=("approvals",),
     # Also for a database that has the first form of these tables. What was open there stays open, but for windows; a
     # yes that was not used is asked for again, because its receipt does not say what it was given to; a no stays.
-    sql="""
+    up=f"""
     CREATE TABLE IF NOT EXISTS approvals (
         id TEXT PRIMARY KEY,
         run_id TEXT NOT NULL,
@@ -67,16 +68,18 @@ APPROVALS: Final = Migration(
         opened_after INTEGER NOT NULL,
         uses_left INTEGER NOT NULL,
         expires_at INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    """,
+    ) {KEYED};
+    """,  # noqa: S608
 )
+APPROVALS: Final = (_WITH_EVIDENCE,)
 """What a window lets through is in the receipt of its opening; the table only says where to look, and counts."""
 
 _COLUMNS: Final = (
     "id, run_id, number, call_id, conversation_id, tool, tool_version, args_hash, policy_hash, risk, reason, line, "
     "status, created_at, expires_at, decided_by, decided_at, decided_after, note, runs_hash"
 )
-_LAST_RECEIPT: Final = "(SELECT coalesce(max(seq), 0) FROM receipts)"
+_MOST_REMEMBERED: Final = 64
+"""Runs whose decisions a process need not read again from their beginning."""
 _LASTS_SECONDS: Final = 7 * 24 * 3600
 LONGEST_WINDOW_SECONDS: Final = 15 * 60
 
@@ -169,7 +172,8 @@ class ApprovalStore:
         self._database = database
         self._log = log
         self._lock = threading.Lock()
-        self._decisions: Decisions | None = None
+        self._decisions: dict[str | None, Decisions] = {}
+        """What was read of the log, by the run that it is about; None: of all runs, for windows."""
 
     # Asking ------------------------------------------------------------------------------------------------
 
@@ -202,7 +206,8 @@ class ApprovalStore:
             Row(f"{void} ('pending', 'granted')", (question.run_id, question.number)),
             Row(f"INSERT INTO approvals ({_COLUMNS}) VALUES ({marks})", values),  # noqa: S608
         ]
-        pending = approval.draft("tool.call.pending", "pending", {"reason": question.reason})
+        facts = {"reason": question.reason, "matched_rule": question.matched_rule}
+        pending = approval.draft("tool.call.pending", "pending", facts)
         self._log.append(pending, rows=rows)
         return approval
 
@@ -254,7 +259,7 @@ class ApprovalStore:
         moment = _seconds()
         row = Row(
             "UPDATE approvals SET status = ?, decided_by = ?, decided_at = ?, note = ?, "  # noqa: S608
-            f"decided_after = {_LAST_RECEIPT} "
+            f"decided_after = {LOG_END} "
             "WHERE id = ? AND status = 'pending' AND expires_at > ?",
             (status, decided_by, moment, note, approval_id, moment),
             claims=True,
@@ -262,6 +267,7 @@ class ApprovalStore:
         payload: dict[str, str | int] = {
             "decision": "allow-once" if granted else "deny",
             "decided_by": decided_by,
+            "scope": "once",
             "policy_hash": approval.policy_hash,
             "expires_at": approval.expires_at,
         }
@@ -285,18 +291,21 @@ class ApprovalStore:
         # From the first decision about its run on, so that the others need no second look.
         sql = "SELECT min(decided_after) FROM approvals WHERE run_id = ? AND status IN ('granted', 'denied')"
         ((first,),) = self._database.read(sql, (approval.run_id,))
-        said = self._said_since(approval.decided_after if first is None else min(approval.decided_after, first))
+        after = approval.decided_after if first is None else min(approval.decided_after, first)
+        said = self._said_since(after, approval.run_id)
         has = said.has_granted if approval.status == "granted" else said.has_denied
         return has(approval.id, approval.standpoint)
 
-    def _said_since(self, after: int) -> Decisions:
-        """What receipts say about decisions made behind this place. Each is read once by a process."""
+    def _said_since(self, after: int, run_id: str | None = None) -> Decisions:
+        """What receipts say about decisions made behind this place, of one run or of all. Each is read once."""
         with self._lock:
-            if self._decisions is None or after < self._decisions.after:
-                self._decisions = Decisions(self._log, after)
-            said, self._decisions = self._decisions, None
+            said = self._decisions.pop(run_id, None)
+            if said is None or after < said.after:
+                said = Decisions(self._log, after, run_id)
             said.read_on()
-            self._decisions = said
+            while len(self._decisions) >= _MOST_REMEMBERED:
+                del self._decisions[next(iter(self._decisions))]
+            self._decisions[run_id] = said
             return said
 
     def consume(self, approval: Approval) -> Row:
@@ -373,8 +382,9 @@ class ApprovalStore:
             "boot": grant.boot,
             "boot_ends": grant.boot_ends,
             "decided_by": granted_by,
+            "scope": "window",
         }
-        sql = f"INSERT INTO grants VALUES (?, {_LAST_RECEIPT}, ?, ?)"  # noqa: S608
+        sql = f"INSERT INTO grants VALUES (?, {LOG_END}, ?, ?)"  # noqa: S608
         self._log.append(
             _window_draft("approval.window.opened", grant, payload),
             rows=[Row(sql, (grant.id, uses, grant.expires_at))],
@@ -433,6 +443,12 @@ class ApprovalStore:
 def denial(decided_by: str, note: str | None) -> str:
     """What a snippet hears of a no."""
     return f"{decided_by} said no: {note}" if note else f"{decided_by} said no"
+
+
+def shown_hashes(database: Database, run_id: str) -> list[str]:
+    """The hashes of what people were shown that calls of a run would execute."""
+    sql = "SELECT runs_hash FROM approvals WHERE run_id = ? AND runs_hash IS NOT NULL"
+    return [each for (each,) in database.read(sql, (run_id,))]
 
 
 def runs_facts(runs_hash: str | None) -> dict[str, str]:

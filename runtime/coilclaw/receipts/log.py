@@ -7,24 +7,33 @@ append returns, or with `flush()`. Callers that wait at the same time share one 
 
 from __future__ import annotations
 
-import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, NamedTuple
 
-from coilclaw.receipts.canonical import digest
-from coilclaw.receipts.chain import GENESIS, Draft, Link, link
+from coilclaw.receipts.chain import Draft, Link, link
+from coilclaw.receipts.contents import keep_contents, read_content
+from coilclaw.receipts.cursor import Page, end_cursor, read_page, start_cursor
 from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, NoSuchReceipt
+from coilclaw.receipts.founding import begin_log
+from coilclaw.receipts.head import Head, checked_head, demanded_head, move_head, stored_heads
+from coilclaw.receipts.marks import MarkWriter, numbers_of
+from coilclaw.receipts.receipt_table import (
+    all_receipts,
+    insert_receipts,
+    last_receipt,
+    last_receipts,
+    receipts_at,
+)
 from coilclaw.receipts.record import export_line, receipt_of
-from coilclaw.receipts.seal import seal
 from coilclaw.receipts.tail import Tail
-from coilclaw.receipts.verification import HEAD, Head, Verification, checked_head, verify_database
+from coilclaw.receipts.verification import Verification, verify_database
 from coilclaw.sdk import Receipt
-from coilclaw.store import Database, Migration, StoreUnwritable
+from coilclaw.store import Database, StoreUnwritable
 
-__all__ = ["MIGRATIONS", "RELAXED_SECONDS", "ReceiptLog", "Row"]
+__all__ = ["RELAXED_SECONDS", "ReceiptLog", "Row"]
 
 RELAXED_SECONDS: Final = 0.02
 
@@ -42,29 +51,6 @@ class Row(NamedTuple):
     statement: str
     values: Sequence[str | int | bytes | None]
     claims: bool = False
-
-
-MIGRATIONS: Final = (
-    Migration(
-        name="receipts-log",
-        sql="""
-        CREATE TABLE receipts (
-            seq INTEGER PRIMARY KEY,
-            run_id TEXT,
-            body BLOB NOT NULL,
-            receipt_hash TEXT NOT NULL
-        );
-        CREATE TABLE receipt_head (
-            one INTEGER PRIMARY KEY CHECK (one = 1),
-            log_id TEXT NOT NULL,
-            seq INTEGER NOT NULL,
-            receipt_hash TEXT NOT NULL,
-            seal TEXT NOT NULL
-        );
-        CREATE TABLE contents (hash TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
-        """,
-    ),
-)
 
 
 class _Entry:
@@ -89,6 +75,7 @@ class ReceiptLog:
     def __init__(self, database: Database, key: bytes) -> None:
         self._database = database
         self._key = key
+        self._marks = MarkWriter(key)
         self._queue: list[_Entry] = []
         self._lock = threading.Lock()
         self._leading = False
@@ -100,6 +87,7 @@ class ReceiptLog:
         self._failure: str | None = None
         self._closed = False
         self._log_id = ""
+        self._listeners: tuple[Callable[[], None], ...] = ()
 
     def append(
         self, *drafts: Draft, contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
@@ -204,7 +192,8 @@ class ReceiptLog:
     def _write(self, batch: Sequence[_Entry]) -> None:
         try:
             with self._database.transaction() as connection:
-                log_id, seq, head = self._head(connection)
+                before = self._head(connection)
+                log_id, seq, head = before
                 rows: list[Link] = []
                 contents: list[tuple[str, bytes]] = []
                 for entry in batch:
@@ -220,38 +209,36 @@ class ReceiptLog:
                     if entry.contents:
                         contents.extend(entry.contents.items())
                 if contents:
-                    connection.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?)", contents)
+                    keep_contents(connection, contents)
                 if rows:
-                    connection.executemany("INSERT INTO receipts VALUES (?, ?, ?, ?)", rows)
-                    mark = seal(self._key, log_id=log_id, seq=seq, receipt_hash=head)
-                    connection.execute("UPDATE receipt_head SET seq = ?, receipt_hash = ?, seal = ?", (seq, head, mark))
+                    insert_receipts(connection, rows)
+                    self._marks.write(connection, before, rows)
+                    move_head(connection, self._key, Head(log_id, seq, head))
             self._log_id = log_id
         except BaseException as error:
             # Not retried: after a failed sync nobody knows what is on disk. The process stops giving evidence,
             # and so stops running tools. An interrupt here is no better: the receipts of this batch are not written.
-            reason = error.message if isinstance(error, StoreUnwritable) else repr(error)
+            reason = error.message if isinstance(error, StoreUnwritable | DamagedReceipt) else repr(error)
             with self._lock:
                 self._failure = reason
             raise LogUnwritable(reason) from error
         for entry in batch:
             entry.committed = True
+        for notify in self._listeners:
+            notify()
 
-    def _head(self, connection: Any) -> tuple[str, int, str]:
+    def _head(self, connection: Any) -> Head:
         # Read inside the write transaction: a head read before the lock would fork the chain.
         # And checked: appending to a log that was tampered with would seal the forgery.
-        heads = connection.execute(HEAD).fetchall()
-        last = connection.execute("SELECT seq, receipt_hash FROM receipts ORDER BY seq DESC LIMIT 1").fetchall()
-        if not heads and not last:
-            log_id = secrets.token_hex(4)
-            mark = seal(self._key, log_id=log_id, seq=0, receipt_hash=GENESIS)
-            connection.execute("INSERT INTO receipt_head VALUES (1, ?, 0, ?, ?)", (log_id, GENESIS, mark))
-            return log_id, 0, GENESIS
+        heads, last = stored_heads(connection.execute), last_receipt(connection.execute)
+        if not heads and last is None:
+            return begin_log(connection, self._key)
         head = checked_head(heads, self._key)
-        if head is None or (last and last[0] != (head.seq, head.receipt_hash)) or (not last and head.seq != 0):
+        if head is None or last != ((head.seq, head.receipt_hash) if head.seq else None):
             raise StoreUnwritable(
                 "the log was changed, or its key is not the one it was written with; see `coilclaw receipt verify`"
             )
-        return head.log_id, head.seq, head.receipt_hash
+        return head
 
     def _flush_relaxed(self) -> None:
         while True:
@@ -275,65 +262,76 @@ class ReceiptLog:
     def sealed_head(self) -> Head:
         """The end of the log, as its seal confirms it. Raises DamagedReceipt if the seal does not."""
         self._flush_if_usable()
-        head = checked_head(self._database.read(HEAD), self._key)
-        if head is None:
-            raise DamagedReceipt(
-                "the seal does not fit: the log was rewritten, or the key is not the one it was written with",
-                hint="`coilclaw receipt verify` says more",
-            )
-        return head
+        return demanded_head(stored_heads(self._database.read), self._key)
 
-    def tail(self, after: int) -> Tail:
-        """The receipts behind number `after`, to be read again and again."""
-        return Tail(self._database, self.sealed_head, after)
+    def tail(self, after: int, run_id: str | None = None) -> Tail:
+        """The receipts behind number `after`, or those of one run, to be read again and again."""
+        return Tail(self._database, self._key, self.sealed_head, after, run_id)
+
+    def after(self, cursor: str | None, limit: int, *, run_id: str | None = None) -> Page:
+        """What is on disk behind a cursor, or from the beginning; see `read_page` for what is checked."""
+        return read_page(self._database, self._key, cursor, limit, run_id)
+
+    def end(self) -> str:
+        """The cursor behind everything that is on disk."""
+        return end_cursor(self._database, self._key)
+
+    def start_of(self, run_id: str) -> str | None:
+        """The cursor before the first receipt of a run, or None if there is none on disk yet."""
+        return start_cursor(self._database, self._key, run_id)
+
+    def listen(self, notify: Callable[[], None]) -> Callable[[], None]:
+        """Call a function after each commit of this process, until the function that this returns is called.
+
+        A commit waits for it: it must return at once and must not raise.
+        """
+        with self._lock:
+            self._listeners = (*self._listeners, notify)
+
+        def stop() -> None:
+            with self._lock:
+                self._listeners = tuple(each for each in self._listeners if each is not notify)
+
+        return stop
 
     def of_run(self, run_id: str, *, since: str | None = None) -> list[Receipt]:
-        """The receipts of one run, in order; `since` is the id of its first one, if known, and saves a scan."""
+        """The receipts of one run, in order; `since` is the id of its first one, if known."""
         self._flush_if_usable()
         first = int(since.rsplit("-", 1)[1]) if since else 1
-        rows = self._database.read(
-            "SELECT body, receipt_hash FROM receipts WHERE seq >= ? AND run_id = ? ORDER BY seq", (first, run_id)
-        )
-        return [receipt_of(body, receipt_hash) for body, receipt_hash in rows]
+        return self._at(numbers_of(self._database, run_id, first - 1))
 
     def latest(self, limit: int, run_id: str | None = None) -> list[Receipt]:
         """The last `limit` receipts, oldest first."""
         self._flush_if_usable()
-        rows = self._database.read(
-            "SELECT body, receipt_hash FROM receipts WHERE ?1 IS NULL OR run_id = ?1 ORDER BY seq DESC LIMIT ?2",
-            (run_id, limit),
-        )
-        return [receipt_of(body, receipt_hash) for body, receipt_hash in reversed(rows)]
+        if run_id is not None:
+            return self._at(numbers_of(self._database, run_id)[-limit:])
+        rows = last_receipts(self._database.read, limit)
+        return [receipt_of(body, receipt_hash) for _, body, receipt_hash in reversed(rows)]
 
     def find(self, reference: str) -> Receipt:
         """One receipt by its id or its number."""
         self._flush_if_usable()
         number = reference.rsplit("-", 1)[-1]
-        rows = self._database.read("SELECT body, receipt_hash FROM receipts WHERE seq = ?", (number,))
-        receipt = receipt_of(*rows[0]) if rows and number.isdecimal() else None
-        if receipt is None or reference not in (receipt.id, number):
+        found = self._at([int(number)]) if number.isdecimal() and len(number) < 16 else []
+        if not found or reference not in (found[0].id, number):
             raise NoSuchReceipt(
                 f"no receipt {reference!r} in this log", hint="`coilclaw receipt list` shows the latest ones"
             )
-        return receipt
+        return found[0]
+
+    def _at(self, numbers: Sequence[int]) -> list[Receipt]:
+        lots = receipts_at(self._database.read, numbers)
+        return [receipt_of(body, receipt_hash) for rows in lots for _, body, receipt_hash in rows]
 
     def contents(self, content_hash: str) -> bytes | None:
         """What a hash in a receipt stands for, or None if it is missing."""
-        rows = self._database.read("SELECT CAST(body AS BLOB) FROM contents WHERE hash = ?", (content_hash,))
-        if not rows:
-            return None
-        body: bytes = rows[0][0]
-        if digest(body) != content_hash:
-            raise DamagedReceipt(
-                f"the contents {content_hash} were changed", hint="`coilclaw receipt verify` names them"
-            )
-        return body
+        return read_content(self._database, content_hash)
 
     def export(self) -> Iterator[bytes]:
         """Every receipt as one line of canonical JSON, oldest first."""
         self._flush_if_usable()
         with self._database.snapshot() as read:
-            for body, receipt_hash in read("SELECT body, receipt_hash FROM receipts ORDER BY seq"):
+            for _, _, body, receipt_hash in all_receipts(read):
                 yield export_line(body, receipt_hash)
 
     def verify(self) -> Verification:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from coilclaw.bridge import call_off, find_run
 from coilclaw.policy import ApprovalStore
 from coilclaw.receipts import Conflict, Draft, ReceiptLog, now
 from coilclaw.runs.errors import NotCancellable
-from coilclaw.runs.run_store import call_off, find_run
 from coilclaw.store import Database
 
 __all__ = ["cancel_run"]

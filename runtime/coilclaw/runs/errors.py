@@ -1,28 +1,14 @@
-"""Errors of runs.
+"""Errors of runs, beside those of looking one up (`bridge/errors.py`).
 
 OperatorError (sdk)
-├── NoSuchRun          the id names no run with a journal
-├── NotCancellable     the run is over, or under way in a process
-└── NotResumable       the run is over, under way elsewhere, or was made by another engine build
+└── NotCancellable     the run is over, or under way in a process
 """
 
 from __future__ import annotations
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["NoSuchRun", "NotCancellable", "NotResumable"]
-
-
-class NoSuchRun(OperatorError):
-    """Nothing is known about this run."""
-
-    code = "no_such_run"
-
-
-class NotResumable(OperatorError):
-    """The run cannot go on here and now; the message says why."""
-
-    code = "not_resumable"
+__all__ = ["NotCancellable"]
 
 
 class NotCancellable(OperatorError):

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from coilclaw.bridge import RunHeader
 from coilclaw.policy import Answer, Approver, Question
 from coilclaw.receipts import ReceiptLog, digest
 from coilclaw.runs.report import RunReport
 from coilclaw.runs.run_origin import RunOrigin
-from coilclaw.runs.run_store import RunHeader
 from coilclaw.sdk import OperatorError, Receipt, Risk
 
 __all__ = ["ApprovedPlan", "Plan", "PlanNotUsable", "PlannedAnswers", "PlannedCall", "Rehearsal", "planned_calls"]
@@ -100,7 +100,7 @@ class ApprovedPlan:
             if call is None or not self._claimed or not self._is_planned(call, question):
                 return None
             del self._left[question.number]
-        return Answer(decision="allow-once", decided_by=self._decided_by)
+        return Answer(decision="allow-once", decided_by=self._decided_by, scope="plan")
 
     def _is_planned(self, call: PlannedCall, question: Question) -> bool:
         return (

@@ -23,12 +23,17 @@ from coilclaw.sandbox import (
 )
 from coilclaw.sdk import RunStatus
 
-__all__ = ["RunReport", "error_of", "value_digest"]
+__all__ = ["RunReport", "error_of", "value_digest", "value_json"]
+
+
+def value_json(value: Any) -> bytes:
+    """The value of a run as it is kept and hashed; any JSON has this form, also text that is not valid Unicode."""
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def value_digest(value: Any) -> str:
-    """The hash of a run's value; any JSON has one, also text that is not valid Unicode."""
-    return digest(json.dumps(value, separators=(",", ":")).encode())
+    """The hash of a run's value."""
+    return digest(value_json(value))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +49,8 @@ class RunReport:
     unmet: frozenset[str] = frozenset()
     unknown: str | None = None
     """The call whose outcome nobody knows, if the run waits for a decision about it."""
+    unkept: frozenset[str] = frozenset()
+    """What a report of an earlier run cannot show, because it was not kept: `value`, `stdout` or `error`."""
 
     @property
     def status(self) -> RunStatus:
@@ -69,13 +76,13 @@ def error_of(outcome: Outcome) -> SnippetError | None:
             return SnippetError(
                 type="TimedOut",
                 message=f"the run took longer than {seconds:g} s",
-                hint="raise the limit with --timeout SECONDS, or do less",
+                hint="raise the time limit, or do less",
             )
         case OutOfMemory(memory_bytes=memory):
             return SnippetError(
                 type="OutOfMemory",
                 message=f"the sandbox needed more than {memory // 2**20} MiB",
-                hint="raise the limit with --memory MIB, or keep less at a time",
+                hint="raise the memory limit, or keep less at a time",
             )
         case OutputExceeded(output_bytes=size):
             return SnippetError(

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -19,25 +18,13 @@ from typing import Any, Final
 import apsw
 
 from coilclaw.store.errors import StoreError, StoreUnwritable
+from coilclaw.store.migrations import Migration, apply_migrations, missing_migrations, unknown_migrations
 
-__all__ = ["Database", "Migration"]
+__all__ = ["Database"]
 
 _BUSY_SECONDS: Final = 30.0
 _NOTICEABLE_SECONDS: Final = 1.0
 _LARGE_WAL_BYTES: Final = 1024 * 1024
-_MIGRATIONS_TABLE: Final = (
-    "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) WITHOUT ROWID"
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Migration:
-    """A change of the schema, applied once; its name is its identity, whatever the order of releases."""
-
-    name: str
-    sql: str
-    replaces: tuple[str, ...] = ()
-    """Names of earlier changes that this one takes the place of, and that older databases have."""
 
 
 class Database:
@@ -89,34 +76,24 @@ class Database:
     def _migrate(self, migrations: Sequence[Migration]) -> None:
         if not migrations:
             return
-        known = self._applied()
-        self._refuse_newer(known, migrations)
-        if self._writer.readonly("main") or all(migration.name in known for migration in migrations):
+        self._refuse_newer(migrations)
+        if self._writer.readonly("main") or not missing_migrations(self._writer, migrations):
             return
         with self.transaction() as connection:
-            connection.execute(_MIGRATIONS_TABLE)
-            known = self._applied()  # Another process may have been faster.
-            self._refuse_newer(known, migrations)
-            for migration in migrations:
-                if migration.name not in known:
-                    connection.execute(migration.sql)
-                    connection.execute(
-                        "INSERT INTO migrations VALUES (?, strftime('%Y-%m-%dT%H:%M:%SZ'))", (migration.name,)
-                    )
+            self._refuse_newer(migrations)  # Another process may have been faster.
+            apply_migrations(connection, migrations)
 
-    def _refuse_newer(self, applied: set[str], migrations: Sequence[Migration]) -> None:
+    def _refuse_newer(self, migrations: Sequence[Migration]) -> None:
         """A newer version may rely on what this one would not keep to, such as a column it does not fill."""
-        known = {name for migration in migrations for name in (migration.name, *migration.replaces)}
-        if unknown := sorted(applied - known):
+        if unknown := unknown_migrations(self._writer, migrations):
             raise StoreError(
                 f"{self.path} was written by a newer version of CoilClaw ({', '.join(unknown)})",
                 hint="upgrade CoilClaw, or set COILCLAW_HOME to another folder",
             )
 
-    def _applied(self) -> set[str]:
-        if not self._writer.execute("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").fetchall():
-            return set()
-        return {str(name) for (name,) in self._writer.execute("SELECT name FROM migrations")}
+    def has_table(self, name: str) -> bool:
+        """Whether there is a table of this name: one that was removed, or not made yet, is nobody's mistake."""
+        return bool(self.read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)))
 
     @contextmanager
     def transaction(self) -> Iterator[apsw.Connection]:
@@ -152,21 +129,6 @@ class Database:
                 raise StoreError(f"{self.path} is closed")
             try:
                 return self._reader.execute(sql, parameters).fetchall()
-            except apsw.Error as error:
-                raise StoreError(_explain(self.path, error)) from None
-
-    @contextmanager
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Iterator[tuple[Any, ...]]]:
-        """The rows of a query one by one, as they were at one moment; other reads wait until this is left."""
-        with self._read_lock:
-            if self._closed:
-                raise StoreError(f"{self.path} is closed")
-            try:
-                cursor = self._reader.execute(sql, parameters)
-                try:
-                    yield cursor
-                finally:
-                    cursor.close()
             except apsw.Error as error:
                 raise StoreError(_explain(self.path, error)) from None
 

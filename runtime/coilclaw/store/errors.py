@@ -1,6 +1,7 @@
 """Errors of the store.
 
 OperatorError
+├── BadCursor               a position to continue from that no list has given
 └── StoreError              the database cannot be opened, read or written
     └── StoreUnwritable     it can be read, but nothing can be added (full, read-only, locked, failed sync)
 """
@@ -9,7 +10,13 @@ from __future__ import annotations
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["StoreError", "StoreUnwritable"]
+__all__ = ["BadCursor", "StoreError", "StoreUnwritable"]
+
+
+class BadCursor(OperatorError):
+    """A cursor that was changed, cut, or given by another list."""
+
+    code = "bad_cursor"
 
 
 class StoreError(OperatorError):

@@ -17,31 +17,33 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from coilclaw.receipts import Draft, ReceiptLog, Row, digest, now
-from coilclaw.store import Database, Migration
+from coilclaw.store import KEYED, Database, Migration
 from coilclaw.trust.processes import is_running, this_process
 
 __all__ = ["MIGRATIONS", "TrustLedger"]
 
 MIGRATIONS: Final = (
     Migration(
-        name="tool-trust",
-        sql="""
+        2,
+        "tool-trust",
+        f"""
         CREATE TABLE tool_contents (
             digest TEXT PRIMARY KEY,
             state TEXT NOT NULL CHECK (state IN ('written', 'accepted')),
             call_id TEXT
-        ) WITHOUT ROWID;
-        CREATE TABLE tool_files (path TEXT PRIMARY KEY, digest TEXT NOT NULL) WITHOUT ROWID;
+        ) {KEYED};
+        CREATE TABLE tool_files (path TEXT PRIMARY KEY, digest TEXT NOT NULL) {KEYED};
         CREATE TABLE guarded_calls (
             call_id TEXT PRIMARY KEY, process TEXT NOT NULL, root TEXT NOT NULL, tree TEXT NOT NULL
-        ) WITHOUT ROWID;
+        ) {KEYED};
         """,
     ),
     Migration(
-        name="tool-trust-attempts",
+        3,
+        "tool-trust-attempts",
         # A call may be attempted again while its first attempt is still under way. The numbers are never used
         # again, so they also tell how many attempts there have been.
-        sql="""
+        """
         ALTER TABLE guarded_calls RENAME TO guarded_calls_before;
         CREATE TABLE guarded_calls (
             number INTEGER PRIMARY KEY AUTOINCREMENT,

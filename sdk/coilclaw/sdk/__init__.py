@@ -1,27 +1,50 @@
 """What a tool author imports."""
 
-from coilclaw.sdk.bounds import Bounds
-from coilclaw.sdk.context import ToolContext
-from coilclaw.sdk.contract import Classifier, Handler, Tool
-from coilclaw.sdk.define import define_tool
-from coilclaw.sdk.diagnostics import Diagnostic
-from coilclaw.sdk.errors import (
-    CoilClawError,
-    EvidenceUnavailable,
-    OperatorError,
-    ToolDefinitionError,
-    ToolFailure,
-)
-from coilclaw.sdk.quarantine import Quarantined
-from coilclaw.sdk.records import (
-    ActivityItem,
-    Receipt,
-    RelevantToolActivity,
-    Run,
-    RunStatus,
-)
-from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
-from coilclaw.sdk.risk import LONGEST_RUNS, Decision, Forbid, Judged, Risk, RiskName
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.sdk.bounds import Bounds
+    from coilclaw.sdk.context import ToolContext
+    from coilclaw.sdk.contract import Classifier, Handler, Tool
+    from coilclaw.sdk.define import define_tool
+    from coilclaw.sdk.diagnostics import Diagnostic
+    from coilclaw.sdk.errors import (
+        CoilClawError,
+        EvidenceUnavailable,
+        OperatorError,
+        ToolDefinitionError,
+        ToolFailure,
+    )
+    from coilclaw.sdk.network import Destination, Network
+    from coilclaw.sdk.quarantine import Quarantined
+    from coilclaw.sdk.records import (
+        ActivityItem,
+        Receipt,
+        RelevantToolActivity,
+        Run,
+        RunStatus,
+    )
+    from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
+    from coilclaw.sdk.risk import LONGEST_RUNS, Decision, Forbid, Judged, Risk, RiskName
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "bounds": "Bounds",
+            "context": "ToolContext",
+            "contract": "Classifier Handler Tool",
+            "define": "define_tool",
+            "diagnostics": "Diagnostic",
+            "errors": "CoilClawError EvidenceUnavailable OperatorError ToolDefinitionError ToolFailure",
+            "network": "Destination Network",
+            "quarantine": "Quarantined",
+            "records": "ActivityItem Receipt RelevantToolActivity Run RunStatus",
+            "result": "Err Ok Result ToolCallError",
+            "risk": "LONGEST_RUNS Decision Forbid Judged Risk RiskName",
+        },
+    )
 
 __all__ = [
     "LONGEST_RUNS",
@@ -30,12 +53,14 @@ __all__ = [
     "Classifier",
     "CoilClawError",
     "Decision",
+    "Destination",
     "Diagnostic",
     "Err",
     "EvidenceUnavailable",
     "Forbid",
     "Handler",
     "Judged",
+    "Network",
     "Ok",
     "OperatorError",
     "Quarantined",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -14,9 +14,12 @@ from coilclaw.sdk.errors import ToolFailure
 if TYPE_CHECKING:
     import httpx
 
-    from coilclaw.sdk.hosts import Destination, Reach
+    from coilclaw.sdk.network import Destination, Network
 
 __all__ = ["ToolContext"]
+
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def _ignore_progress(message: str) -> None:
@@ -46,6 +49,9 @@ class ToolContext:
         run_id: str = "run-local",
         call_id: str = "call-local",
         session_id: str | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+        view: str | None = None,
         idempotency_key: str = "local",
         secrets: Mapping[str, str] | None = None,
         hosts: tuple[str, ...] = (),
@@ -55,18 +61,24 @@ class ToolContext:
         is_cancelled: Callable[[], bool] = _never,
         report_progress: Callable[[str], None] = _ignore_progress,
         note_written: Callable[[bytes], None] = _forget,
-        resolve: Callable[[str, int], Sequence[str]] | None = None,
+        network: Callable[[ToolContext], Network] | None = None,
     ) -> None:
         self.workspace = workspace
         self.tool_id = tool_id
         self.run_id = run_id
         self.call_id = call_id
         self.session_id = session_id
+        self.agent = agent
+        """The agent on whose behalf the run was started, if any."""
+        self.project = project
+        """The project that the run belongs to, if any."""
+        self.view = view
+        """What the person was looking at when the run was started, if that is known."""
         self.idempotency_key = idempotency_key
-        self.secrets: Mapping[str, str] = MappingProxyType(dict(secrets or {}))
+        self.secrets: Mapping[str, str] = MappingProxyType(dict(secrets)) if secrets else _NOTHING
         self.hosts = hosts
         self.bounds: Bounds = bounds or Bounds()
-        self.settings: Mapping[str, str] = MappingProxyType(dict(settings or {}))
+        self.settings: Mapping[str, str] = MappingProxyType(dict(settings)) if settings else _NOTHING
         """The operator's `[integrations.<name>]` table for this tool's integration."""
         self.judged: str | None = None
         """In a handler: the `runs` of the `Judged` that `classify` returned, if it did. Nothing else may run."""
@@ -74,7 +86,7 @@ class ToolContext:
         self._is_cancelled = is_cancelled
         self._report_progress = report_progress
         self._note_written = note_written
-        self._resolve = resolve
+        self._network = network
         self._async_client: httpx.AsyncClient | None = None
         self._sync_client: httpx.Client | None = None
 
@@ -113,18 +125,14 @@ class ToolContext:
     def http(self) -> httpx.AsyncClient:
         """An async client that reaches only the hosts the contract declares, or the server the operator set instead."""
         if self._async_client is None:
-            from coilclaw.sdk.transport import async_client
-
-            self._async_client = async_client(self._reach(), self._request_seconds, self._resolve)
+            self._async_client = self._reached().async_client()
         return self._async_client
 
     @property
     def http_sync(self) -> httpx.Client:
         """The same, for handlers that are plain functions."""
         if self._sync_client is None:
-            from coilclaw.sdk.transport import sync_client
-
-            self._sync_client = sync_client(self._reach(), self._request_seconds, self._resolve)
+            self._sync_client = self._reached().client()
         return self._sync_client
 
     def destination(self, url: str) -> Destination:
@@ -132,23 +140,16 @@ class ToolContext:
 
         Nothing is looked up: a name that turns out to be on a private network is refused later, when it is used.
         """
-        import httpx
+        return self._reached().destination(url)
 
-        try:
-            parsed = httpx.URL(url)
-        except httpx.InvalidURL as error:
-            raise ToolFailure(f"not a URL: {error}", code="bad_url") from None
-        return self._reach().destination(parsed)
-
-    def _reach(self) -> Reach:
-        from coilclaw.sdk.hosts import make_reach
-
-        return make_reach(self.hosts, self.bounds, self.settings)
-
-    def _request_seconds(self) -> float:
-        """How long a request that begins now may take."""
-        remaining = self.remaining_seconds
-        return self.bounds.http_seconds if remaining is None else min(self.bounds.http_seconds, remaining)
+    def _reached(self) -> Network:
+        if self._network is None:
+            raise ToolFailure(
+                "this context reaches no servers",
+                code="no_network",
+                hint="make it with coilclaw.sdk.testing.make_context",
+            )
+        return self._network(self)
 
     async def aclose(self) -> None:
         """Close what an async handler opened through this context."""

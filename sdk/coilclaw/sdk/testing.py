@@ -26,20 +26,20 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-import httpx
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
+from coilclaw.net import FakeServer, GuardedNetwork, ReceivedRequest, RoutedNetwork
 from coilclaw.sdk.bounds import Bounds
 from coilclaw.sdk.context import ToolContext
 from coilclaw.sdk.contract import Tool
 from coilclaw.sdk.errors import ToolFailure, crash_of, failing_of
-from coilclaw.sdk.fake_server import FakeServer, ReceivedRequest, routed_async_client, routed_client
 from coilclaw.sdk.legible import text_of
 from coilclaw.sdk.result import Err, Ok, Result
 from coilclaw.sdk.risk import Forbid, Judged
@@ -171,7 +171,10 @@ def _explained(error: ValidationError, tool: Tool | None = None) -> str:
 
 
 class RecordingContext(ToolContext):
-    """A `ToolContext` that remembers what a handler reported, and can lead its requests to a `FakeServer`."""
+    """A `ToolContext` that remembers what a handler reported, and can lead its requests to a `FakeServer`.
+
+    The declared hosts only, as ever: the server answers in their place.
+    """
 
     def __init__(self, *, server: FakeServer | None = None, **given: Any) -> None:
         self.messages: list[str] = []
@@ -179,25 +182,10 @@ class RecordingContext(ToolContext):
         self.written: list[bytes] = []
         """What the handler announced through `will_write`, in order."""
         self.server = server
-        super().__init__(report_progress=self.messages.append, note_written=self.written.append, **given)
-
-    @property
-    def http(self) -> httpx.AsyncClient:
-        """Reaches the declared hosts only, as ever; with a server, that one answers for all of them."""
-        if self.server is None:
-            return super().http
-        if self._async_client is None:
-            self._async_client = routed_async_client(self._reach(), self.server)
-        return self._async_client
-
-    @property
-    def http_sync(self) -> httpx.Client:
-        """The same, for handlers that are plain functions."""
-        if self.server is None:
-            return super().http_sync
-        if self._sync_client is None:
-            self._sync_client = routed_client(self._reach(), self.server)
-        return self._sync_client
+        network = GuardedNetwork if server is None else partial(RoutedNetwork, server=server)
+        super().__init__(
+            report_progress=self.messages.append, note_written=self.written.append, **{"network": network, **given}
+        )
 
 
 def make_context(

@@ -73,6 +73,18 @@ def test_a_short_pattern_does_not_make_a_verdict_long(workspace: Path, command: 
     assert least(partial(judge, command, workspace, "full")) < 1
 
 
+@pytest.mark.parametrize("piece", ["/[", "/*", "[]", "*[", "./"])
+def test_a_name_that_might_stand_for_everything_is_read_once(workspace: Path, piece: str) -> None:
+    name = piece * (LONGEST // len(piece) - 10) + "x"
+    bounds = Bounds(autonomy="full", shell_allow=("rm",), forbidden_commands=())
+    ctx = ToolContext(workspace=workspace, bounds=bounds)
+
+    def judge_removal() -> None:
+        assert isinstance(classify(run, run.input(argv=["rm", "-r", name]), ctx), Forbid)
+
+    assert least(judge_removal) < 30 * least(partial(read_through, name)) + 0.03
+
+
 def test_a_folder_with_more_files_than_are_looked_at_is_refused(tmp_path: Path) -> None:
     for number in range(40_001):
         os.mknod(tmp_path / f"{number}.txt")

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from coilclaw.sandbox.restricted.child import special_names as names
-from coilclaw.sandbox.restricted.child.attributes import Attributes, InstanceVariables, check_attribute_name
+from coilclaw.sandbox.restricted.child.attributes import Attributes
 from coilclaw.sandbox.restricted.child.builtin_names import builtin_names
 from coilclaw.sandbox.restricted.child.classes import Classes
+from coilclaw.sandbox.restricted.child.instance_variables import InstanceVariables, check_attribute_name
 from coilclaw.sandbox.restricted.child.ownership import OWN_CLASS, Ownership, is_type
 from coilclaw.sandbox.restricted.child.policy import check_program
 from coilclaw.sandbox.restricted.child.stand_ins import make_stand_in

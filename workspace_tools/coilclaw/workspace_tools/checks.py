@@ -16,7 +16,8 @@ from typing import Any, Literal, TypeAlias
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from coilclaw.sdk import Bounds, Diagnostic, Quarantined, Risk, Tool, ToolFailure, hosts
+from coilclaw.net import make_reach
+from coilclaw.sdk import Bounds, Diagnostic, Quarantined, Risk, Tool, ToolFailure
 from coilclaw.workspace_tools.excerpts import Outline, outline_of, source_text
 from coilclaw.workspace_tools.inline_metadata import (
     BadMetadata,
@@ -206,7 +207,7 @@ def _bad_host(host: str) -> str | None:
     if "*" in host and host != "*" and (not host.startswith("*.") or "*" in host[2:]):
         return f"{host!r} is not a pattern; a star stands first and for whole names, as in '*.example.org'"
     try:
-        hosts.make_reach((host,), Bounds(), {})
+        make_reach((host,), Bounds(), {})
     except ToolFailure as error:
         return error.message.rpartition("cannot be: ")[2]
     return None
@@ -264,7 +265,7 @@ def _undeclared(file: Path, outline: Outline, tree: ast.Module, beside: Sequence
     import httpx
 
     declared = tuple(host for tool in beside for host in tool.hosts if _bad_host(host) is None)
-    reach = hosts.make_reach(declared, Bounds(), {})
+    reach = make_reach(declared, Bounds(), {})
     for server, node in named:
         try:
             reach.destination(httpx.URL(server))

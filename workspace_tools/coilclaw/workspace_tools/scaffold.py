@@ -15,7 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from coilclaw.sdk import Bounds, OperatorError, Risk, ToolFailure, contract, hosts
+from coilclaw.net import make_reach
+from coilclaw.sdk import Bounds, OperatorError, Risk, ToolFailure, contract
 
 __all__ = ["Scaffold", "plan_tool", "write_scaffold"]
 
@@ -106,7 +107,7 @@ def _write_new(place: Path, text: str) -> None:
 
 def _check_host(host: str) -> None:
     try:
-        hosts.make_reach((host,), Bounds(), {})
+        make_reach((host,), Bounds(), {})
     except ToolFailure as error:
         raise OperatorError(
             error.message.rpartition("cannot be: ")[2],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass
@@ -14,13 +13,16 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 
 import click
 
+from coilclaw.app import CoilClaw
 from coilclaw.bridge import Registry
 from coilclaw.cli.approval import approver_for
-from coilclaw.cli.composition import Parts, expanded, make_engine, make_policy, open_parts, settings_for
-from coilclaw.cli.dev.events import Event, RunFinished
-from coilclaw.cli.dev.news import CallNews, ToolNews
-from coilclaw.cli.dev.telling import JsonLines, PlainLines, Teller
+from coilclaw.cli.dev.events import DevEvent, RunFinished
+from coilclaw.cli.dev.finished_calls import FinishedCalls
+from coilclaw.cli.dev.printers import JsonLines, PlainLines, Printer
+from coilclaw.cli.dev.tool_changes import ToolChanges
+from coilclaw.cli.opening import expanded, open_app, settings_for
 from coilclaw.cli.terminal import counted
+from coilclaw.cli.waiting import command_caller, warn_if_stopped
 from coilclaw.policy import NobodyToAsk
 from coilclaw.sandbox import Deadline
 from coilclaw.workspace_tools import Change
@@ -30,13 +32,14 @@ if TYPE_CHECKING:
 
 __all__ = ["dev"]
 
-_CALLS_SECONDS: Final = 0.5
+_IDLE_SECONDS: Final = 0.5
 _SCRIPT_SECONDS: Final = 0.05
 
 
 class _Nudge(Enum):
-    """What a signal asks for."""
+    """What a signal, or the event feed, asks for."""
 
+    CALLS = "calls"
     END = "end"
     DRAW = "draw"
     STOP = "stop"
@@ -48,7 +51,7 @@ class _NewTools:
     registry: Registry
 
 
-_Item: TypeAlias = Event | _NewTools | _Nudge
+_Item: TypeAlias = DevEvent | _NewTools | _Nudge
 # Unlike `queue.Queue`, this one may be put into from a signal handler while the same thread waits for it.
 _Inbox: TypeAlias = "queue.SimpleQueue[_Item]"
 
@@ -91,32 +94,33 @@ def dev(workspace: str | None, script: str | None, engine: str | None, yes: bool
     with ExitStack() as stack:
         # What tools print is not this command's output.
         stack.enter_context(redirect_stdout(sys.stderr))
-        sandbox = make_engine(settings, pool=1) if script is not None else None
-        if sandbox is not None:
-            stack.callback(sandbox.close)
-        parts = stack.enter_context(open_parts(settings, approver, may_wait=False))
+        claw = stack.enter_context(open_app(settings, pool=1))
         runs = None
-        if script is not None and sandbox is not None:
+        if script is not None:
             from coilclaw.cli.dev.script import Script, ScriptRuns
 
-            runs = ScriptRuns(Script(expanded(script)), parts, sandbox, inbox.put)
+            claw.engines.get()
+            caller = command_caller(approver=approver, suspends=False)
+            runs = ScriptRuns(Script(expanded(script)), claw, caller, inbox.put)
+        claw.load()
+        warn_if_stopped(claw)
         if once:
-            code = _once(parts, runs, inbox, JsonLines(output) if as_json else PlainLines(output))
+            code = _once(claw, runs, inbox, JsonLines(output) if as_json else PlainLines(output))
         else:
-            code = _follow(parts, runs, inbox, output, as_json=as_json)
+            code = _follow(claw, runs, inbox, output, as_json=as_json)
     sys.exit(code)
 
 
-def _once(parts: Parts, runs: ScriptRuns | None, inbox: _Inbox, teller: Teller) -> int:
-    workspace = parts.settings.config.workspace_dir
-    registry = parts.registry
-    calls = CallNews(parts.log)
+def _once(claw: CoilClaw, runs: ScriptRuns | None, inbox: _Inbox, teller: Printer) -> int:
+    workspace = claw.settings.config.workspace_dir
+    registry = claw.tools.registry
+    calls = FinishedCalls(claw.feed)
     calls.recent()
-    for event in ToolNews(workspace, registry).opening(registry):
+    for event in ToolChanges(workspace, registry).opening(registry):
         teller.tell(event)
     status = runs.run("start") if runs is not None else "completed"
     for event in _waiting(inbox):
-        for call in calls.new() if isinstance(event, RunFinished) else ():
+        for call in calls.all_new() if isinstance(event, RunFinished) else ():
             teller.tell(call)
         teller.tell(event)
     if status == "cancelled":
@@ -124,26 +128,27 @@ def _once(parts: Parts, runs: ScriptRuns | None, inbox: _Inbox, teller: Teller) 
     return 1 if registry.diagnostics or status != "completed" else 0
 
 
-def _waiting(inbox: _Inbox) -> Iterator[Event]:
+def _waiting(inbox: _Inbox) -> Iterator[DevEvent]:
     """The events that are there already."""
     while not inbox.empty():
         item = inbox.get()
-        if isinstance(item, Event):
+        if isinstance(item, DevEvent):
             yield item
 
 
-def _follow(parts: Parts, runs: ScriptRuns | None, inbox: _Inbox, output: TextIO, *, as_json: bool) -> int:
+def _follow(claw: CoilClaw, runs: ScriptRuns | None, inbox: _Inbox, output: TextIO, *, as_json: bool) -> int:
     """Tell everything until a person ends it."""
     # One after the other in this order, and ended in the opposite one: the terminal is given back first.
     with ExitStack() as stack:
         if runs is not None:
             stack.enter_context(runs)
-        opening = parts.registry
-        news = ToolNews(parts.settings.config.workspace_dir, opening)
-        stack.enter_context(parts.toolbox.watch(lambda *new: inbox.put(_NewTools(change=new[0], registry=new[1]))))
+        opening = claw.tools.registry
+        news = ToolChanges(claw.settings.config.workspace_dir, opening)
+        stack.enter_context(claw.tools.watch(lambda *new: inbox.put(_NewTools(change=new[0], registry=new[1]))))
         signals = stack.enter_context(_signals(inbox.put))
-        teller = stack.enter_context(_teller(parts, news, inbox, output, as_json=as_json))
-        loop = _Loop(teller, news, CallNews(parts.log), runs, inbox)
+        teller = stack.enter_context(_teller(claw, news, inbox, output, as_json=as_json))
+        calls = FinishedCalls(claw.feed, lambda: inbox.put(_Nudge.CALLS))
+        loop = _Loop(teller, news, calls, runs, inbox)
         loop.begin(opening)
         loop.go_on()
     if signals.number == signal.SIGTERM:
@@ -152,7 +157,7 @@ def _follow(parts: Parts, runs: ScriptRuns | None, inbox: _Inbox, output: TextIO
 
 
 @contextmanager
-def _teller(parts: Parts, news: ToolNews, inbox: _Inbox, output: TextIO, *, as_json: bool) -> Iterator[Teller]:
+def _teller(claw: CoilClaw, news: ToolChanges, inbox: _Inbox, output: TextIO, *, as_json: bool) -> Iterator[Printer]:
     from coilclaw.cli.dev import screen
 
     if as_json:
@@ -162,8 +167,8 @@ def _teller(parts: Parts, news: ToolNews, inbox: _Inbox, output: TextIO, *, as_j
     else:
         from coilclaw.cli.dev.view import Picture
 
-        config = parts.settings.config
-        picture = Picture(workspace=config.workspace_dir, policy=make_policy(config), news=news)
+        config = claw.settings.config
+        picture = Picture(workspace=config.workspace_dir, policy=claw.tools.policy, changes=news)
         with screen.Screen(picture, output, inbox.put) as shown:
             yield shown
         tools, errors = counted(len(picture.registry.tools), "tool"), counted(len(picture.errors), "error")
@@ -173,13 +178,14 @@ def _teller(parts: Parts, news: ToolNews, inbox: _Inbox, output: TextIO, *, as_j
 class _Loop:
     """Waits for tools, the script, calls and signals, and tells what happened; all of it on one thread."""
 
-    def __init__(self, teller: Teller, news: ToolNews, calls: CallNews, runs: ScriptRuns | None, inbox: _Inbox) -> None:
+    def __init__(
+        self, teller: Printer, news: ToolChanges, calls: FinishedCalls, runs: ScriptRuns | None, inbox: _Inbox
+    ) -> None:
         self._teller = teller
         self._news = news
         self._calls = calls
         self._runs = runs
         self._inbox = inbox
-        self._next_look = time.monotonic() + _CALLS_SECONDS
 
     def begin(self, registry: Registry) -> None:
         before = self._calls.recent()
@@ -193,7 +199,7 @@ class _Loop:
 
     def go_on(self) -> None:
         """Until a signal says that it is enough."""
-        wait = _SCRIPT_SECONDS if self._runs is not None else _CALLS_SECONDS
+        wait = _SCRIPT_SECONDS if self._runs is not None else _IDLE_SECONDS
         while True:
             try:
                 item: _Item | None = self._inbox.get(timeout=wait)
@@ -217,9 +223,9 @@ class _Loop:
             self._tell(self._news.of(item.change, item.registry))
             if self._runs is not None and (item.change.loaded or item.change.removed):
                 self._runs.want("a tool changed")
-        elif isinstance(item, Event):
+        elif isinstance(item, DevEvent):
             if isinstance(item, RunFinished):
-                self._tell(self._calls.new())  # Its calls came before its end.
+                self._tell(self._calls.all_new())  # Its calls came before its end.
             self._teller.tell(item)
         elif item is _Nudge.STOP:
             self._teller.step_aside()
@@ -227,15 +233,13 @@ class _Loop:
                 signal.raise_signal(signal.SIGTSTP)  # Goes on here when the shell says so.
 
     def _look(self) -> bool:
-        """At what sends no events."""
+        """At the script, and at some of the calls that ended, so that a signal is never behind all of them."""
         if self._runs is not None and self._runs.script.was_saved():
             self._runs.want("the script changed")
-        moment = time.monotonic()
-        if moment < self._next_look:
-            return False
-        self._next_look = moment + _CALLS_SECONDS
         called = self._calls.new()
         self._tell(called)
+        if called:
+            self._inbox.put(_Nudge.CALLS)
         return bool(called)
 
     def _end(self) -> None:

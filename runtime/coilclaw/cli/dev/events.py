@@ -1,4 +1,4 @@
-"""What `coilclaw dev` tells, one event at a time.
+"""Events that `coilclaw dev` prints.
 
 The fields of an event are the fields of its JSON object. `words` is the same in one line for a
 person. Neither is fit for a terminal before it went through `one_line`.
@@ -15,7 +15,7 @@ from coilclaw.cli.terminal import counted
 
 __all__ = [
     "Called",
-    "Event",
+    "DevEvent",
     "Failed",
     "HeldBack",
     "Note",
@@ -34,7 +34,7 @@ def _now() -> datetime:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Event:
+class DevEvent:
     """Something that happened, and when."""
 
     kind: ClassVar[str]
@@ -51,7 +51,7 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ready(Event):
+class Ready(DevEvent):
     """Everything was loaded once, and from now on changes are noticed."""
 
     kind = "ready"
@@ -70,7 +70,7 @@ class Ready(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reloaded(Event):
+class Reloaded(DevEvent):
     """A file is in force as it stands on disk."""
 
     kind = "reloaded"
@@ -85,7 +85,7 @@ class Reloaded(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failed(Event):
+class Failed(DevEvent):
     """A file, or a tool in it, cannot be used as it stands."""
 
     kind = "failed"
@@ -107,7 +107,7 @@ class Failed(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Removed(Event):
+class Removed(DevEvent):
     """A file is gone, and so are its tools."""
 
     kind = "removed"
@@ -119,7 +119,7 @@ class Removed(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldBack(Event):
+class HeldBack(DevEvent):
     """A file waits until a person vouches for it."""
 
     kind = "quarantined"
@@ -133,7 +133,7 @@ class HeldBack(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Called(Event):
+class Called(DevEvent):
     """A call came to its end, in this process or in another one of the same home."""
 
     kind = "call"
@@ -153,7 +153,7 @@ class Called(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunStarted(Event):
+class RunStarted(DevEvent):
     """The script of `--run` begins; `reason` says what changed."""
 
     kind = "run.started"
@@ -167,7 +167,7 @@ class RunStarted(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOutput(Event):
+class RunOutput(DevEvent):
     """One line that the script printed; stream 1 is its output, 2 its errors."""
 
     kind = "run.output"
@@ -180,7 +180,7 @@ class RunOutput(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunFinished(Event):
+class RunFinished(DevEvent):
     """The script came to its end."""
 
     kind = "run.finished"
@@ -206,7 +206,7 @@ class RunFinished(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem(Event):
+class Problem(DevEvent):
     """Something other than a tool file stands in the way: the script, the receipts."""
 
     kind = "problem"
@@ -219,7 +219,7 @@ class Problem(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Note(Event):
+class Note(DevEvent):
     """What a tool printed while the screen belongs to the live view."""
 
     kind = "note"

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from coilclaw.bridge import Registry
-from coilclaw.cli.dev.events import Event, Note
+from coilclaw.cli.dev.events import DevEvent, Note
 from coilclaw.cli.dev.view import Picture, view
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Screen:
     def use(self, registry: Registry) -> None:
         self._picture.use(registry)
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: DevEvent) -> None:
         self._picture.add(event)
 
     def refresh(self) -> None:

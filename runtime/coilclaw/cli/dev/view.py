@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from coilclaw.bridge import Registry
 from coilclaw.cli.dev.events import (
     Called,
-    Event,
+    DevEvent,
     Failed,
     HeldBack,
     Note,
@@ -27,7 +27,7 @@ from coilclaw.cli.dev.events import (
     RunOutput,
     RunStarted,
 )
-from coilclaw.cli.dev.news import ToolNews, failure_of
+from coilclaw.cli.dev.tool_changes import ToolChanges, failure_of
 from coilclaw.cli.terminal import counted
 from coilclaw.policy import Policy
 from coilclaw.sdk import Tool
@@ -59,13 +59,13 @@ class Picture:
 
     workspace: Path
     policy: Policy
-    news: ToolNews
+    changes: ToolChanges
     registry: Registry = field(default_factory=lambda: Registry(generation=0, tools={}))
     own: Sequence[Tool] = ()
     errors: Sequence[Failed] = ()
-    reloads: deque[Event] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    reloads: deque[DevEvent] = field(default_factory=lambda: deque(maxlen=_KEPT))
     calls: deque[Called] = field(default_factory=lambda: deque(maxlen=_KEPT))
-    notes: deque[Event] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    notes: deque[DevEvent] = field(default_factory=lambda: deque(maxlen=_KEPT))
     output: deque[RunOutput] = field(default_factory=lambda: deque(maxlen=_KEPT))
     started: RunStarted | None = None
     finished: RunFinished | None = None
@@ -75,10 +75,10 @@ class Picture:
     def use(self, registry: Registry) -> None:
         """From now on these are the tools."""
         self.registry = registry
-        self.own = self.news.own(registry)
+        self.own = self.changes.own(registry)
         self.errors = [failure_of(each, self.workspace) for each in registry.diagnostics]
 
-    def add(self, event: Event) -> None:
+    def add(self, event: DevEvent) -> None:
         match event:
             case Reloaded() | Failed() | Removed() | HeldBack():
                 self.reloads.append(event)
@@ -225,7 +225,7 @@ def _tools(picture: Picture, width: int, most: int) -> list[Text]:
     return lines
 
 
-def _reload(event: Event) -> Text:
+def _reload(event: DevEvent) -> Text:
     line = _stamp(event)
     match event:
         case Reloaded():
@@ -253,7 +253,7 @@ def _call(event: Called) -> Text:
     return line
 
 
-def _note(event: Event) -> Text:
+def _note(event: DevEvent) -> Text:
     line = _stamp(event)
     line.append(_cell(event.text if isinstance(event, Note) else event.words))
     return line
@@ -301,7 +301,7 @@ def _latest(events: Sequence[_Any], number: int) -> list[_Any]:
     return list(events)[::-1][:number]
 
 
-def _stamp(event: Event) -> Text:
+def _stamp(event: DevEvent) -> Text:
     return _text(f"  {event.when:%H:%M:%S}  ", "dim")
 
 

@@ -1,8 +1,8 @@
 """Reading the corpus: each payload is a snippet that tries to get out, and what may become of it.
 
 A file of `payloads/` begins with what its class is about and how its payloads may end on each engine.
-Then, for each payload, `=== [published] name` (it was used against a sandbox before) or `=== [own] name`
-(it is an addition), the snippet, and sections:
+Then, for each payload, `=== [published] name` (it was used against a sandbox before), `=== [worked] name`
+(it got out of an earlier version of this one) or `=== [own] name` (it is an addition), the snippet, and sections:
 
     --- then          another snippet, run afterwards on the same engine; may stand several times
     --- limits        limits that differ from the corpus' own, as `seconds=0.3 memory_mib=96`
@@ -58,8 +58,9 @@ CLASSES: Final = (
     "time",
 )
 
-Origin: TypeAlias = Literal["published", "own"]
+Origin: TypeAlias = Literal["published", "worked", "own"]
 
+_ORIGINS: Final[dict[str, Origin]] = {origin: origin for origin in get_args(Origin)}
 _ENGINES: Final = ("wasm", "restricted")
 _MIB: Final = 1024 * 1024
 _LIMITS: Final = {"seconds": 5.0, "memory_mib": 128, "output_bytes": 256 * 1024, "source_bytes": _MIB, "calls": 250}
@@ -67,7 +68,7 @@ _LIMITS: Final = {"seconds": 5.0, "memory_mib": 128, "output_bytes": 256 * 1024,
 _PATIENCE: Final = 60.0
 """Seconds for a payload that is to come to its end by itself, however busy the machine is."""
 
-_NAME: Final = re.compile(r"^=== \[(published|own)\] (.+)\n", re.MULTILINE)
+_NAME: Final = re.compile(r"^=== \[(published|worked|own)\] (.+)\n", re.MULTILINE)
 _SECTION: Final = re.compile(r"^--- (\w+)\n", re.MULTILINE)
 _REPEATED: Final = re.compile(r'<<(\d+) \* ("(?:[^"\\]|\\.)*")>>')
 
@@ -132,7 +133,7 @@ def _payload(name: str, kind: str, origin: str, body: str, usual: Mapping[str, f
     return Payload(
         name=name,
         kind=kind,
-        origin="published" if origin == "published" else "own",
+        origin=_ORIGINS[origin],
         snippets=tuple(_expanded(text) for text in (source, *(text for key, text in sections if key == "then"))),
         limits=_limits(single.get("limits", ""), _LIMITS["seconds"] if may_time_out else _PATIENCE),
         outcomes=MappingProxyType(outcomes),

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.sdk import ToolFailure
-from coilclaw.sdk.legible import one_line, text_of
 from coilclaw.workspace_tools.mcp_servers.http import http_transport
-from coilclaw.workspace_tools.mcp_servers.listing import MOST_TOOLS, Listing, OfferedTool
+from coilclaw.workspace_tools.mcp_servers.listing import Listing
+from coilclaw.workspace_tools.mcp_servers.server_answers import ask_for_tools, innermost, is_lost, refusal_in
 from coilclaw.workspace_tools.mcp_servers.sieve import Sieve
 from coilclaw.workspace_tools.mcp_servers.spec import ServerSpec, Unreachable
 from coilclaw.workspace_tools.mcp_servers.stdio import Complaints, program_problem, stdio_transport
 
 if TYPE_CHECKING:
-    from mcp import Client, MCPError
+    from mcp import Client
     from mcp.types import CallToolResult
     from pydantic import TypeAdapter
 
@@ -36,7 +36,6 @@ _LONGEST_PAUSE_SECONDS: Final = 30.0
 _WORTH_WAITING_SECONDS: Final = 1.0
 _BETWEEN_LISTINGS_SECONDS: Final = 0.5
 _SUBSCRIPTION_SECONDS: Final = 3.0
-_MOST_PAGES: Final = 50
 _TIMEOUTS_IN_A_ROW: Final = 2
 
 
@@ -120,7 +119,7 @@ class Connection:
             # Not `call_tool`: it checks the answer with the server's own schema, which nothing bounds. Ours is bounded.
             result = await client.session.send_request(request, _answers())
         except MCPError as error:
-            if _is_lost(error) or over.is_set():
+            if is_lost(error) or over.is_set():
                 raise self._broken(over, self._reason) from None
             self._succeeded()
             if error.code == PARSE_ERROR:
@@ -216,7 +215,7 @@ class Connection:
             sieve = Sieve()
             with anyio.fail_after(max(0.0, ends - time.monotonic())) as limit:
                 async with self._connected(over, sieve) as client, self._subscribed(client):
-                    listing = await self._listed(client, sieve)
+                    listing = await ask_for_tools(client, sieve)
                     limit.deadline = math.inf
                     self._client = client
                     self._timeouts = 0
@@ -226,7 +225,7 @@ class Connection:
         except Exception as error:
             if not started.done():
                 # Its end is the one that we made, if its time was up or it answered something that cannot be used.
-                by_itself = over.is_set() and time.monotonic() < ends and _refusal(error) is None
+                by_itself = over.is_set() and time.monotonic() < ends and refusal_in(error) is None
                 if self._mode == "auto" and by_itself and not self._closed:
                     return False
                 self._mode = "auto"
@@ -275,12 +274,12 @@ class Connection:
         )
 
     def _told(self, error: BaseException) -> str:
-        error = _innermost(error)
+        error = innermost(error)
         if isinstance(error, TimeoutError):
             reason = f"it did not answer within {self._start_seconds:g} s"
         elif isinstance(error, Unreachable):
             reason = str(error)
-        elif (refusal := _refusal(error)) is not None:
+        elif (refusal := refusal_in(error)) is not None:
             reason = refusal
         elif self._over.is_set():
             reason = self._reason
@@ -303,7 +302,7 @@ class Connection:
             self._changed.clear()
             try:
                 async with asyncio.timeout(self.spec.seconds):
-                    self._learned(await self._listed(client, sieve))
+                    self._learned(await ask_for_tools(client, sieve))
             except Exception as error:
                 self._break(self._told(error))
                 return
@@ -338,33 +337,6 @@ class Connection:
             listening.cancel()
             await asyncio.wait([listening])
 
-    async def _listed(self, client: Client, sieve: Sieve) -> Listing:
-        from mcp.types import PaginatedRequestParams
-
-        sieve.version, sieve.rejected = client.protocol_version, {}
-        found: list[OfferedTool] = []
-        cursor: str | None = None
-        for _ in range(_MOST_PAGES):
-            page = await client.session.list_tools(params=PaginatedRequestParams(cursor=cursor))
-            for tool in page.tools:
-                hints = tool.annotations
-                found.append(
-                    OfferedTool(
-                        name=tool.name,
-                        description=(tool.description or tool.title or "")[:8_000],
-                        input_schema=tool.input_schema,
-                        output_schema=tool.output_schema,
-                        read_only=bool(hints and hints.read_only_hint),
-                        destructive=bool(hints and hints.destructive_hint),
-                        idempotent=bool(hints and hints.idempotent_hint),
-                    )
-                )
-            cursor = page.next_cursor
-            if cursor is None or len(found) >= MOST_TOOLS:
-                break
-        found = found[:MOST_TOOLS] + [_rejected(name, reason) for name, reason in sieve.rejected.items()]
-        return tuple(sorted(found[:MOST_TOOLS], key=lambda tool: tool.name))
-
     async def close(self) -> None:
         """End the server, if it runs, and start it no more."""
         self._closed = True
@@ -373,50 +345,6 @@ class Connection:
             if self._started is not None and not self._started.done():
                 self._holder.cancel()
             await asyncio.wait([self._holder])
-
-
-def _rejected(name: str, reason: str) -> OfferedTool:
-    return OfferedTool(
-        name=name,
-        description="",
-        input_schema={},
-        output_schema=None,
-        read_only=False,
-        destructive=False,
-        idempotent=False,
-        problem=reason,
-    )
-
-
-def _innermost(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
-
-
-def _refusal(error: BaseException) -> str | None:
-    """What a server answered that makes it unusable; None if it did not answer at all."""
-    from mcp import MCPError
-    from mcp.types import PARSE_ERROR
-    from pydantic import ValidationError
-
-    error = _innermost(error)
-    if isinstance(error, MCPError) and not _is_lost(error):
-        if error.code == PARSE_ERROR:
-            return "it answered with something that is not MCP"
-        return f"it answered with an error: {one_line(text_of(error.message), 300)} ({error.code})"
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        return one_line(f"it answered with something that is not MCP: {place}: {first['msg']}", 500)
-    return None
-
-
-def _is_lost(error: MCPError) -> bool:
-    """Servers use this code for errors of their own too; the library's message tells them apart."""
-    from mcp.types import CONNECTION_CLOSED
-
-    return error.code == CONNECTION_CLOSED and error.message == "Connection closed"
 
 
 @cache

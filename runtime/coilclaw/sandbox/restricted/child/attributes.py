@@ -14,17 +14,18 @@ import types
 import typing
 from collections.abc import Callable, Iterable
 from copy import copy
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 from xml.etree.ElementTree import Element
 
 from coilclaw.sandbox.restricted.child import special_names as names
 from coilclaw.sandbox.restricted.child.facades.facade import SysFacade
 from coilclaw.sandbox.restricted.child.formatting import SafeFormatter
+from coilclaw.sandbox.restricted.child.instance_variables import InstanceVariables, check_attribute_name, refuse
 from coilclaw.sandbox.restricted.child.ownership import Ownership, is_type
 from coilclaw.sandbox.restricted.child.sealing import only_for
 from coilclaw.sandbox.restricted.child.stand_ins import stand_in
 
-__all__ = ["Attributes", "InstanceVariables", "check_attribute_name"]
+__all__ = ["Attributes"]
 
 _MISSING: Final = object()
 _ABSENT: Final = object()
@@ -44,19 +45,6 @@ _OF_ONES_OWN: Final = frozenset(
     f"__{name}__" for name in ("subclasses annotations slots match_args abstractmethods defaults kwdefaults").split()
 )
 _CONSTRUCTIBLE: Final = (object, int, float, complex, str, bytes, tuple, list, dict, set, frozenset)
-
-
-def check_attribute_name(name: Any) -> str:
-    """A name that is only known now. A subclass of `str` could answer every question with a lie."""
-    if type(name) is not str:
-        raise TypeError(f"attribute name must be string, not '{type(name).__name__}'")
-    if not names.is_normal(name):
-        raise AttributeError(f"the name {name!r} is another one in normal form, and cannot be used in this sandbox")
-    return name
-
-
-def _refuse(name: str) -> NoReturn:
-    raise AttributeError(f"attribute {name!r} cannot be reached in this sandbox")
 
 
 class Attributes:
@@ -80,7 +68,7 @@ class Attributes:
         if name.startswith("_"):
             return getattr(self.private(value, name), name)
         if name in names.FORBIDDEN_ATTRIBUTES:
-            _refuse(name)
+            refuse(name)
         found = getattr(value, name)
         return self._watched(value, name, found) if name in names.WATCHED else found
 
@@ -90,7 +78,7 @@ class Attributes:
         if (kind, name) in self._known_private:
             return value
         if kind is super:
-            return value if self._is_own_super(value) and self._is_own_name_after(value, name) else _refuse(name)
+            return value if self._is_own_super(value) and self._is_own_name_after(value, name) else refuse(name)
         if name in names.ENUM_TABLES and is_type(value) and issubclass(kind, enum.EnumMeta):
             return types.SimpleNamespace(**{name: copy(getattr(value, name))})
         if name in names.TUPLE_ATTRIBUTES and _is_tuple(value):
@@ -103,7 +91,7 @@ class Attributes:
             return value
         if self.own.is_function(value):
             return value
-        _refuse(name)
+        return refuse(name)
 
     def _is_own_name(self, kind: type, name: str) -> bool:
         """Whether an object of this class has the name from the snippet, or not from its class at all."""
@@ -170,9 +158,9 @@ class Attributes:
 
     def _target(self, value: Any, name: str) -> Any:
         if names.is_special(check_attribute_name(name)) and name not in names.WRITABLE | names.DEFINABLE:
-            _refuse(name)
+            refuse(name)
         if name in names.RESERVED:
-            _refuse(name)
+            refuse(name)
         return self.titled(value) if name in ("__name__", "__qualname__") else self.writable(value)
 
     # The rules ---------------------------------------------------------------------------------------
@@ -185,15 +173,15 @@ class Attributes:
             case "now" | "utcnow" | "today":
                 return self._present(name, found) if type(found) in _NATIVE else found
             case "obj" if isinstance(value, BaseException):
-                _refuse(name)  # The object an attribute was missing on, which may be anyone's.
+                refuse(name)  # The object an attribute was missing on, which may be anyone's.
             case "parser" if type(found) is types.ModuleType:
-                _refuse(name)
+                refuse(name)
             case "mro" if self.own.is_class(value):
                 return lambda: list(self._bases(value, "__mro__"))
             case "register" if not is_type(value):
                 return found  # Of a dispatching function. On a class it would make strangers pass for instances.
             case _ if name in _REFUSED_ON_OTHERS and not self._defined_by_snippet(value, name):
-                _refuse(name)
+                refuse(name)
         return found
 
     def _defined_by_snippet(self, value: Any, name: str) -> bool:
@@ -204,37 +192,37 @@ class Attributes:
 
     def _special(self, value: Any, name: str) -> Any:
         if name not in names.READABLE:
-            _refuse(name)
+            refuse(name)
         match name:
             case "__class__":
                 # Of strangers it is refused although `type(x)` tells the same: no walk begins here.
-                return self.kind(value) if value in self.own or isinstance(value, BaseException) else _refuse(name)
+                return self.kind(value) if value in self.own or isinstance(value, BaseException) else refuse(name)
             case "__name__" | "__qualname__" | "__doc__" | "__module__":
                 text = getattr(value, name)
-                return text if type(text) is str or text is None else _refuse(name)
+                return text if type(text) is str or text is None else refuse(name)
             case "__dict__":
                 return self._instance_variables(value)
             case "__mro__" | "__bases__":
                 return self._bases(value, name)
             case "__traceback__":
-                return _Place.of(value) if isinstance(value, BaseException) else _refuse(name)
+                return _Place.of(value) if isinstance(value, BaseException) else refuse(name)
             case _ if name in _OF_ONES_OWN:
-                found = getattr(value, name) if value in self.own else _refuse(name)
+                found = getattr(value, name) if value in self.own else refuse(name)
                 return dict(found) if isinstance(found, dict) else found
             case "__wrapped__":
                 found = getattr(value, name)
-                return found if found in self.own else _refuse(name)
+                return found if found in self.own else refuse(name)
             case "__setattr__" | "__delattr__" | "__getattribute__":
                 return self._past_overrides(value, name)
             case "__members__":
                 return types.MappingProxyType(dict(getattr(value, name)))
             case "__new__" if not self._may_construct(value):
-                _refuse(name)
+                refuse(name)
             case "__init__" | "__post_init__" | "__init_subclass__" if not (is_type(value) or value in self.own):
                 if type(value) is not super:
-                    _refuse(name)  # An object of the library is not made anew.
+                    refuse(name)  # An object of the library is not made anew.
         if type(value) is super and not self._is_own_super(value):
-            _refuse(name)
+            refuse(name)
         found = getattr(value, name)
         if name == "__init__" and is_type(_behind(value)) and not self.own.is_class(_behind(value)):
             return self._initialiser(found)
@@ -258,7 +246,7 @@ class Attributes:
             if key not in self._checked:
                 self._checked[key] = only_for(owner, found)
             return self._checked[key]
-        return found if self.own.is_instance(value) else _refuse(name)
+        return found if self.own.is_instance(value) else refuse(name)
 
     def _may_construct(self, value: Any) -> bool:
         if type(value) is super:
@@ -274,7 +262,7 @@ class Attributes:
 
     def _bases(self, value: Any, name: str) -> Any:
         if not self.own.is_class(value):
-            _refuse(name)
+            refuse(name)
         return tuple(base for base in getattr(value, name) if self.own.is_class(base) or base in _CONSTRUCTIBLE)
 
     def _past_overrides(self, value: Any, name: str) -> Callable[..., Any]:
@@ -343,53 +331,6 @@ class _Place:
     def of(cls, error: BaseException) -> _Place | None:
         traceback = error.__traceback__
         return None if traceback is None else cls(traceback.tb_lineno)
-
-
-class InstanceVariables(dict[str, Any]):
-    """An object's `__dict__`: reads are a copy, writes go through, special names are refused.
-
-    C code looks up `__reduce_ex__` and its like on instances; an entry of that name would make copying
-    an object a way to set any attribute of any other.
-    """
-
-    def __init__(self, real: dict[str, Any]) -> None:
-        super().__init__(real)
-        self._real = real
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        if not names.is_member(check_attribute_name(key)):
-            _refuse(key)
-        self._real[key] = value
-        super().__setitem__(key, value)
-
-    def __delitem__(self, key: str) -> None:
-        del self._real[key]
-        super().__delitem__(key)
-
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        for key, value in dict(*args, **kwargs).items():
-            self[key] = value
-
-    def __ior__(self, other: Any) -> InstanceVariables:  # type: ignore[override,misc]
-        self.update(other)
-        return self
-
-    def setdefault(self, key: str, default: Any = None) -> Any:
-        if key not in self:
-            self[key] = default
-        return self[key]
-
-    def pop(self, key: str, *default: Any) -> Any:
-        self._real.pop(key, *default)
-        return super().pop(key, *default)
-
-    def popitem(self) -> tuple[str, Any]:
-        key = next(reversed(self))
-        return key, self.pop(key)
-
-    def clear(self) -> None:
-        self._real.clear()
-        super().clear()
 
 
 def _bound(value: Any) -> Any:

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from coilclaw.sandbox.restricted.child import special_names as names
-from coilclaw.sandbox.restricted.child.attributes import Attributes, check_attribute_name
+from coilclaw.sandbox.restricted.child.attributes import Attributes
+from coilclaw.sandbox.restricted.child.instance_variables import check_attribute_name
 from coilclaw.sandbox.restricted.child.ownership import OWN_CLASS, is_type
 from coilclaw.sandbox.restricted.child.stand_ins import stands_for
 

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from coilclaw.sandbox.restricted.child import special_names as names
-from coilclaw.sandbox.restricted.child.attributes import check_attribute_name
 from coilclaw.sandbox.restricted.child.copying import Copying
 from coilclaw.sandbox.restricted.child.facades.dispatch import Dispatch
 from coilclaw.sandbox.restricted.child.facades.facade import Facade, take
+from coilclaw.sandbox.restricted.child.instance_variables import check_attribute_name
 from coilclaw.sandbox.restricted.child.ownership import OWN_CLASS
 from coilclaw.sandbox.restricted.child.services import Services
 from coilclaw.sandbox.restricted.child.stand_ins import STAND_INS, make_stand_in

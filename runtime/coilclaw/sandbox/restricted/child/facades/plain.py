@@ -55,8 +55,8 @@ from typing import Any, Final
 from xml.etree import ElementTree
 from xml.sax import saxutils
 
-from coilclaw.sandbox.restricted.child.attributes import check_attribute_name
 from coilclaw.sandbox.restricted.child.facades.facade import Facade, take
+from coilclaw.sandbox.restricted.child.instance_variables import check_attribute_name
 
 __all__ = ["plain_facades"]
 

@@ -1,0 +1,207 @@
+"""The table of runs: what each is made of, who has it, and how far it came.
+
+A run's id begins with the time it was made, so that the order of ids is the order of beginnings. Rows change only
+in the transactions of receipts; whatever a process does for a run claims that the run is still its own.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+from coilclaw.bridge.errors import NoSuchRun, NotResumable
+from coilclaw.receipts import LOG_END, Row
+from coilclaw.sandbox import Limits
+from coilclaw.store import KEYED, Database, Migration, cursor_at, position_of
+from coilclaw.trust import is_running, this_process
+
+__all__ = [
+    "HELD",
+    "RUNS",
+    "RunHeader",
+    "RunPage",
+    "RunRecord",
+    "call_off",
+    "enter",
+    "find_run",
+    "hold",
+    "leave",
+    "list_runs",
+    "take_over",
+]
+
+_logger = logging.getLogger(__name__)
+
+RUNS: Final = (
+    Migration(
+        5,
+        "runs",
+        f"""
+        CREATE TABLE IF NOT EXISTS runs (
+            run_id TEXT PRIMARY KEY,
+            status TEXT NOT NULL,
+            fence INTEGER NOT NULL,
+            process TEXT NOT NULL,
+            first_seq INTEGER NOT NULL,
+            header TEXT NOT NULL
+        ) {KEYED};
+        """,
+        replaces=("run-journal",),
+    ),
+)
+
+_COLUMNS: Final = "run_id, status, fence, process, first_seq, header"
+_HELD_BY: Final = "run_id = ? AND fence = ?"
+HELD: Final = f"EXISTS (SELECT 1 FROM runs WHERE {_HELD_BY})"  # noqa: S608
+"""An SQL condition about a run's id and a fence: the run still belongs to the process that has this fence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunHeader:
+    """The pins of a run. Source and inputs are kept beside the receipts, under these hashes."""
+
+    kind: Literal["snippet", "direct"]
+    name: str
+    code_hash: str
+    inputs_hash: str
+    engine: str
+    engine_build: str
+    seed: str
+    clock: int
+    policy_hash: str
+    conversation_id: str | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    workspace: str = ""
+
+    def text(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True)
+
+    def run_limits(self) -> Limits:
+        return Limits(**self.limits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """Where a run stands: who has it, and how far it came."""
+
+    run_id: str
+    status: str
+    fence: int
+    process: str
+    first_seq: int
+    header: RunHeader
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether someone may resume it: it was suspended, or the process that had it is gone."""
+        return self.state in ("suspended", "orphaned")
+
+    @property
+    def state(self) -> str:
+        """The status, but `orphaned` for a run whose process ended before the run did."""
+        return "orphaned" if self.status == "running" and not is_running(self.process) else self.status
+
+    @property
+    def started_at(self) -> datetime:
+        """When it was begun, by the clock of the machine; one that carries out a plan has the time of its rehearsal."""
+        return datetime.fromtimestamp(self.header.clock / 1e9, UTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPage:
+    """Some runs, newest first, and the cursor of those that follow; None if there are none."""
+
+    runs: Sequence[RunRecord]
+    cursor: str | None
+
+
+def enter(run_id: str, header: RunHeader) -> Row:
+    """A run begins, in this process."""
+    return Row(
+        f"INSERT INTO runs ({_COLUMNS}) VALUES (?, 'running', 1, ?, {LOG_END}, ?)",  # noqa: S608
+        (run_id, this_process(), header.text()),
+    )
+
+
+def take_over(known: RunRecord) -> Row:
+    """Resume a run: of all processes that try, one succeeds."""
+    return Row(
+        "UPDATE runs SET status = 'running', fence = fence + 1, process = ? "
+        "WHERE run_id = ? AND fence = ? AND status = ?",
+        (this_process(), known.run_id, known.fence, known.status),
+        claims=True,
+    )
+
+
+def call_off(known: RunRecord) -> Row:
+    """Nobody resumes a run that waited, unless someone has done so meanwhile."""
+    return Row(
+        "UPDATE runs SET status = 'cancelled', fence = fence + 1 WHERE run_id = ? AND fence = ? AND status = ?",
+        (known.run_id, known.fence, known.status),
+        claims=True,
+    )
+
+
+def hold(run_id: str, fence: int) -> Row:
+    """Claim that a run is still this process's; goes with whatever precedes a side effect."""
+    return Row(f"UPDATE runs SET process = process WHERE {_HELD_BY}", (run_id, fence), claims=True)  # noqa: S608
+
+
+def leave(run_id: str, fence: int, status: str) -> Row:
+    """The run is over here, or waits for someone else to resume it."""
+    return Row(f"UPDATE runs SET status = ? WHERE {_HELD_BY}", (status, run_id, fence), claims=True)  # noqa: S608
+
+
+def find_run(database: Database, run_id: str) -> RunRecord:
+    """Return a run by its id. Raises NoSuchRun, and NotResumable if its row is damaged."""
+    rows = database.read(f"SELECT {_COLUMNS} FROM runs WHERE run_id = ?", (run_id,))  # noqa: S608
+    if not rows:
+        raise NoSuchRun(f"there is no run {run_id!r}", hint="`coilclaw run list` shows runs")
+    record = _record(rows[0])
+    if record is None:
+        raise NotResumable(f"the header of {run_id} is damaged", hint="start it again as a new run")
+    return record
+
+
+def list_runs(database: Database, *, status: str | None = None, limit: int = 50, cursor: str | None = None) -> RunPage:
+    """Return runs, newest first: all of them, or those in one state (`RunRecord.state`).
+
+    `cursor` is that of the page before. Rows that are damaged are left out, and a warning is logged.
+    """
+    below = None if cursor is None else position_of("runs", cursor)
+    stored = "running" if status == "orphaned" else status
+    found: list[RunRecord] = []
+    while len(found) <= limit:
+        rows = _rows_below(database, below, stored, limit + 1)
+        if not rows:
+            break
+        below = rows[-1][0]
+        records = filter(None, map(_record, rows))
+        found += [each for each in records if status is None or each.state == status]
+    page = found[:limit]
+    return RunPage(runs=page, cursor=cursor_at("runs", page[-1].run_id) if len(found) > limit and page else None)
+
+
+def _rows_below(database: Database, below: str | None, status: str | None, limit: int) -> Sequence[tuple[Any, ...]]:
+    wanted = [(text, value) for text, value in (("run_id < ?", below), ("status = ?", status)) if value is not None]
+    where = f"WHERE {' AND '.join(text for text, _ in wanted)}" if wanted else ""
+    sql = f"SELECT {_COLUMNS} FROM runs {where} ORDER BY run_id DESC LIMIT ?"  # noqa: S608
+    return database.read(sql, (*(value for _, value in wanted), limit))
+
+
+def _record(row: tuple[Any, ...]) -> RunRecord | None:
+    """A row that was read, or None if it is not what was written."""
+    run_id, status, fence, process, first_seq, header = row
+    try:
+        found = RunHeader(**json.loads(header))
+        found.run_limits()
+        if type(fence) is not int or type(first_seq) is not int or first_seq < 0:
+            raise TypeError
+    except (ValueError, TypeError):
+        _logger.warning("the row of %s is damaged", run_id)
+        return None
+    return RunRecord(run_id=run_id, status=status, fence=fence, process=process, first_seq=first_seq, header=found)

@@ -1,0 +1,213 @@
+"""A reader of the event feed: every event behind a cursor, once and in order, for `for` and for `async for`."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from coilclaw.evidence.events import Event, RunDiverged, RunFinished, RunOutput, RunSuspended
+from coilclaw.evidence.live import OutputBuffer, Printed
+
+if TYPE_CHECKING:
+    from coilclaw.evidence.feed import EventFeed
+
+__all__ = ["EventReader"]
+
+_AT_ONCE: Final = 256
+"""Events that a reader holds at most; what it has not taken yet stays in the feed's buffer or in the log."""
+
+
+class _Found(NamedTuple):
+    """The result of one look: events, the place behind them, and how many characters of output are among them."""
+
+    events: Sequence[Event]
+    position: str
+    characters: int = 0
+    is_end: bool = False
+
+
+class EventReader:
+    """Yields events and waits for the next one. It ends with its run, with the feed, or when it is closed.
+
+    Iterate over it with `for`, or with `async for`, which never blocks the event loop; or call `take`, which does not
+    wait. One consumer at a time.
+    """
+
+    def __init__(
+        self,
+        feed: EventFeed,
+        after: str | None,
+        *,
+        run_id: str | None = None,
+        past_suspension: bool = False,
+        wake: Callable[[], None] | None = None,
+    ) -> None:
+        self._feed = feed
+        self._position = feed.place(after)
+        self._ends = (RunFinished, RunDiverged) if past_suspension else (RunFinished, RunDiverged, RunSuspended)
+        self._ready: deque[Event] = deque()
+        self._output: OutputBuffer | None = None
+        self._characters = 0
+        self._ended = False
+        self._awake = False
+        self._woken = threading.Event()
+        self._rouse = wake or self._woken.set
+        self._signal: asyncio.Event | None = None
+        self.run_id = run_id
+        self.cursor = self._position
+        """Where to continue if this reader is lost: the cursor of the last event it gave."""
+        feed.enter(self)
+
+    def wake(self) -> None:
+        """Say that there may be more. Called by the feed, on any thread."""
+        if not self._awake:
+            self._awake = True
+            self._rouse()
+
+    def take(self) -> Sequence[Event]:
+        """The next events that are on disk, or printed, by now; none if there are none. At most a few hundred."""
+        self._awake = False
+        if not self._ready and not self._is_over:
+            self._feed.catch_up()
+            self._accept(self._look())
+        return [self._next() for _ in range(len(self._ready))]
+
+    def close(self) -> None:
+        """End the reader. Whoever waits for its next event waits no longer."""
+        self._ended = True
+        self._ready.clear()
+        self._feed.leave(self)
+        self.wake()
+
+    # Looking -----------------------------------------------------------------------------------------------
+
+    @property
+    def _is_over(self) -> bool:
+        return self._ended or self._feed.closed
+
+    def _next(self) -> Event:
+        event = self._ready.popleft()
+        self.cursor = event.cursor
+        return event
+
+    def _is_quick(self) -> bool:
+        """Whether a look need not wait for the disk."""
+        output = self._output
+        nothing_printed = output is None or not (output.closed or output.since(self._characters))
+        return nothing_printed and self._feed.has(self._position)
+
+    def _prepare(self) -> None:
+        """Forget earlier calls of `wake`, and attach to what the run prints, if it runs here by now."""
+        self._awake = False
+        if self.run_id is None:
+            return
+        output = self._feed.output_of(self.run_id)
+        if output is not None and output is not self._output and not self._unread():
+            self._output, self._characters = output, 0
+
+    def _look(self) -> _Found:
+        """Find the next events. Changes nothing here, so that the result can be lost when a task is cancelled."""
+        is_closed = self._output is not None and self._output.closed
+        printed = self._unread()
+        if printed or is_closed:
+            self._feed.catch_up()  # Whatever was on disk when this was printed comes before it.
+        position, moves = self._position, True
+        while moves:
+            events, behind = self._feed.behind(position, _AT_ONCE, self.run_id)
+            if self.run_id is not None:
+                events = [event for event in events if event.run_id == self.run_id]
+            if events:
+                return self._until_end(events, behind)
+            moves, position = behind != position, behind
+        shown = self._shown(printed, position)
+        return _Found(shown, position, _characters(shown), is_closed)
+
+    def _until_end(self, events: Sequence[Event], position: str) -> _Found:
+        if self.run_id is not None:
+            for number, event in enumerate(events):
+                if isinstance(event, self._ends):
+                    # A run writes its end down when it has printed everything.
+                    shown = self._shown(self._unread(), events[number - 1].cursor if number else self._position)
+                    return _Found([*events[:number], *shown, event], event.cursor, _characters(shown), is_end=True)
+        return _Found(events, position)
+
+    def _unread(self) -> Sequence[Printed]:
+        return self._output.since(self._characters) if self._output is not None else ()
+
+    def _shown(self, printed: Sequence[Printed], cursor: str) -> list[RunOutput]:
+        return [
+            RunOutput(when=each.when, cursor=cursor, run_id=self.run_id, stream=each.stream, text=each.text)
+            for each in printed
+        ]
+
+    def _accept(self, found: _Found) -> None:
+        self._position = found.position
+        self._characters += found.characters
+        self._ready.extend(found.events)
+        self._ended = self._ended or found.is_end
+
+    # Iterating ---------------------------------------------------------------------------------------------
+
+    def __iter__(self) -> EventReader:
+        return self
+
+    def __next__(self) -> Event:
+        while not self._ready:
+            if self._is_over:
+                self.close()
+                raise StopIteration
+            self._woken.clear()
+            self._prepare()
+            self._accept(self._look())
+            if not self._ready and not self._is_over:
+                self._woken.wait()
+        return self._next()
+
+    def __aiter__(self) -> EventReader:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._ready:
+            if self._is_over:
+                self.close()
+                raise StopAsyncIteration
+            signal = self._signal_here()
+            signal.clear()
+            self._prepare()
+            if self._is_quick():
+                self._accept(self._look())
+                await asyncio.sleep(0)  # Others get their turn, however much there is to read.
+            else:
+                self._accept(await asyncio.to_thread(self._look))
+            if not self._ready and not self._is_over:
+                await signal.wait()
+        return self._next()
+
+    def _signal_here(self) -> asyncio.Event:
+        """What this task waits for; `wake` sets it from whichever thread it is called on."""
+        if self._signal is None:
+            signal, loop = asyncio.Event(), asyncio.get_running_loop()
+
+            def rouse() -> None:
+                with suppress(RuntimeError):  # The loop was closed: nobody waits any more.
+                    loop.call_soon_threadsafe(signal.set)
+
+            self._signal, self._rouse = signal, rouse
+        return self._signal
+
+    def __enter__(self) -> EventReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _characters(shown: Sequence[RunOutput]) -> int:
+    return sum(len(each.text) for each in shown)

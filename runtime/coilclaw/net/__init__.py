@@ -1,0 +1,32 @@
+"""Addresses, host rules and the HTTP clients that keep to them. httpx is imported when a request is made."""
+
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.net.fake_server import FakeServer, ReceivedRequest
+    from coilclaw.net.hosts import BadReach, Destination, Reach, make_reach, read_domain, read_private
+    from coilclaw.net.network import GuardedNetwork, RoutedNetwork
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "fake_server": "FakeServer ReceivedRequest",
+            "hosts": "BadReach Destination Reach make_reach read_domain read_private",
+            "network": "GuardedNetwork RoutedNetwork",
+        },
+    )
+
+__all__ = [
+    "BadReach",
+    "Destination",
+    "FakeServer",
+    "GuardedNetwork",
+    "Reach",
+    "ReceivedRequest",
+    "RoutedNetwork",
+    "make_reach",
+    "read_domain",
+    "read_private",
+]

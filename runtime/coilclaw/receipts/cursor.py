@@ -1,0 +1,102 @@
+"""Cursors: places in the log to continue reading from.
+
+A cursor is a text that says which receipt it stands behind, by number and hash, and in which log. Only this module
+knows that: to everybody else it is opaque, because another store may order receipts in another way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from coilclaw.receipts.chain import GENESIS
+from coilclaw.receipts.fast_reading import is_of_run, run_field
+from coilclaw.receipts.head import Head, demanded_head, stored_heads
+from coilclaw.receipts.marks import numbers_of
+from coilclaw.receipts.receipt_table import last_receipt, receipts_at
+from coilclaw.receipts.record import receipt_of
+from coilclaw.receipts.tail import Tail
+from coilclaw.sdk import Receipt
+from coilclaw.store import BadCursor, Database
+
+__all__ = ["Page", "cursor_of", "end_cursor", "read_page", "start_cursor"]
+
+_HASH_LETTERS: Final = 16
+"""Enough to notice that another receipt stands there now; the chain behind it is checked with whole hashes."""
+_FORM: Final = re.compile(rf"([0-9a-f]{{8}})-(0|[1-9][0-9]{{0,18}})-([0-9a-f]{{{_HASH_LETTERS}}})", re.ASCII)
+
+
+class Page(NamedTuple):
+    """Receipts in the order of the log, and the cursor behind the last one that was looked at."""
+
+    receipts: Sequence[Receipt]
+    cursor: str
+
+
+class _Place(NamedTuple):
+    log_id: str
+    seq: int
+    hash_start: str
+
+
+def cursor_of(receipt: Receipt) -> str:
+    """The cursor behind a receipt."""
+    return _text(receipt.id.split("-")[1], receipt.seq, receipt.receipt_hash)
+
+
+def end_cursor(database: Database, key: bytes) -> str:
+    """The cursor behind the last receipt on disk."""
+    head = _head(database, key)
+    return _text(head.log_id, head.seq, head.receipt_hash)
+
+
+def start_cursor(database: Database, key: bytes, run_id: str) -> str | None:
+    """The cursor before the first receipt of a run, or None if there is none on disk."""
+    rows = next(receipts_at(database.read, numbers_of(database, run_id)[:1]), None)
+    if not rows:
+        return None
+    seq, body, receipt_hash = rows[0]
+    return _text(_head(database, key).log_id, seq - 1, receipt_of(body, receipt_hash).previous_hash)
+
+
+def read_page(database: Database, key: bytes, cursor: str | None, limit: int, run_id: str | None = None) -> Page:
+    """Look at up to `limit` receipts on disk behind a cursor, and return them, or those of one run among them.
+
+    Each is checked against its hash and against the one before it, the first one against the cursor, and the last one
+    against the sealed head if this reaches it. So whatever a reader was given is proven once it has caught up.
+    """
+    head = _head(database, key)
+    place = _place(cursor, head)
+    tail = Tail(database, key, lambda: head, place.seq, receipt_hash=place.hash_start)
+    field = None if run_id is None else run_field(run_id)
+    receipts = [
+        receipt_of(body, tail.hash)
+        for body, at in islice(tail.read(), limit)
+        if field is None or is_of_run(body, at, field)
+    ]
+    return Page(receipts, _text(head.log_id, tail.seq, tail.hash))
+
+
+def _head(database: Database, key: bytes) -> Head:
+    heads = stored_heads(database.read)
+    if not heads and last_receipt(database.read) is None:
+        return Head("0" * 8, 0, GENESIS)  # Nothing was ever appended.
+    return demanded_head(heads, key)
+
+
+def _place(cursor: str | None, head: Head) -> _Place:
+    if cursor is None:
+        return _Place(head.log_id, 0, GENESIS)
+    found = _FORM.fullmatch(cursor)
+    if found is None:
+        raise BadCursor(f"{cursor[:100]!r} is not a cursor", hint="a cursor is used as an event or a page gave it")
+    place = _Place(found[1], int(found[2]), found[3])
+    if place.seq and (place.log_id != head.log_id or place.seq > head.seq):
+        raise BadCursor(f"{cursor} is no place in this log: it belongs to another one", hint="read from the beginning")
+    return place
+
+
+def _text(log_id: str, seq: int, receipt_hash: str) -> str:
+    return f"{log_id}-{seq}-{receipt_hash[:_HASH_LETTERS]}"

@@ -1,0 +1,122 @@
+"""Reading on from a cursor, and being told that there is more."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from tests.conftest import KEY
+
+from coilclaw.receipts import BadCursor, DamagedReceipt, Draft, ReceiptLog, cursor_of, now
+from coilclaw.store import Database
+
+
+def drafts(count: int, run_id: str = "run-1") -> list[Draft]:
+    return [Draft("x.y", "done", now(), run_id, payload={"number": number}) for number in range(count)]
+
+
+def test_a_page_has_the_receipts_behind_its_cursor_and_says_where_the_next_begins(log: ReceiptLog) -> None:
+    ids = log.append(*drafts(7))
+    page = log.after(None, 3)
+    assert [each.id for each in page.receipts] == ids[:3]
+    assert page.cursor == cursor_of(page.receipts[-1])
+    page = log.after(page.cursor, 300)
+    assert [each.id for each in page.receipts] == ids[3:]
+    assert page.cursor == log.end()
+    assert log.after(page.cursor, 3) == ([], log.end())
+
+
+def test_pages_are_longer_than_one_query_of_the_log(log: ReceiptLog) -> None:
+    ids = log.append(*drafts(700))
+    assert [each.id for each in log.after(None, 600).receipts] == ids[:600]
+
+
+def test_an_empty_log_has_a_cursor_that_holds_when_it_is_begun(log: ReceiptLog) -> None:
+    cursor = log.end()
+    assert log.after(None, 5) == ([], cursor)
+    ids = log.append(*drafts(2))
+    assert [each.id for each in log.after(cursor, 5).receipts] == ids
+
+
+def test_a_page_of_one_run_looks_past_the_others(log: ReceiptLog) -> None:
+    log.append(*drafts(3, "run-2"))
+    mine = log.append(*drafts(2))
+    log.append(*drafts(3, "run-2"))
+    # One that only mentions the run does not belong to it.
+    log.append(Draft("x.y", "done", now(), "run-3", payload={"about": {"run_id": "run-1", "seq": 1}}))
+    start = log.start_of("run-1")
+    page = log.after(start, 100, run_id="run-1")
+    assert [each.id for each in page.receipts] == mine
+    assert page.cursor == log.end()
+    assert [each.id for each in log.after(start, 1).receipts] == mine[:1]
+    assert log.start_of("run-4") is None
+
+
+def test_nothing_is_flushed_to_be_read(log: ReceiptLog) -> None:
+    """Readers would otherwise cost the writer a sync each."""
+    log.append(*drafts(1))
+    with log._lock:  # So that nobody else can flush it.
+        cursor = log.end()
+        assert len(log.after(None, 5).receipts) == 1
+    log.append_relaxed(*drafts(1))
+    log.flush()
+    assert len(log.after(cursor, 5).receipts) == 1
+
+
+def test_a_cursor_of_another_log_is_refused(database: Database, log: ReceiptLog) -> None:
+    log.append(*drafts(3))
+    cursor = log.end()
+    with database.transaction() as connection:
+        connection.execute("DELETE FROM receipts")
+        connection.execute("DELETE FROM receipt_head")
+    with pytest.raises(BadCursor):
+        log.after(cursor, 1)
+    with ReceiptLog(database, KEY) as begun_again:
+        begun_again.append(*drafts(5))
+        with pytest.raises(BadCursor):
+            begun_again.after(cursor, 1)
+
+
+def test_receipts_without_a_head_are_not_read(database: Database, log: ReceiptLog) -> None:
+    log.append(*drafts(3))
+    with database.transaction() as connection:
+        connection.execute("DELETE FROM receipt_head")
+    with pytest.raises(DamagedReceipt):
+        log.after(None, 1)
+    with pytest.raises(DamagedReceipt):
+        log.end()
+
+
+def test_a_log_whose_seal_does_not_fit_is_not_read(database: Database, log: ReceiptLog) -> None:
+    log.append(*drafts(3))
+    with ReceiptLog(database, b"x" * 32) as other, pytest.raises(DamagedReceipt):
+        other.after(None, 1)
+
+
+def test_a_log_that_was_cut_off_is_noticed_at_its_end(database: Database, log: ReceiptLog) -> None:
+    log.append(*drafts(3))
+    with database.transaction() as connection:
+        connection.execute("DELETE FROM receipts WHERE seq = 3")
+    assert len(log.after(None, 2).receipts) == 2
+    with pytest.raises(DamagedReceipt):
+        log.after(None, 3)
+
+
+def test_a_listener_is_called_after_the_commit_until_it_is_removed(log: ReceiptLog) -> None:
+    seen: list[int] = []
+    stop = log.listen(lambda: seen.append(len(log.after(None, 10).receipts)))
+    log.append(*drafts(1))
+    log.append(*drafts(2))
+    assert seen == [1, 3]
+    stop()
+    stop()
+    log.append(*drafts(1))
+    assert seen == [1, 3]
+
+
+def test_each_listener_is_removed_for_itself(log: ReceiptLog) -> None:
+    calls = [threading.Event(), threading.Event()]
+    stops = [log.listen(each.set) for each in calls]
+    stops[0]()
+    log.append(*drafts(1))
+    assert [each.is_set() for each in calls] == [False, True]
