@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError, from_json, to_json
-
 from coilclaw.sdk import Tool, ToolContext
 from coilclaw.sdk.legible import kind_of
 
@@ -47,6 +44,8 @@ def _call(tool: Tool, input: Any, context: ToolContext) -> Any:
 
 def serialised(tool: Tool, returned: Any) -> bytes:
     """The JSON of what a handler returned, if its contract allows it and a snippet can read it."""
+    from pydantic_core import PydanticSerializationError, ValidationError, to_json
+
     try:
         is_plain = type(returned) in _PLAIN
         if not is_plain and any(hasattr(returned, name) for name in ("__next__", "__await__", "__anext__")):
@@ -73,6 +72,8 @@ def serialised(tool: Tool, returned: Any) -> bytes:
 
 
 def _check_readable(tool: Tool, value: bytes) -> None:
+    from pydantic_core import from_json
+
     try:
         from_json(value, allow_inf_nan=False)
     except ValueError:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from pydantic_core import from_json, to_json
-
 from coilclaw.receipts import digest
 from coilclaw.sandbox import (
     Completed,
@@ -21,6 +19,7 @@ from coilclaw.sandbox import (
     Snippet,
     SnippetError,
 )
+from coilclaw.sdk.quick_json import from_json, to_json
 
 __all__ = ["Job", "direct_job", "snippet_job"]
 

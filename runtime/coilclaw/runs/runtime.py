@@ -40,12 +40,13 @@ class Runtime:
         caller: Caller | None = None,
         deadline: Deadline | None = None,
         planned: ApprovedPlan | None = None,
+        run_id: str | None = None,
     ) -> RunReport:
         """Run a snippet to its end. Raises EvidenceUnavailable before anything ran if receipts cannot be written.
 
-        With `planned`, it carries out the plan that was approved.
+        With `planned`, it carries out the plan that was approved. With `run_id`, that is its name.
         """
-        caller, origin = caller or self._caller, RunOrigin()
+        caller, origin = caller or self._caller, _origin(run_id)
         if planned is not None:
             origin = planned.beginning
             caller = replace(caller, approver=PlannedAnswers(planned, caller.approver))
@@ -61,9 +62,10 @@ class Runtime:
         *,
         caller: Caller | None = None,
         deadline: Deadline | None = None,
+        run_id: str | None = None,
     ) -> tuple[Result[Any], RunReport]:
         """Call one tool directly. The same path, the same receipts; only the sandbox is missing."""
-        origin, job = RunOrigin(), direct_job(tool, arguments)
+        origin, job = _origin(run_id), direct_job(tool, arguments)
         spec = _spec(origin, registry, limits, caller or self._caller, deadline)
         report = start_run(self._services, spec, origin, job).execute(job)
         return _result_of(report), report
@@ -114,6 +116,10 @@ class Runtime:
         report = session.execute(job)
         calls = planned_calls(log.of_run(report.run_id, since=report.first_receipt or None), log)
         return Rehearsal(report=report, plan=Plan(rehearsal=report.run_id, header=session.header, calls=calls))
+
+
+def _origin(run_id: str | None) -> RunOrigin:
+    return RunOrigin() if run_id is None else RunOrigin(run_id=run_id)
 
 
 def _spec(origin: RunOrigin, registry: Registry, limits: Limits, caller: Caller, deadline: Deadline | None) -> RunSpec:

@@ -13,7 +13,7 @@ from coilclaw.receipts import Conflict, Draft, Row, now
 from coilclaw.runs.jobs import Job
 from coilclaw.runs.kept_end import keep_end
 from coilclaw.runs.report import RunReport
-from coilclaw.sandbox import Abandoned, Crashed, Deadline, Diverged, Outcome, RunClock, TimedOut
+from coilclaw.sandbox import Abandoned, Cancelled, Crashed, Deadline, Diverged, Outcome, RunClock, TimedOut
 from coilclaw.sdk import EvidenceUnavailable
 
 __all__ = ["Session", "outcome_of"]
@@ -97,6 +97,8 @@ class Session:
 
 def outcome_of(execute: Callable[[], Outcome], handlers: Handlers, deadline: Deadline) -> Outcome:
     """Execute something and return how it ended, whatever happens."""
+    if deadline.cancelled:
+        return Cancelled()  # Before it began.
     try:
         # On a thread that can be left alone, should a handler that was called in place never return.
         outcome: Outcome = handlers.threads.run(execute, deadline, grace=_GRACE_SECONDS)
