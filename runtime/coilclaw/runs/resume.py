@@ -78,8 +78,7 @@ def resume_run(
     if isinstance(past, Diverged) or job is None:
         assert isinstance(past, Diverged)
         return session.close(past)
-    host, execute = ReplayHost(session.bridge, past.recorded, past.calls, clock), job
-    return session.execute(lambda *given: host.judged(execute(*given)), host)
+    return session.execute(job, ReplayHost(session.bridge, past.recorded, past.calls, clock))
 
 
 def _refuse_elsewhere(services: Services, record: RunRecord) -> None:
