@@ -19,9 +19,29 @@ if TYPE_CHECKING:
     from coilclaw.bridge.registry_tools import registry_tools
     from coilclaw.bridge.replay_host import ReplayHost
     from coilclaw.bridge.run_spec import RunSpec
-    from coilclaw.bridge.run_store import RUNS, RunHeader, RunPage, RunRecord, call_off, enter, find_run, leave, list_runs, take_over
+    from coilclaw.bridge.run_store import (
+        RUNS,
+        RunHeader,
+        RunPage,
+        RunRecord,
+        call_off,
+        enter,
+        find_run,
+        leave,
+        list_runs,
+        take_over,
+    )
     from coilclaw.bridge.services import Services
-    from coilclaw.bridge.stubs import Spelling, Stubs, estimated_tokens, example_calls, first_sentence, registry_stubs, tool_schemas, tool_stub
+    from coilclaw.bridge.stubs import (
+        Spelling,
+        Stubs,
+        estimated_tokens,
+        example_calls,
+        first_sentence,
+        registry_stubs,
+        tool_schemas,
+        tool_stub,
+    )
 else:
     __getattr__ = lazy_exports(
         __name__,

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.policy.approval_store import APPROVALS, LONGEST_WINDOW_SECONDS, Approval, ApprovalStore, denial, runs_facts, shown_hashes
+    from coilclaw.policy.approval_store import (
+        APPROVALS,
+        LONGEST_WINDOW_SECONDS,
+        Approval,
+        ApprovalStore,
+        denial,
+        runs_facts,
+        shown_hashes,
+    )
     from coilclaw.policy.approver import Answer, ApproveAll, Approver, NobodyToAsk, Question
     from coilclaw.policy.classification import classify, judge
     from coilclaw.policy.constraints import Constraint, Problem, read_constraint

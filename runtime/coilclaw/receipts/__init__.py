@@ -10,7 +10,15 @@ if TYPE_CHECKING:
     from coilclaw.receipts.contents import content_sizes, read_contents
     from coilclaw.receipts.cursor import Page, cursor_of
     from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogMissing, LogUnwritable, NoSuchReceipt
-    from coilclaw.receipts.fast_reading import args_hash_of, ends_of, request_facts, result_hash_of, second_of, text_field, type_field
+    from coilclaw.receipts.fast_reading import (
+        args_hash_of,
+        ends_of,
+        request_facts,
+        result_hash_of,
+        second_of,
+        text_field,
+        type_field,
+    )
     from coilclaw.receipts.founding import found_log, refuse_without_log, restart_log
     from coilclaw.receipts.head import Head
     from coilclaw.receipts.log import RELAXED_SECONDS, ReceiptLog, Row
