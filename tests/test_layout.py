@@ -19,6 +19,7 @@ DEEP_IMPORTS = (
     "coilclaw.sdk.errors",
     "coilclaw.sdk.exports",
     "coilclaw.sdk.legible",
+    "coilclaw.sdk.quick_json",
     "coilclaw.sdk.result",
     "coilclaw.sdk.version",
     "coilclaw.confinement.supervision",

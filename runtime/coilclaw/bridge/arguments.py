@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.bridge.answers import Refusal
 from coilclaw.receipts import NotCanonical, contents_json
 from coilclaw.sdk import OperatorError, Tool
 from coilclaw.sdk.legible import kind_of
+from coilclaw.sdk.quick_json import from_json
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
 
 __all__ = ["bind", "signature", "type_words", "validate"]
 
@@ -87,6 +88,8 @@ def _by_name(tool: Tool | None, given: list[Any]) -> dict[str, Any] | Refusal:
 
 def validate(tool: Tool, arguments: bytes) -> BaseModel | Refusal:
     """The input model. Strict: a string is not a number, and unknown names are errors."""
+    from pydantic_core import ValidationError
+
     try:
         valid: BaseModel = tool.input.__pydantic_validator__.validate_json(arguments, strict=True, extra="forbid")
         return valid

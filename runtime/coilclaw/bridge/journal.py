@@ -18,11 +18,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from pydantic_core import from_json
-
 from coilclaw.bridge.run_store import HELD, hold
 from coilclaw.receipts import Row, read_contents
 from coilclaw.sandbox import RunClock
+from coilclaw.sdk.quick_json import from_json
 from coilclaw.store import KEYED, Database, Migration
 
 __all__ = ["JOURNAL", "Delivery", "DeliveryDigest", "Journal", "Known", "Recorded", "count_rows", "read_journal"]
@@ -171,8 +170,8 @@ class Journal:
         return Row(_ENTER, (self._run_id, kind, key, body, self._run_id, self.fence), claims=True)
 
 
-def _text(body: Sequence[object]) -> str:
-    return json.dumps(body, separators=(",", ":"))
+_text: Final = json.JSONEncoder(separators=(",", ":")).encode
+"""Made once: `json.dumps` with options would make one for every row."""
 
 
 def read_journal(database: Database, run_id: str) -> Recorded:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic_core import from_json, to_json
-
 from coilclaw.bridge.arguments import signature
 from coilclaw.bridge.registry import Registry
 from coilclaw.policy import Policy
 from coilclaw.sdk import Decision, Risk, Tool
+from coilclaw.sdk.quick_json import from_json, to_json
 
 __all__ = ["check_calls"]
 

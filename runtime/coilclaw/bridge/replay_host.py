@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from pydantic_core import to_json
-
 from coilclaw.bridge.answers import TOO_MANY_ANSWERS, success
 from coilclaw.bridge.bridge import Bridge
 from coilclaw.bridge.identified_call import Divergence, call_difference
@@ -25,6 +23,7 @@ from coilclaw.sandbox import (
     RunEnded,
     Suspended,
 )
+from coilclaw.sdk.quick_json import to_json
 
 __all__ = ["JournalEnded", "ReplayHost"]
 

@@ -74,14 +74,12 @@ class Section:
         if given:
             raise TypeError(f"{type(self).__name__} has no key {next(iter(given))!r}")
 
+    def with_values(self, **values: Any) -> Self:
+        """The same section with other values for some keys."""
+        return type(self)(**{**{name: getattr(self, name) for name in self.keys}, **values})
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
-
-    def replaced(self, **changes: Any) -> Self:
-        """Return the section with other values for some keys, which are not checked."""
-        made = object.__new__(type(self))
-        vars(made).update(vars(self) | changes)
-        return made
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)

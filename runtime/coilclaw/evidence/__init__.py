@@ -41,10 +41,9 @@ else:
         {
             "activity": "activity_of run_of",
             "events": (
-                "AnyEvent ApprovalAsked ApprovalDecided CallApproved CallDenied CallEvent CallFailed "
-                "CallProgress CallRequested CallStarted CallSucceeded EstopCleared EstopSet Event OtherReceipt "
-                "RunDiverged RunFinished RunOutput RunResumed RunStarted RunSuspended ToolReloaded WindowClosed "
-                "WindowOpened"
+                "AnyEvent ApprovalAsked ApprovalDecided CallApproved CallDenied CallEvent CallFailed CallProgress "
+                "CallRequested CallStarted CallSucceeded EstopCleared EstopSet Event OtherReceipt RunDiverged "
+                "RunFinished RunOutput RunResumed RunStarted RunSuspended ToolReloaded WindowClosed WindowOpened"
             ),
             "feed": "EventFeed",
             "live": "OutputBuffer",

@@ -28,9 +28,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "approval_store": (
-                "APPROVALS LONGEST_WINDOW_SECONDS Approval ApprovalStore denial runs_facts shown_hashes"
-            ),
+            "approval_store": "APPROVALS LONGEST_WINDOW_SECONDS Approval ApprovalStore denial runs_facts shown_hashes",
             "approver": "Answer ApproveAll Approver NobodyToAsk Question",
             "classification": "classify judge",
             "constraints": "Constraint Problem read_constraint",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pydantic_core import from_json, to_json
+from coilclaw.sdk.quick_json import from_json, to_json
 
 __all__ = [
     "args_hash_of",

@@ -13,14 +13,13 @@ import hmac
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from pydantic_core import to_json
-
 from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.chain import GENESIS, Link
 from coilclaw.receipts.errors import DamagedReceipt
 from coilclaw.receipts.fast_reading import run_of
 from coilclaw.receipts.head import Head
 from coilclaw.receipts.receipt_table import Read, Stored, linked_receipts, numbers_of_run
+from coilclaw.sdk.quick_json import to_json
 from coilclaw.store import BYTES, Database
 
 __all__ = [

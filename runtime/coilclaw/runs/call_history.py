@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from pydantic_core import from_json
-
 from coilclaw.bridge import PriorCall, call_number
 from coilclaw.receipts import (
     DamagedReceipt,
@@ -24,6 +22,7 @@ from coilclaw.receipts import (
     type_field,
 )
 from coilclaw.runs.kept_end import kept_hashes
+from coilclaw.sdk.quick_json import from_json
 
 __all__ = ["CallHistory", "Event", "RecordedCall", "read_call_history"]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pydantic_core import from_json
-
 from coilclaw.bridge import RunHeader
 from coilclaw.sandbox import (
     Completed,
@@ -21,6 +19,7 @@ from coilclaw.sandbox import (
     Snippet,
     SnippetError,
 )
+from coilclaw.sdk.quick_json import from_json
 
 __all__ = ["Execute", "direct_job", "snippet_job"]
 

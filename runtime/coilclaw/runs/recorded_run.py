@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pydantic_core import from_json
-
 from coilclaw.bridge import NotResumable, RunRecord, Services, find_run
 from coilclaw.receipts import DamagedReceipt
 from coilclaw.runs.history import History, read_history
 from coilclaw.runs.jobs import Execute, direct_job, snippet_job
 from coilclaw.sandbox import Diverged, Engine, Snippet, SnippetError
+from coilclaw.sdk.quick_json import from_json
 
 __all__ = ["Engines", "RecordedRun"]
 

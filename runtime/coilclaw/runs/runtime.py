@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pydantic_core import to_json
-
 from coilclaw.bridge import Caller, Registry, RunHeader, RunSpec, Services
 from coilclaw.policy import NobodyToAsk
 from coilclaw.receipts import digest
@@ -22,6 +20,7 @@ from coilclaw.runs.sample_value import stand_in
 from coilclaw.runs.start import make_header, start_run
 from coilclaw.sandbox import Completed, Deadline, Engine, Failed, Limits, Snippet
 from coilclaw.sdk import Err, Ok, Result
+from coilclaw.sdk.quick_json import to_json
 
 __all__ = ["Runtime"]
 

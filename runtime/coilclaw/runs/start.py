@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Literal
 
 from coilclaw.bridge import Bridge, Journal, RunHeader, RunSpec, Services, enter
@@ -77,6 +77,7 @@ def start_run(services: Services, spec: RunSpec, header: RunHeader, contents: Ma
     (first_receipt,) = services.handlers.threads.run(
         lambda: services.log.append(started, contents=contents, rows=rows), spec.deadline
     )
+    spec = replace(spec, kept=[(content_hash, len(body)) for content_hash, body in contents.items()])
     clock = RunClock(header.clock, behind=max(0, time.time_ns() - header.clock))
     journal = None if rehearsal else Journal(spec.run_id, 1, clock)
     return Session(

@@ -38,11 +38,12 @@ from coilclaw.sandbox import (
     RunEnded,
     TimedOut,
 )
+from coilclaw.sandbox.channel import ChildEnded
+from coilclaw.sandbox.conversation import Conversation
 from coilclaw.sandbox.restricted import RestrictedEngine
 from coilclaw.sandbox.restricted.child.requests import OUT_OF_MEMORY_EXIT
-from coilclaw.sandbox.restricted.engine import Conversation
-from coilclaw.sandbox.restricted.warm_parent import Child, ChildEnded, WarmParent
-from coilclaw.sandbox.restricted.wire import FRAME_LIMIT, LENGTH, frame
+from coilclaw.sandbox.restricted.warm_parent import Child, WarmParent
+from coilclaw.sandbox.wire import FRAME_LIMIT, LENGTH, frame
 
 BOOT = Path(__file__).parent / "holed_boot.py"
 
