@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -77,6 +76,7 @@ class CoilClaw:
         self._workers = workers
         self._lock = threading.Lock()
         self._made: Execution | None = None
+        self._closed = False
         self._after = ExitStack()
 
     @classmethod
@@ -136,6 +136,8 @@ class CoilClaw:
         notices: Notices | None = None,
     ) -> CoilClaw:
         """Open an app whose home and workspace are removed when it is closed. Parameters as for `open`."""
+        import tempfile
+
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coilclaw-")))
             (folder / "workspace").mkdir()
@@ -308,8 +310,9 @@ class CoilClaw:
     def estop(self) -> Estop:
         """The emergency stop of the home."""
         from coilclaw.app.estop import Estop
+        from coilclaw.policy import EmergencyStop
 
-        return Estop(self._parts.stop, lambda: self._parts.stores.log)
+        return Estop(EmergencyStop.of_home(self.settings.home), lambda: self._parts.stores.log)
 
     def events(self, after: str | None = None) -> EventReader:
         """Everything that happens in this home, in any process, for `async for` or `for`: from the beginning of the
@@ -329,9 +332,12 @@ class CoilClaw:
 
     def close(self) -> None:
         """Cancel what still runs, wait until that has ended, and close everything. May be called again."""
+        with self._lock:
+            self._closed, made = True, self._made
         with self._after, ExitStack() as stack:
             stack.callback(self._parts.close)
-            stack.callback(self._execution.close)
+            if made is not None:
+                stack.callback(made.close)
 
     def __enter__(self) -> CoilClaw:
         return self
@@ -371,10 +377,13 @@ class CoilClaw:
 
     @property
     def _execution(self) -> Execution:
+        from coilclaw.app.errors import AppClosed
         from coilclaw.app.execution import Execution
 
         with self._lock:
             if self._made is None:
+                if self._closed:
+                    raise AppClosed
                 self._made = Execution(self._parts, self._workers)
             return self._made
 

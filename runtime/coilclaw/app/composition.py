@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 
 from coilclaw.app.engines import Engines
 from coilclaw.app.notices import Notices
-from coilclaw.app.services import make_policy, make_secrets, make_services
 from coilclaw.app.stores import Stores, open_stores
-from coilclaw.bridge import Handlers
-from coilclaw.config import SecretStore, Settings
-from coilclaw.policy import EmergencyStop, Policy
 from coilclaw.sdk import OperatorError, Tool, ToolDefinitionError
 from coilclaw.trust import WriteGuard
 
 if TYPE_CHECKING:
     from coilclaw.app.toolbox import Toolbox
+    from coilclaw.bridge import Handlers
+    from coilclaw.config import SecretStore, Settings
     from coilclaw.evidence import EventFeed
+    from coilclaw.policy import Policy
     from coilclaw.runs import Runtime
 
 __all__ = ["Composition", "OpenWorkspace"]
@@ -67,16 +66,29 @@ class Composition:
         self._toolboxes: dict[Path, Toolbox] = {}
         self._open: dict[Path, OpenWorkspace] = {}
         self.engines = Engines(settings, pool=pool, notices=self.notices)
-        self.handlers = Handlers()
-        self.stop = EmergencyStop.of_home(settings.home)
 
     @cached_property
     def policy(self) -> Policy:
+        from coilclaw.app.services import make_policy
+
         return make_policy(self.settings.config)
 
     @cached_property
     def secrets(self) -> SecretStore:
+        from coilclaw.app.services import make_secrets
+
         return make_secrets(self.settings, self.environment)
+
+    @property
+    def handlers(self) -> Handlers:
+        with self._lock:
+            return self._handlers
+
+    @cached_property
+    def _handlers(self) -> Handlers:
+        from coilclaw.bridge import Handlers
+
+        return self._closing.enter_context(closing(Handlers()))
 
     @property
     def stores(self) -> Stores:
@@ -125,6 +137,7 @@ class Composition:
 
     def workspace(self, place: Path | None = None) -> OpenWorkspace:
         """A workspace and everything that runs in it need; by default the configured one."""
+        from coilclaw.app.services import make_services
         from coilclaw.runs import Runtime
 
         settings = self._settings_for(place)
@@ -171,5 +184,4 @@ class Composition:
             self._open.clear()
         with ExitStack() as stack:
             stack.push(closing)
-            stack.callback(self.handlers.close)
             stack.callback(self.engines.close)

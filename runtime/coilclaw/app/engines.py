@@ -7,11 +7,14 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coilclaw.app.notices import Notices
 from coilclaw.app.stores import make_home
-from coilclaw.config import Settings
-from coilclaw.sandbox import Engine
+
+if TYPE_CHECKING:
+    from coilclaw.config import Settings
+    from coilclaw.sandbox import Engine
 
 __all__ = ["Engines"]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from coilclaw.app.stores import Stores
 from coilclaw.bridge import Handlers, Services
 from coilclaw.config import Config, SecretStore, Settings
 from coilclaw.policy import Autonomy, EmergencyStop, Policy
 from coilclaw.sandbox import Limits
 from coilclaw.sdk import Bounds
-from coilclaw.trust import WriteGuard
+
+if TYPE_CHECKING:
+    from coilclaw.app.stores import Stores
+    from coilclaw.trust import WriteGuard
 
 __all__ = ["make_bounds", "make_policy", "make_secrets", "make_services", "run_limits"]
 
