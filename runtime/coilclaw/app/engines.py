@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from coilclaw.app.notices import Notices
 from coilclaw.app.stores import make_home
-from coilclaw.config import Settings
 
 if TYPE_CHECKING:
+    from coilclaw.config import Settings
     from coilclaw.sandbox import Engine
 
 __all__ = ["Engines"]
