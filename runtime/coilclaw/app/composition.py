@@ -139,6 +139,7 @@ class Composition:
         """A workspace and everything that runs in it need; by default the configured one."""
         from coilclaw.app.services import make_services
         from coilclaw.runs import Runtime
+        from coilclaw.trust import WriteGuard
 
         settings = self._settings_for(place)
         key = settings.config.workspace_dir.resolve()
