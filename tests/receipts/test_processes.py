@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import KEY
-from tests.sampling import sample
+from tests.sampling import repetitions, sample
 
 from coilclaw.receipts import MIGRATIONS, ReceiptLog
 from coilclaw.store import Database
@@ -147,7 +147,7 @@ def test_death_at_every_write_leaves_a_log_that_holds(tmp_path: Path) -> None:
     assert steps > 20
     check(tmp_path)
     died = 0
-    tried = sample(range(1, steps + 1), 16)
+    tried = sample(range(1, steps + 1), 10)
     for step in tried:
         home = tmp_path / str(step)
         home.mkdir()
@@ -162,7 +162,7 @@ def test_death_at_every_write_leaves_a_log_that_holds(tmp_path: Path) -> None:
 
 def test_death_at_random_moments_leaves_a_log_that_holds(tmp_path: Path) -> None:
     chance = random.Random(7)
-    for _ in range(12):
+    for _ in range(repetitions(6, 12)):
         with start(WRITE_CALLS, tmp_path, 0, 10_000) as child:
             assert child.stdout is not None
             assert child.stdout.readline() == "ready\n"

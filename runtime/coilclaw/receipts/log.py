@@ -320,8 +320,7 @@ class ReceiptLog:
         return found[0]
 
     def _at(self, numbers: Sequence[int]) -> list[Receipt]:
-        lots = receipts_at(self._database.read, numbers)
-        return [receipt_of(body, receipt_hash) for rows in lots for _, body, receipt_hash in rows]
+        return [receipt_of(*row) for row in receipts_at(self._database.read, numbers)]
 
     def contents(self, content_hash: str) -> bytes | None:
         """What a hash in a receipt stands for, or None if it is missing."""
