@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -138,6 +137,8 @@ class CoilClaw:
         notices: Notices | None = None,
     ) -> CoilClaw:
         """Open an app whose home and workspace are removed when it is closed. Parameters as for `open`."""
+        import tempfile
+
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coilclaw-")))
             (folder / "workspace").mkdir()
@@ -310,8 +311,9 @@ class CoilClaw:
     def estop(self) -> Estop:
         """The emergency stop of the home."""
         from coilclaw.app.estop import Estop
+        from coilclaw.policy import EmergencyStop
 
-        return Estop(self._parts.stop, lambda: self._parts.stores.log)
+        return Estop(EmergencyStop.of_home(self.settings.home), lambda: self._parts.stores.log)
 
     def events(self, after: str | None = None) -> EventReader:
         """Everything that happens in this home, in any process, for `async for` or `for`: from the beginning of the
@@ -331,12 +333,12 @@ class CoilClaw:
 
     def close(self) -> None:
         """Cancel what still runs, wait until that has ended, and close everything. May be called again."""
+        with self._lock:
+            self._closed, made = True, self._made
         with self._after, ExitStack() as stack:
             stack.callback(self._parts.close)
-            with self._lock:
-                self._closed, execution = True, self._made
-            if execution is not None:
-                stack.callback(execution.close)
+            if made is not None:
+                stack.callback(made.close)
 
     def __enter__(self) -> CoilClaw:
         return self

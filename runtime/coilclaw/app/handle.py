@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Generator
 from concurrent.futures import Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coilclaw.app.report import Report
-from coilclaw.evidence import EventFeed, EventReader, OutputBuffer
-from coilclaw.sandbox import Deadline
+if TYPE_CHECKING:
+    from coilclaw.app.report import Report
+    from coilclaw.evidence import EventFeed, EventReader, OutputBuffer
+    from coilclaw.sandbox import Deadline
 
 __all__ = ["RunHandle"]
 
@@ -39,6 +39,8 @@ class RunHandle:
         return self._future.result(timeout)
 
     def __await__(self) -> Generator[Any, None, Report]:
+        import asyncio
+
         # Shielded: a task that stops waiting for a run does not end the run.
         return asyncio.shield(asyncio.wrap_future(self._future)).__await__()
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coilclaw.app.stores import Stores
 from coilclaw.config import Config, SecretStore, Settings
 from coilclaw.policy import Autonomy, EmergencyStop, Policy
 from coilclaw.sdk import Bounds
 
 if TYPE_CHECKING:
+    from coilclaw.app.stores import Stores
     from coilclaw.bridge import Handlers, Services
     from coilclaw.sandbox import Limits
     from coilclaw.trust import WriteGuard

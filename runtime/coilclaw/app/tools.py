@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coilclaw.app.composition import Composition
 from coilclaw.app.services import make_bounds
 from coilclaw.bridge import Registry, Stubs, example_calls, registry_stubs, search_tools, tool_schemas
 from coilclaw.net import GuardedNetwork
 from coilclaw.policy import CallOfTool, Explanation, Policy, Window, classify
 from coilclaw.sdk import Forbid, Risk, Tool, ToolContext
 from coilclaw.sdk.quick_json import to_json
-from coilclaw.workspace_tools import Change, Watch
+
+if TYPE_CHECKING:
+    from coilclaw.app.composition import Composition
+    from coilclaw.workspace_tools import Change, Watch
 
 __all__ = ["Tools"]
 

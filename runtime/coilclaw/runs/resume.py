@@ -92,7 +92,7 @@ def _refuse_elsewhere(services: Services, record: RunRecord) -> None:
         raise NotResumable(f"{run_id} waits on: {stopped}", hint="`coilclaw estop --clear` ends the stop")
     if workspace != str(services.workspace):
         # Its calls were asked about where they were meant to happen.
-        raise NotResumable(f"{run_id} began in the workspace {workspace}", hint=f"add --workspace {workspace}")
+        raise NotResumable(f"{run_id} began in the workspace {workspace}", hint="resume it there")
 
 
 def _refuse_without_tools(past: History, registry: Registry) -> None:
