@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from coilclaw.sdk.quick_json import to_json
-
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.bridge import Registry, Stubs
@@ -111,6 +109,8 @@ class Tools:
         """
         if arguments is None:
             return self.policy.explain(tool, tool.risk, channel=channel)
+        from pydantic_core import to_json
+
         input = tool.input.__pydantic_validator__.validate_json(to_json(dict(arguments)), strict=True, extra="forbid")
         return self.policy.explain(tool, self.classified(tool, input), arguments, channel, input=input)
 

@@ -20,7 +20,6 @@ from coilclaw.runs.sample_value import stand_in
 from coilclaw.runs.start import make_header, start_run
 from coilclaw.sandbox import Completed, Deadline, Engine, Failed, Limits, Snippet
 from coilclaw.sdk import Err, Ok, Result
-from coilclaw.sdk.quick_json import to_json
 
 __all__ = ["Runtime"]
 
@@ -67,7 +66,7 @@ class Runtime:
         run_id: str | None = None,
     ) -> tuple[Result[Any], RunReport]:
         """Call one tool directly. The same path, the same receipts; only the sandbox is missing."""
-        origin, sent = _origin(run_id), to_json(dict(arguments))
+        origin, sent = _origin(run_id), _json(arguments)
         spec = _spec(origin, registry, limits, caller or self._caller, deadline)
         header = make_header(
             self._services,
@@ -134,7 +133,7 @@ class Runtime:
     def _run(
         self, snippet: Snippet, engine: Engine, spec: RunSpec, origin: RunOrigin, planned: ApprovedPlan | None = None
     ) -> tuple[RunReport, RunHeader]:
-        source, inputs = snippet.source.encode("utf-8", "replace"), to_json(dict(snippet.inputs))
+        source, inputs = snippet.source.encode("utf-8", "replace"), _json(snippet.inputs)
         header = make_header(
             self._services,
             spec,
@@ -173,3 +172,12 @@ def _result_of(report: RunReport) -> Result[Any]:
     if isinstance(report.outcome, Failed) and error is not None:
         return Err(error.type, error.message, error.hint)
     return Err(report.status, error.message if error else report.status)
+
+
+def _json(values: Mapping[str, Any]) -> bytes:
+    """Values that a caller gave, as pydantic writes them: dates, models and much else become JSON data."""
+    if not values:
+        return b"{}"
+    from pydantic_core import to_json
+
+    return to_json(dict(values))
