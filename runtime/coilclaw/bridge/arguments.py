@@ -8,7 +8,6 @@ from coilclaw.bridge.answers import Refusal
 from coilclaw.receipts import NotCanonical, contents_json
 from coilclaw.sdk import OperatorError, Tool
 from coilclaw.sdk.legible import kind_of
-from coilclaw.sdk.quick_json import from_json
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -28,6 +27,8 @@ _MOST_PROBLEMS: Final = 1000
 
 def bind(tool: Tool | None, sent: bytes) -> bytes | Refusal:
     """The canonical JSON object of the arguments: what is hashed, decided about, validated and run."""
+    from pydantic_core import from_json
+
     if len(sent) > MAX_INPUT_BYTES:
         return _invalid(f"the arguments exceed {MAX_INPUT_BYTES} bytes")
     try:

@@ -19,7 +19,7 @@ from coilclaw.sandbox import (
     Snippet,
     SnippetError,
 )
-from coilclaw.sdk.quick_json import from_json, to_json
+from coilclaw.sdk.quick_json import from_json
 
 __all__ = ["Job", "direct_job", "snippet_job"]
 
@@ -48,12 +48,12 @@ def snippet_job(snippet: Snippet, engine: Engine, limits: Limits) -> Job:
     def execute(host: Host, deadline: Deadline, pins: Pins) -> Outcome:
         return engine.execute(snippet, limits, host, deadline, pins)
 
-    source, inputs = snippet.source.encode("utf-8", "replace"), to_json(dict(snippet.inputs))
+    source, inputs = snippet.source.encode("utf-8", "replace"), _json(snippet.inputs)
     return Job("snippet", snippet.name, source, inputs, engine.name, engine.build, execute)
 
 
 def direct_job(tool: str, arguments: Mapping[str, Any] | bytes) -> Job:
-    sent = arguments if isinstance(arguments, bytes) else to_json(dict(arguments))
+    sent = arguments if isinstance(arguments, bytes) else _json(arguments)
 
     def execute(host: Host, deadline: Deadline, pins: Pins) -> Outcome:
         try:
@@ -65,3 +65,12 @@ def direct_job(tool: str, arguments: Mapping[str, Any] | bytes) -> Job:
         return Failed(error=SnippetError(type=fields["code"], message=fields["message"], hint=fields["hint"]))
 
     return Job("direct", tool, tool.encode(), sent, "direct", "direct", execute)
+
+
+def _json(values: Mapping[str, Any]) -> bytes:
+    """Values that a caller gave, as pydantic writes them: dates, models and much else become JSON data."""
+    if not values:
+        return b"{}"
+    from pydantic_core import to_json
+
+    return to_json(dict(values))
