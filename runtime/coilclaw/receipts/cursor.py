@@ -82,7 +82,7 @@ def read_page(database: Database, key: bytes, cursor: str | None, limit: int, ru
         seq, previous = seq + 1, receipt_hash
         if named in body:
             found.append(receipt_of(body, receipt_hash))
-    if limit > seq - place.seq and (seq != head.seq or not head.receipt_hash.startswith(previous)):
+    if limit > seq - place.seq and not head.receipt_hash.startswith(previous):
         raise _damaged(f"receipt {head.seq} is not the one the head of the log names")
     mine = found if run_id is None else [receipt for receipt in found if receipt.run_id == run_id]
     return Page(mine, _text(head.log_id, seq, previous))
