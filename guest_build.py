@@ -5,12 +5,16 @@ Runs as a hatchling build hook (`pip install .`, `pip install -e .`) and by itse
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+from bisect import bisect
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +36,7 @@ GUEST = ROOT / "runtime/coilclaw/sandbox/guest"
 RESULT = ROOT / "sdk/coilclaw/sdk/result.py"
 COMPONENT = WASM / "guest.wasm"
 STAMP = WASM / "guest.stamp"
+MARK = b"coilclaw: lasting objects at "
 
 
 class CustomBuildHook(Hook):
@@ -65,7 +70,7 @@ def build() -> bool:
         if done.returncode != 0:
             sys.stderr.write(done.stderr.decode(errors="replace"))
             raise SystemExit("the guest could not be built")
-        shutil.move(made, COMPONENT)
+        COMPONENT.write_bytes(Snapshot(made.read_bytes()).immortalised())
     STAMP.write_text(stamp)
     return True
 
@@ -83,6 +88,84 @@ def zones() -> dict[str, bytes]:
     database = resources.files("tzdata") / "zoneinfo"
     names = (resources.files("tzdata") / "zones").read_text().split()
     return {name: database.joinpath(*name.split("/")).read_bytes() for name in names}
+
+
+class Snapshot:
+    """The memory of the guest's interpreter, as the component holds it: pieces of data in its first module.
+
+    `guest/snapshot.py` lists the objects in it that are never freed. They are made immortal (PEP 683) here: there is no
+    way to do so from Python, and in the finished component it is one word for each.
+    """
+
+    _IMMORTAL = 5 << 28
+    """What CPython sets the count of references to, on 32 bits; from 1 << 30 on it counts no longer."""
+
+    def __init__(self, component: bytes) -> None:
+        self._bytes = bytearray(component)
+        module = self._section(0, 1)
+        self._pieces = sorted(self._data(self._section(module, 11)))
+
+    def immortalised(self) -> bytes:
+        at, count = self._list()
+        for address in self._words(at, count):
+            # Pieces leave zeros out: a count that begins with some is of an object that is immortal already.
+            with contextlib.suppress(IndexError):
+                if self._words(address, 1)[0] < 1 << 30:
+                    self._set_words(address, self._IMMORTAL)
+        self._set_words(at, *[0] * count)  # Nobody looks at the list any more; empty, it takes no room.
+        return bytes(self._bytes)
+
+    def _list(self) -> tuple[int, int]:
+        """Where the addresses of the objects are, and how many."""
+        at = -1
+        while (at := self._bytes.find(MARK, at + 1)) >= 0:
+            address, kind, count = struct.unpack_from("<III", self._bytes, at + len(MARK))
+            with contextlib.suppress(IndexError):
+                _, found_kind, found_count, items = self._words(address, 4)  # A list begins like this.
+                if (found_kind, found_count) == (kind, count):
+                    self._set_words(address + 8, 0)
+                    return items, count
+        raise SystemExit("the guest does not say which of its objects last")
+
+    def _section(self, start: int, wanted: int) -> int:
+        """Where the first section of a kind begins, in the module or component that begins at `start`."""
+        at = start + 8
+        while self._bytes[at] != wanted:
+            size, body = self._number(at + 1)
+            at = body + size
+        return self._number(at + 1)[1]
+
+    def _data(self, at: int) -> Iterator[tuple[int, int, int]]:
+        """Of each piece: its place in memory, its place in the file, and its size."""
+        count, at = self._number(at)
+        for _ in range(count):
+            if self._bytes[at : at + 2] != b"\0\x41":
+                raise SystemExit("the guest's memory is laid out in an unknown way")
+            place, at = self._number(at + 2)
+            size, at = self._number(at + 1)
+            yield place, at, size
+            at += size
+
+    def _number(self, at: int) -> tuple[int, int]:
+        number = shift = 0
+        while True:
+            byte = self._bytes[at]
+            number |= (byte & 127) << shift
+            at, shift = at + 1, shift + 7
+            if byte < 128:
+                return number, at
+
+    def _words(self, address: int, count: int) -> tuple[int, ...]:
+        return struct.unpack_from(f"<{count}I", self._bytes, self._at(address, 4 * count))
+
+    def _set_words(self, address: int, *words: int) -> None:
+        struct.pack_into(f"<{len(words)}I", self._bytes, self._at(address, 4 * len(words)), *words)
+
+    def _at(self, address: int, size: int) -> int:
+        place, at, most = self._pieces[bisect(self._pieces, (address, sys.maxsize, 0)) - 1]
+        if not place <= address <= address + size <= place + most:
+            raise IndexError(address)
+        return at + address - place
 
 
 def componentize() -> str:

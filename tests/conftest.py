@@ -9,14 +9,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-from coilclaw.bridge import Bridge, Caller, Handlers, Registry, RunFacts, Services, build_registry
+from coilclaw.bridge import Bridge, Caller, Handlers, Registry, RunSpec, Services, build_registry
 from coilclaw.policy import ApprovalStore, Approver, Autonomy, CallOfTool, NobodyToAsk, Policy, Rule, Window
 from coilclaw.receipts import ReceiptLog
 from coilclaw.runs import MIGRATIONS, RunReport, Runtime
@@ -50,7 +50,8 @@ def _stay_on_this_machine(event: str, arguments: tuple[Any, ...]) -> None:
 sys.addaudithook(_stay_on_this_machine)
 
 # The same examples every time: a run that fails is to be one that has changed something. `make fuzz` looks further.
-settings.register_profile("steady", derandomize=True, deadline=None)
+# How long one takes says how busy the machine is.
+settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
 
 KEY = b"k" * 32
@@ -100,17 +101,20 @@ class World:
     of_caller: dict[str, Any] = field(default_factory=dict)
 
     def services(self) -> Services:
+        database = self.log._database
+        given = {"database": database, "approvals": ApprovalStore(database, self.log), **self.options}
         return Services(
             log=self.log,
             policy=Policy(self.autonomy, self.rules),
             handlers=self.handlers,
             workspace=self.workspace,
             secret=self.secrets.get,
-            **self.options,
+            **given,
         )
 
     def caller(self) -> Caller:
-        return Caller(approver=self.approver, **self.of_caller)
+        # A test that looks at approvals brings its own store; in all others nobody would resume the run.
+        return Caller(approver=self.approver, **{"suspends": "approvals" in self.options, **self.of_caller})
 
     def runtime(self) -> Runtime:
         return Runtime(self.services(), self.caller())
@@ -119,8 +123,19 @@ class World:
         return build_registry([(tools, ())])
 
     def bridge(self, *tools: Tool, limits: Limits | None = None, seconds: float = 30) -> Bridge:
-        facts = RunFacts("run-test", "talk-1", limits or Limits(), Deadline(seconds), caller=self.caller())
-        return Bridge(self.services(), self.registry(*tools), facts)
+        return Bridge(self.services(), self.spec(*tools, limits=limits, seconds=seconds))
+
+    def spec(
+        self, *tools: Tool, limits: Limits | None = None, seconds: float = 30, run_id: str = "run-test", **given: Any
+    ) -> RunSpec:
+        return RunSpec(
+            run_id=run_id,
+            registry=self.registry(*tools),
+            limits=limits or Limits(),
+            deadline=Deadline(seconds),
+            caller=replace(self.caller(), conversation="talk-1"),
+            **given,
+        )
 
     def open_window(
         self, book: ApprovalStore, tool: Tool, arguments: Mapping[str, Any] | None = None, *, uses: int = 5

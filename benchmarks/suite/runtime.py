@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from coilclaw.bridge import Bridge, Handlers, RunFacts, Services, build_registry
-from coilclaw.policy import Autonomy, Policy
+from coilclaw.bridge import Bridge, Handlers, RunSpec, Services, build_registry
+from coilclaw.policy import ApprovalStore, Autonomy, Policy
 from coilclaw.receipts import ReceiptLog
 from coilclaw.runs import MIGRATIONS, Runtime
 from coilclaw.sandbox import Completed, Deadline, Limits, Pins, Snippet
@@ -62,6 +62,8 @@ class MeasuredRuntime:
         self.registry = build_registry([([_add, *tools], [])])
         self.services = Services(
             log=log,
+            database=database,
+            approvals=ApprovalStore(database, log),
             policy=Policy(Autonomy.SUPERVISED),
             handlers=handlers,
             workspace=folder,
@@ -95,8 +97,8 @@ class _EngineSandbox:
 
     def run(self, source: str) -> float:
         snippet, deadline, pins = Snippet(source=source), Deadline(_LIMITS.seconds), Pins()
-        facts = RunFacts("run-0", None, _LIMITS, deadline)
-        bridge = Bridge(self._measured.services, self._measured.registry, facts)
+        spec = RunSpec(run_id="run-0", registry=self._measured.registry, limits=_LIMITS, deadline=deadline)
+        bridge = Bridge(self._measured.services, spec)
         _wait_until_rested(self._engine)
 
         def execute() -> float:

@@ -44,6 +44,6 @@ def test_a_schema_may_have_anything_in_it(schema: Any, told: str) -> None:
                        (b'{"zzz": 1}', "it has no argument 'zzz'")],
 )  # fmt: skip
 def test_an_unknown_argument_is_told_with_the_nearest_one(sent: bytes, told: str) -> None:
-    with pytest.raises(Refusal) as caught:
-        validate(take, sent)
-    assert caught.value.message.endswith(told)
+    refused = validate(take, sent)
+    assert isinstance(refused, Refusal)
+    assert refused.message.endswith(told)

@@ -55,7 +55,7 @@ def test_answers_that_nobody_reads_are_bounded(world: World) -> None:
     bridge = world.bridge(big)
     for _ in range(40):
         bridge.begin("a.big", b"{}", 1)
-    while len(bridge._answers) < 40:
+    while len(bridge.answers) < 40:
         pass
     answers: list[Any] = []
     while len(answers) < 40:

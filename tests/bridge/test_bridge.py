@@ -172,7 +172,7 @@ def test_an_approved_call_runs_and_names_who_approved(world: World) -> None:
     assert effects == ["a"]
     assert world.types() == [f"tool.call.{each}" for each in ("requested", "approved", "started", "succeeded")]
     approved = world.log.of_run("run-test")[1]
-    assert approved.payload == {"decision": "allow-once", "decided_by": "ada"}
+    assert approved.payload == {"decision": "allow-once", "decided_by": "ada", "scope": "once"}
     (question,) = person.questions
     assert (question.tool, question.arguments, question.number, question.line) == ("test.save", '{"text":"a"}', 1, 7)
 

@@ -8,6 +8,7 @@ import pytest
 from tests.conftest import World
 
 from coilclaw.bridge import Registry, build_registry, registry_tools, search_tools
+from coilclaw.bridge.catalogue import make_registry_tools
 from coilclaw.policy import Autonomy, Policy, Rule
 from coilclaw.runs import RunReport
 from coilclaw.sandbox import Limits, Snippet
@@ -107,6 +108,13 @@ def test_the_order_does_not_depend_on_the_order_of_loading() -> None:
 
 def searchable(*tools: Tool, generation: int = 1) -> Registry:
     return build_registry([(tools, ())], generation=generation, own=registry_tools)
+
+
+def test_the_contracts_are_those_of_the_code_that_a_call_loads() -> None:
+    registry = searchable(*TOOLS)
+    for known, made in zip(registry_tools(lambda: registry), make_registry_tools(lambda: registry, None), strict=True):
+        assert known.with_source().version == made.with_source().version
+        assert (known.description, known.examples, known.is_async) == (made.description, made.examples, made.is_async)
 
 
 def run(world: World, source: str, registry: Registry) -> RunReport:

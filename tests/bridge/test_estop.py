@@ -278,7 +278,7 @@ def test_calls_that_wait_for_their_turn_are_not_begun(stopped: Stopped) -> None:
     for _ in range(100):
         bridge.begin("test.slow", b"{}", 1)
     for _ in range(64):
-        assert entered.acquire(timeout=10)
+        assert entered.acquire(timeout=60)
     stopped.set()
     with pytest.raises(Exception, match="cancelled"):
         while True:

@@ -68,6 +68,7 @@ codes
                 workspace=tmp_path,
                 secret=lambda name: None,
                 database=database,
+                approvals=ApprovalStore(database, log),
                 response_bytes=SIZE + 64,
             )
             limits = Limits(seconds=800, calls=CALLS, kept_bytes=BUDGET)
@@ -182,6 +183,14 @@ def test_room_that_a_call_holds_is_nobody_elses_until_it_is_given_back() -> None
     assert not kept.hold(4000, lambda: True), "there is no time to wait for it"
     kept.release(4000)
     assert kept.hold(4000, lambda: True)
+
+
+def test_the_source_of_a_run_counts(world: World) -> None:
+    world.options["response_bytes"] = 1000
+    source = "tools.test.hidden(text='a').error"
+    assert world.run(source, hidden, kept_bytes=10_000).value is None
+    report = world.run(f"{source}.code #{'x' * 9000}", hidden, kept_bytes=10_000)
+    assert report.value == "evidence_budget", report.error
 
 
 @pytest.mark.parametrize("size", [500, 5000])

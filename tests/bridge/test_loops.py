@@ -51,7 +51,7 @@ def _block(handlers: Handlers, released: threading.Event, tool: str = "slow.tool
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    assert entered.wait(10)
+    assert entered.wait(60)
     return thread
 
 
@@ -71,7 +71,7 @@ def test_a_handler_that_blocks_does_not_hold_up_a_call_of_another_run(world: Wor
 
     first, second = world.bridge(block, quick, seconds=60), world.bridge(block, quick, seconds=60)
     first.begin("test.block", b"{}", 1)
-    assert entered.wait(10)
+    assert entered.wait(60)
     assert json.loads(second.call("test.quick", b"{}", 1)) == {"ok": True, "value": 2}
     assert not ended
     released.set()
@@ -107,7 +107,7 @@ def test_a_loop_that_was_left_behind_ends_once_it_is_free(handlers: Handlers, re
     assert handlers.run_async(_loop, 30, Deadline(30)) is not loop
     assert not loop.is_closed()
     released.set()
-    thread.join(30)
+    thread.join(60)
     _wait_for(loop.is_closed)
 
 
@@ -119,7 +119,7 @@ def test_a_loop_of_its_own_ends_although_its_call_was_given_up_while_it_began(
     given_up, run = threading.Event(), _Call.run
 
     def begin_late(call: _Call) -> Coroutine[Any, Any, Any]:
-        given_up.wait(30)
+        given_up.wait(60)
         return run(call)
 
     monkeypatch.setattr(_Call, "run", begin_late)
@@ -145,7 +145,7 @@ def test_calls_behind_one_that_blocks_get_another_loop_and_those_given_up_never_
         handlers.run_async(begin, 0.05, Deadline(30), tool="given.up")
     assert handlers.run_async(_loop, 30, Deadline(30)) is not loop
     released.set()
-    thread.join(30)
+    thread.join(60)
     _wait_for(loop.is_closed)
     assert begun == []
 

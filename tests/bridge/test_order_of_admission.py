@@ -101,9 +101,11 @@ def test_a_call_without_room_is_refused_before_the_tool_judges_it(world: World) 
 
 
 def test_a_classifier_that_hangs_is_a_denial_of_its_own(world: World, released: threading.Event) -> None:
+    ended: list[Any] = []
+
     def hang(input: Any, ctx: ToolContext) -> None:
         released.wait(10)
-        judged.append(input)
+        ended.append(input)
 
     @define_tool(id="test.hang", risk="read", classify=hang)
     def tool(ctx: ToolContext) -> int:
@@ -111,7 +113,7 @@ def test_a_classifier_that_hangs_is_a_denial_of_its_own(world: World, released: 
 
     answer = json.loads(world.bridge(tool, seconds=600).call("test.hang", b"{}", 1))
     assert answer["code"] == "classify_timeout"
-    assert judged == [], "nobody waited for its end"
+    assert ended == [], "nobody waited for its end"
     assert world.types() == ["tool.call.requested", "tool.call.denied"]
     assert world.log.latest(1)[0].payload["code"] == "classify_timeout"
 
@@ -120,10 +122,12 @@ def test_a_classifier_that_hangs_is_a_denial_of_its_own(world: World, released: 
 def test_a_classifier_that_never_returns_does_not_hold_up_the_end_of_the_run(
     world: World, released: threading.Event, proven: bool
 ) -> None:
+    ended: list[Any] = []
+
     def slow_at_last(input: Any, ctx: ToolContext) -> None:
         if input.hang:
             released.wait(60)
-            judged.append(input)
+            ended.append(input)
 
     @define_tool(id="test.hang", risk="read", classify=slow_at_last)
     def tool(ctx: ToolContext, hang: bool = False) -> int:
@@ -132,7 +136,7 @@ def test_a_classifier_that_never_returns_does_not_hold_up_the_end_of_the_run(
     quick = "for _ in range(5): t.test.hang()\n" if proven else ""
     report = world.run(f"t = tools\n{quick}while True: t.test.hang(hang=True)", tool, seconds=1.5)
     assert report.status == "timed_out"
-    assert judged == [], "nobody waited for its end"
+    assert ended == [], "nobody waited for its end"
 
 
 def test_large_arguments_are_judged_where_the_judge_can_be_left_alone(world: World) -> None:

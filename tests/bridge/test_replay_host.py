@@ -6,8 +6,8 @@ import pytest
 from tests.conftest import World
 
 from coilclaw.bridge import ReplayHost
-from coilclaw.bridge.calls import PriorCall
 from coilclaw.bridge.journal import read_journal
+from coilclaw.bridge.prior_calls import PriorCall
 from coilclaw.sandbox import Cancelled, Completed, Diverged, RunClock
 from coilclaw.store import Database
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from tests.conftest import World
 
-from coilclaw.bridge import Bridge
+from coilclaw.bridge import Bridge, PriorCall
 from coilclaw.policy import ApprovalStore, Autonomy
-from coilclaw.sandbox import Limits, RunEnded
+from coilclaw.receipts import digest
+from coilclaw.sandbox import Limits, RunEnded, Suspended
 from coilclaw.sdk import Risk, Tool, ToolContext, define_tool
 from coilclaw.trust import GuardedCall, TrustLedger, WriteGuard
 
@@ -58,7 +59,7 @@ class Rivals:
         bridge.begin("test.fill", b"{}", 1)
         self.judged.clear()
         second = self.threads.submit(bridge.call, "test.save", b"{}", 2)
-        assert self.judged.wait(30)
+        assert self.judged.wait(60)
         return second
 
     def ends(self) -> list[tuple[str, str | None]]:
@@ -103,7 +104,7 @@ def test_a_call_that_gets_no_room_is_not_started_and_uses_no_leave_up(
     bridge = rivals.bridge()
     second = rivals.compete(bridge)
     rivals.released.set()
-    assert json.loads(second.result(30))["code"] == "evidence_budget"
+    assert json.loads(second.result(60))["code"] == "evidence_budget"
     bridge.close()
     assert rivals.ends() == [("requested", None), ("denied", "evidence_budget")]
     assert is_unused()
@@ -116,7 +117,7 @@ def test_a_call_whose_run_ends_while_it_waits_for_room_is_abandoned(rivals: Riva
     second = rivals.compete(bridge)
     bridge._deadline.cancel()
     with pytest.raises(RunEnded):
-        second.result(30)
+        second.result(60)
     bridge.close()
     assert rivals.ends() == [("requested", None), ("failed", "abandoned")]
     assert is_unused()
@@ -130,7 +131,7 @@ def test_room_that_was_set_aside_comes_back_whatever_the_end_of_a_call(rivals: R
     bridge = rivals.world.bridge(fail, limits=LIMITS)
     codes = [json.loads(bridge.call("test.fail", b"{}", 1))["code"] for _ in range(5)]
     assert codes == ["tool_crashed"] * 5
-    assert bridge.admission.kept.hold(4000, lambda: False)
+    assert bridge.budget.hold(4000, lambda: False)
 
 
 @pytest.mark.parametrize("stops", [True, False])
@@ -152,8 +153,36 @@ def test_a_call_whose_end_could_not_be_gathered_has_an_end_all_the_same(
             bridge.call("test.save", b"{}", 1)
     else:
         bridge.begin("test.save", b"{}", 1)
-        ((_, answer),) = json.loads(bridge.wait(30))
+        ((_, answer),) = json.loads(bridge.wait(60))
         assert json.loads(answer)["code"] == "evidence_unavailable"
     bridge.close()
     code = "abandoned" if stops else "evidence_unavailable"
     assert rivals.ends() == [("requested", None), ("started", None), ("failed", code)]
+
+
+def test_a_call_that_may_have_run_and_gets_no_room_is_left_to_a_person(rivals: Rivals) -> None:
+    """Its receipts must not say that it was not called."""
+    fill = rivals.tools()[0]
+    known = rivals.world.registry(fill).resolve("test.fill")
+    assert known is not None
+    prior = PriorCall(1, "test.fill", known.version, digest(b"{}"), "started")
+    bridge = Bridge(rivals.world.services(), rivals.world.spec(fill, prior={1: prior}, limits=Limits(kept_bytes=100)))
+    with pytest.raises(RunEnded) as ended:
+        bridge.call("test.fill", b"{}", 1)
+    bridge.close()
+    assert isinstance(ended.value.outcome, Suspended)
+    assert bridge.unknown is not None
+    assert rivals.world.types() == []
+
+
+def test_a_run_is_suspended_only_when_the_calls_beside_it_have_ended(rivals: Rivals) -> None:
+    bridge = rivals.world.bridge(*rivals.tools())
+    asked = rivals.compete(bridge)
+    assert not wait([asked], timeout=0.2).done
+    rivals.released.set()
+    with pytest.raises(RunEnded):
+        asked.result(30)
+    bridge.close()
+    assert [each.type for each in rivals.world.log.of_run("run-test") if each.tool == "test.fill"][-1] == (
+        "tool.call.succeeded"
+    )

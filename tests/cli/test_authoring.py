@@ -340,7 +340,7 @@ def test_an_interrupt_ends_the_trial_and_not_only_one_example(ready: Command) ->
             process.wait(timeout=0.02)
             break
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 130, out + err
     assert place.read_text() == "x"
 

@@ -45,7 +45,7 @@ class Staying:
         return found.group(found.lastindex or 0)
 
     def ends(self) -> tuple[int, str]:
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=60)
         self.said += err.decode()
         return self.process.returncode, out.decode()
 

@@ -183,7 +183,7 @@ def test_an_interrupt_ends_the_run_with_130_and_receipts(coilclaw: Command, sour
         assert process.stdout is not None
         assert process.stdout.readline() == b"go\n"
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
     assert process.returncode == 130
     last = coilclaw("receipt", "list", "--limit", "1", "--json").json[0]
     assert (last["type"], last["status"]) == ("run.finished", "cancelled")

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 from tests.config.test_load import load
 
 from coilclaw.config import Config, ConfigError
 from coilclaw.config.disclosure import HIDDEN, disclosed, is_harmless
+from coilclaw.config.section import Section
 
 SECRET = "hunter2-Zx9"
 
@@ -88,11 +88,11 @@ def test_every_text_key_of_the_model_was_thought_about(tmp_path: Path) -> None:
     assert unlisted == []
 
 
-def leaves(model: BaseModel, prefix: str = "") -> list[tuple[str, Any]]:
+def leaves(model: Section, prefix: str = "") -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
-    for name in type(model).model_fields:
+    for name in model.keys:
         value = getattr(model, name)
-        found += leaves(value, f"{prefix}{name}.") if isinstance(value, BaseModel) else [(f"{prefix}{name}", value)]
+        found += leaves(value, f"{prefix}{name}.") if isinstance(value, Section) else [(f"{prefix}{name}", value)]
     return found
 
 

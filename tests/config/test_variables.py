@@ -30,12 +30,12 @@ url = "https://${DOMAIN}"
     assert config.integrations.mcp["near"].command == ("uvx", "--key=k", "k-x")
     assert config.integrations.mcp["near"].env == {"TOKEN": "k", "PLAIN": "a b"}
     assert config.integrations.mcp["far"].url == "https://example.org/k"
-    assert (config.integrations.model_extra or {})["posthog"] == {"url": "https://example.org"}
+    assert config.integrations.settings_of("posthog") == {"url": "https://example.org"}
 
 
 def test_two_dollar_signs_are_one_and_a_value_is_not_expanded_again(tmp_path: Path) -> None:
     text = '[integrations.x]\na = "$$HOME $5 $"\nb = "${NAME}"'
-    extra = load(tmp_path / "home", text, NAME="${HOME} $$").config.integrations.model_extra or {}
+    extra = load(tmp_path / "home", text, NAME="${HOME} $$").config.integrations.others
     assert extra["x"] == {"a": "$HOME $5 $", "b": "${HOME} $$"}
 
 

@@ -144,7 +144,7 @@ with Database(Path(sys.argv[1]), MIGRATIONS) as database:
 """
 
 
-@pytest.mark.parametrize("seam", ["link", "keep_key", "_write_head", "_finish_restart", "replace", "sync_folder"])
+@pytest.mark.parametrize("seam", ["link", "keep_key", "begin_log", "_finish_restart", "replace", "sync_folder"])
 def test_a_restart_that_is_killed_leaves_an_alarm_or_a_log_that_says_what_it_is(
     tmp_path: Path, key_path: Path, seam: str
 ) -> None:
@@ -154,7 +154,7 @@ def test_a_restart_that_is_killed_leaves_an_alarm_or_a_log_that_says_what_it_is(
     done = subprocess.run([sys.executable, "-c", DIES, place, key_path, seam], capture_output=True, timeout=60)
     assert done.returncode == -signal.SIGKILL, done.stderr
     with opened(tmp_path) as database:
-        if seam in ("link", "keep_key", "_write_head"):
+        if seam in ("link", "keep_key", "begin_log"):
             with pytest.raises(LogMissing):
                 found_log(database, key_path)
             restart_log(database, key_path, RESTARTED)

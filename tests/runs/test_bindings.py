@@ -18,9 +18,8 @@ from typing import Any, Final
 import pytest
 from tests.conftest import World
 
-from coilclaw.bridge import Bridge, RunFacts
-from coilclaw.bridge.approval_gate import ApprovalGate, Denied
-from coilclaw.bridge.calls import PriorCall
+from coilclaw.bridge import Bridge, PriorCall
+from coilclaw.bridge.approval_gate import ApprovalGate, Denied, Permission
 from coilclaw.policy import Answer, Approval, ApprovalStore, Autonomy, Policy, Question, Rule
 from coilclaw.receipts import Draft, digest, now
 from coilclaw.runs import NotResumable, RunReport
@@ -154,7 +153,9 @@ def test_a_swapped_question_finds_no_approval(
     world, _, known = granted
     asking = ApprovalGate(world.services(), world.caller(), Deadline(600))
     for _, (question, approval) in list(known.items())[:20]:
-        assert asking.permission(question, _requested(question)).facts == {"approval": approval.id}
+        permission = asking.permission(question, _requested(question))
+        assert isinstance(permission, Permission)
+        assert permission.facts == {"approval": approval.id}
     swaps = _swaps(random.Random(6), known)
     for _ in range(QUESTIONS):
         question = next(swaps)
@@ -196,8 +197,7 @@ def _tried(
     world: World, run_id: str, number: int, tools: tuple[Tool, ...], name: str, arguments: dict[str, Any]
 ) -> str:
     """Make a call with this number as a run would, and say what became of it."""
-    facts = RunFacts(run_id, None, Limits(), Deadline(30))
-    bridge = Bridge(world.services(), world.registry(*tools), facts)
+    bridge = Bridge(world.services(), world.spec(*tools, run_id=run_id))
     bridge.issued = number - 1
     try:
         return bridge.call(name, json.dumps(arguments).encode(), 1).decode()
@@ -332,17 +332,16 @@ def test_a_no_is_the_answer_for_good(
     changed = replace(question, **later)
     if asked_again:
         book.decide(book.ask(changed, args_hash, _requested(changed)).id, granted=True, decided_by="me")
-    with pytest.raises(Denied) as caught:
-        ApprovalGate(world.services(), world.caller(), Deadline(30)).permission(changed, _requested(changed))
-    assert caught.value.refusal.code == "approval_denied"
+    answer = ApprovalGate(world.services(), world.caller(), Deadline(30)).permission(changed, _requested(changed))
+    assert isinstance(answer, Denied)
+    assert answer.refusal.code == "approval_denied"
 
 
 def test_a_call_that_was_given_up_is_not_made_again_unasked(world: World) -> None:
     """It ended without an answer, and may have been made all the same; the policy would allow it."""
     world.autonomy, world.approver = Autonomy.FULL, NobodyMayAsk()
     prior = PriorCall(1, "shelf.send", send.version, digest(b'{"line":"x"}'), "ended")
-    facts = RunFacts("run-0001", None, Limits(), Deadline(30), {1: prior}, caller=world.caller())
-    bridge = Bridge(world.services(), world.registry(send), facts)
+    bridge = Bridge(world.services(), world.spec(send, prior={1: prior}))
     with pytest.raises(RunEnded):
         bridge.call("shelf.send", b'{"line": "x"}', 1)
     bridge.close()

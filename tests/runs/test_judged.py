@@ -10,12 +10,12 @@ import pytest
 from tests.conftest import World
 from tests.runs.test_waiting import Waiting
 
-from coilclaw.bridge import Bridge, PriorCall, RunFacts
+from coilclaw.bridge import Bridge, PriorCall
 from coilclaw.integrations.shell import run as shell
 from coilclaw.policy import Answer, Autonomy, Question
 from coilclaw.receipts import digest
 from coilclaw.runs import ApprovedPlan
-from coilclaw.sandbox import Deadline, Limits, RunEnded, Snippet, Suspended
+from coilclaw.sandbox import Limits, RunEnded, Snippet, Suspended
 from coilclaw.sdk import Bounds, Judged, ToolContext, ToolFailure, define_tool
 from coilclaw.store import Database
 
@@ -146,13 +146,11 @@ def test_an_approved_plan_covers_only_what_it_showed(waiting: Waiting) -> None:
 @pytest.mark.parametrize("unknown", [None, "retry"])
 def test_a_call_that_may_have_run_is_asked_about_before_it_is_repeated(waiting: Waiting, unknown: str | None) -> None:
     world = waiting.world
-    registry = world.registry(clear)
-    known = registry.resolve("shelf.clear")
+    known = world.registry(clear).resolve("shelf.clear")
     assert known is not None
     prior = PriorCall(1, "shelf.clear", known.version, digest(b"{}"), "started")
     policy = world.services().policy.digest
-    facts = RunFacts("run-1", None, Limits(), Deadline(30), {1: prior}, unknown, policy)
-    bridge = Bridge(world.services(), registry, facts)
+    bridge = Bridge(world.services(), world.spec(clear, prior={1: prior}, unknown=unknown, policy_hash=policy))
     with pytest.raises(RunEnded) as ended:
         bridge.call("shelf.clear", b"{}", 1)
     bridge.close()

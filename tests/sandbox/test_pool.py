@@ -26,11 +26,11 @@ def test_it_is_full_again_after_more_runs_at_once_than_it_has_places(pool: Guest
     taken = [pool.take() for _ in range(3)]
     assert len({id(guest) for guest in taken}) == 3
     with pool._changed:
-        assert pool._changed.wait_for(lambda: pool._ready, 10), "as many as it makes while something runs"
+        assert pool._changed.wait_for(lambda: pool._ready, 60), "as many as it makes while something runs"
     for guest in taken:
         time.sleep(0.05)  # So that whoever fills it sleeps again.
         pool.discard(guest)
-    assert pool.wait_until_full(10)
+    assert pool.wait_until_full(60)
 
 
 def test_it_is_full_again_after_a_guest_could_not_be_made(pool: GuestPool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +45,7 @@ def test_it_is_full_again_after_a_guest_could_not_be_made(pool: GuestPool, monke
             pool.take()
     for guest in taken:
         pool.discard(guest)
-    assert pool.wait_until_full(10)
+    assert pool.wait_until_full(60)
 
 
 def test_it_closes_while_it_gives_a_run_time_to_return(pool: GuestPool) -> None:

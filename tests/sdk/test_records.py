@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
 
 from coilclaw.sdk import Receipt, RelevantToolActivity, Run
 
@@ -19,15 +19,13 @@ from coilclaw.sdk import Receipt, RelevantToolActivity, Run
         (RelevantToolActivity, {"run_id", "items"}),
     ],
 )
-def test_records_have_the_fields_of_the_data_model(record: type[BaseModel], fields: set[str]) -> None:
-    assert fields <= set(record.model_fields)
+def test_records_have_the_fields_of_the_data_model(record: Any, fields: set[str]) -> None:
+    assert fields <= set(record._fields)
 
 
 def test_records_are_frozen_and_closed() -> None:
     run = Run(id="run-1", status="running", started_at=datetime.now(UTC))
-    with pytest.raises(ValidationError):
-        run.status = "completed"
-    with pytest.raises(ValidationError):
+    with pytest.raises(AttributeError):
+        run.status = "completed"  # type: ignore[misc]
+    with pytest.raises(TypeError):
         Run(id="run-1", status="running", started_at=datetime.now(UTC), more=1)  # type: ignore[call-arg]
-    with pytest.raises(ValidationError):
-        Run(id="run-1", status="perhaps", started_at=datetime.now(UTC))  # type: ignore[arg-type]

@@ -177,10 +177,10 @@ def test_a_recursive_schema_is_enforced_and_can_be_shown() -> None:
     ids=lambda value: value if isinstance(value, str) and len(value) < 40 else "schema",
 )  # fmt: skip
 def test_a_schema_that_cannot_be_used_is_refused_at_once(schema: Any, reason: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(ToolDefinitionError, match=reason):
         made(schema)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_deep_schema_is_refused() -> None:

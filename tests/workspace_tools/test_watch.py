@@ -43,7 +43,7 @@ class Watched:
 
     def until(self, condition: Callable[[], bool]) -> None:
         with self._looked:
-            assert self._looked.wait_for(condition, timeout=20), self.values()
+            assert self._looked.wait_for(condition, timeout=60), self.values()
 
     def values(self) -> dict[str, object]:
         return {tool.id: tool(None) for tool in self.workspace.tools}

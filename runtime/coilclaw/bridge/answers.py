@@ -1,23 +1,24 @@
-"""What goes back to a snippet, as bytes."""
+"""Answers of calls, as the bytes that a snippet receives."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
-
-from pydantic_core import to_json
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from coilclaw.sdk.legible import text_of
 
 __all__ = ["TOO_MANY_ANSWERS", "Refusal", "failure", "success"]
 
 
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _LONGEST_TEXT: Final = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refusal(Exception):
-    """A call that gives no value: what the snippet is told, and how the receipts name it.
+class Refusal:
+    """The end of a call that gives no value: what the snippet receives, and how the receipts name it.
 
     Message and hint may quote what a snippet or an author sent; they are made valid, bounded text here.
     """
@@ -26,6 +27,8 @@ class Refusal(Exception):
     message: str
     hint: str | None = None
     denied: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the receipt says besides, such as who decided and by which rule."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", text_of(self.message, _LONGEST_TEXT))
@@ -38,7 +41,8 @@ def success(value: bytes) -> bytes:
 
 
 def failure(refusal: Refusal) -> bytes:
-    return to_json({"ok": False, "code": refusal.code, "message": refusal.message, "hint": refusal.hint})
+    told = {"ok": False, "code": refusal.code, "message": refusal.message, "hint": refusal.hint}
+    return _encode(told).encode()
 
 
 TOO_MANY_ANSWERS: Final = failure(

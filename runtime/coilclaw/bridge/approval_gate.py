@@ -1,4 +1,4 @@
-"""Ask a person about a call: now, or later."""
+"""The approval gate: permission for a call that needs a person's decision."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.call_receipts import bounded, following
@@ -17,39 +17,36 @@ from coilclaw.policy import AlreadyDecided, Answer, Approval, Question, denial, 
 from coilclaw.receipts import DamagedReceipt, Draft, Row, now
 from coilclaw.sandbox import POLL_SECONDS, Deadline, RunEnded
 
-__all__ = ["ApprovalGate", "Denied", "Permission", "Waiting", "denied_by_person"]
+__all__ = ["ApprovalGate", "Denied", "Pending", "Permission", "denied_by_person"]
 
 _logger = logging.getLogger(__name__)
 
 
 class Permission(NamedTuple):
-    """A yes: receipts that come before the start, what the start uses up, and what it says of it."""
+    """Permission to start: receipts that come before the start, what the start uses up, and what it says of it."""
 
     drafts: tuple[Draft, ...] = ()
     rows: tuple[Row, ...] = ()
     facts: Mapping[str, str] = MappingProxyType({})
 
 
-class Denied(Exception):
-    """A no, or nobody there. `decided` is what the receipt of it says; None if that was written already."""
+class Denied(NamedTuple):
+    """A person denied the call, or nobody could be asked."""
 
-    def __init__(self, refusal: Refusal, decided: dict[str, str] | None) -> None:
-        super().__init__(refusal.code)
-        self.refusal = refusal
-        self.decided = decided
+    refusal: Refusal
+    has_receipt: bool = False
+    """Whether the log has the receipt of this denial already."""
 
 
-class Waiting(Exception):
-    """The question is written down and nobody has answered it."""
+class Pending(NamedTuple):
+    """The question is on disk, and nobody has decided yet."""
 
-    def __init__(self, approval: Approval, question: Question) -> None:
-        super().__init__(approval.id)
-        self.approval = approval
-        self.question = question
+    approval: Approval
+    question: Question
 
 
 class ApprovalGate:
-    """Puts the questions of one run."""
+    """Asks about the calls of one run."""
 
     def __init__(self, services: Services, caller: Caller, deadline: Deadline) -> None:
         self._caller = caller
@@ -57,8 +54,8 @@ class ApprovalGate:
         self._approvals = services.approvals if caller.suspends else None
         self._deadline = deadline
 
-    def permission(self, question: Question, requested: Draft) -> Permission:
-        """What allows this call. Raises `Denied`, or `Waiting` once the question is on disk."""
+    def permission(self, question: Question, requested: Draft) -> Permission | Denied | Pending:
+        """Find or get a decision about this call; without one, the question is on disk before `Pending` is returned."""
         book, args_hash = self._approvals, str(requested.args_hash)
         known: Approval | None = None
         bound = runs_facts(question.runs_hash)
@@ -66,78 +63,80 @@ class ApprovalGate:
             known = book.of_call(question.run_id, question.number)
             if known is not None and known.status == "denied" and known.is_of_call(question, args_hash):
                 # For good: an edited tool, another policy or a window do not undo it.
-                self._demand_receipt(known)
-                raise Denied(denied_by_person(denial(str(known.decided_by), known.note)), None)
+                said = denied_by_person(denial(str(known.decided_by), known.note))
+                return self._unproven(known) or Denied(said, has_receipt=True)
             if known is not None and not known.is_for(question, args_hash):
                 question = _asked_again(question, known, args_hash)
                 known = None
             if known is not None and known.status == "granted":
-                self._demand_receipt(known)
-                return Permission((), (book.consume(known),), {"approval": known.id})
+                return self._unproven(known) or Permission((), (book.consume(known),), {"approval": known.id})
             if known is not None and known.status != "pending":
                 known = None
             # After the answer to this very call, which would otherwise be left over while a window is used up.
-            if grant := book.usable(question.of_tool, self._workspace, question.arguments):
-                facts = {"decision": "window", "grant": grant.id, "decided_by": bounded(grant.granted_by), **bound}
-                rows = [book.use(grant)] + ([book.answered_here(known, grant.granted_by)] if known else [])
+            if window := book.usable(question.of_tool, self._workspace, question.arguments):
+                facts = {"decision": "window", "grant": window.id, **_decided(window.granted_by, "window"), **bound}
+                rows = [book.use(window)] + ([book.answered_here(known, window.granted_by)] if known else [])
                 return Permission((following(requested, "tool.call.approved", "allowed", now(), facts),), tuple(rows))
         answer = self._put(question)
-        decided = {"decision": answer.decision, "decided_by": bounded(answer.decided_by), **bound}
+        decided = {"decision": answer.decision, **_decided(answer.decided_by, answer.scope), **bound}
         if answer.decision == "allow-once":
             here = (book.answered_here(known, answer.decided_by),) if book is not None and known is not None else ()
             return Permission((following(requested, "tool.call.approved", "allowed", now(), decided),), here)
         if answer.decision == "deny":
             if book is not None and known is not None:
                 return self._deny(known, question, requested, answer)
-            raise Denied(denied_by_person(denial(answer.decided_by, None)), decided)
-        if book is None:
-            raise Denied(
-                Refusal(
-                    code="approval_required",
-                    message=f"a person has to approve this call ({question.reason}) and nobody could be asked",
-                    hint="run it on a terminal, or with --yes to approve everything in advance",
-                    denied=True,
-                ),
-                decided,
+            return Denied(denied_by_person(denial(answer.decided_by, None), decided))
+        if book is not None:
+            return Pending(known or book.ask(question, args_hash, requested), question)
+        del decided["scope"]
+        return Denied(
+            Refusal(
+                code="approval_required",
+                message=f"a person has to approve this call ({question.reason}) and nobody could be asked",
+                hint="run it on a terminal, or with --yes to approve everything in advance",
+                denied=True,
+                facts={**decided, "matched_rule": question.matched_rule},
             )
-        raise Waiting(known or book.ask(question, args_hash, requested), question)
+        )
 
-    def _deny(self, known: Approval, question: Question, requested: Draft, answer: Answer) -> Permission:
-        """A no to a question that was written down closes it, unless someone else was first: then that holds."""
+    def _deny(
+        self, known: Approval, question: Question, requested: Draft, answer: Answer
+    ) -> Permission | Denied | Pending:
+        """A denial closes a question that is on disk, unless someone else was first: then that decision holds."""
         assert self._approvals is not None
         try:
             self._approvals.decide(known.id, granted=False, decided_by=bounded(answer.decided_by))
         except AlreadyDecided:
             return self.permission(question, requested)
-        raise Denied(denied_by_person(denial(bounded(answer.decided_by), None)), None)
+        return Denied(denied_by_person(denial(bounded(answer.decided_by), None)), has_receipt=True)
 
-    def _demand_receipt(self, known: Approval) -> None:
-        """A table can be edited; a decision counts if the log has it."""
+    def _unproven(self, known: Approval) -> Denied | None:
+        """A table can be edited; a decision counts if the log has its receipt."""
         assert self._approvals is not None
         try:
             if self._approvals.is_proven(known):
-                return
+                return None
             problem = f"the table says that {known.id} is {known.status}, and the log has no receipt of that decision"
         except DamagedReceipt as error:
             problem = f"{known.id} is {known.status}, and the log does not hold: {error.message}"
         hint = "a person finds out who changed the database; `coilclaw receipt verify` checks the log"
-        raise Denied(Refusal(code="approval_unproven", message=problem, hint=hint, denied=True), {})
+        return Denied(Refusal(code="approval_unproven", message=problem, hint=hint, denied=True))
 
-    def is_decided(self, waiting: Waiting) -> bool:
-        """Whether someone has answered meanwhile, or opened a window for calls like this one."""
-        book, question = self._approvals, waiting.question
-        if book is None or book.get(waiting.approval.id).status != "pending":
+    def is_decided(self, pending: Pending) -> bool:
+        """Whether someone has decided meanwhile, or opened a window for calls like this one."""
+        book, question = self._approvals, pending.question
+        if book is None or book.get(pending.approval.id).status != "pending":
             return True
         return book.usable(question.of_tool, self._workspace, question.arguments) is not None
 
-    def stay(self, waiting: Waiting) -> None:
-        """Wait here for the answer of someone elsewhere; the run's time stands still.
+    def wait(self, pending: Pending) -> None:
+        """Wait here for a decision made elsewhere; the run's time stands still.
 
-        Ends without one when nobody wants to stay any longer.
+        Ends without one when the caller does not want to wait any longer.
         """
         pause = threading.Event()
         with self._deadline.paused():
-            while self._caller.waits() and not self.is_decided(waiting):
+            while self._caller.waits() and not self.is_decided(pending):
                 self._deadline.end_if_over()
                 pause.wait(POLL_SECONDS / 2)
 
@@ -152,8 +151,12 @@ class ApprovalGate:
             return Answer(decision="unanswered", decided_by="nobody")
 
 
+def _decided(by: str, scope: str) -> dict[str, str]:
+    return {"decided_by": bounded(by), "scope": scope}
+
+
 def _asked_again(question: Question, before: Approval, args_hash: str) -> Question:
-    """The question about a call that was asked about before: it says why an answer to that does not count."""
+    """The question about a call that was asked about before: it says why a decision about that does not count."""
     if before.status not in ("pending", "granted") or not before.is_of_call(question, args_hash):
         return question
     changed = " and ".join(before.changes(question))
@@ -161,6 +164,6 @@ def _asked_again(question: Question, before: Approval, args_hash: str) -> Questi
     return replace(question, reason=f"{question.reason}; {changed} {verb} changed since {before.id}")
 
 
-def denied_by_person(message: str) -> Refusal:
-    """A person's no, as the snippet gets it."""
-    return Refusal(code="approval_denied", message=message, denied=True)
+def denied_by_person(message: str, facts: Mapping[str, Any] = MappingProxyType({})) -> Refusal:
+    """A person's denial, as the snippet receives it."""
+    return Refusal(code="approval_denied", message=message, denied=True, facts=facts)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-from pydantic import ValidationError
-from pydantic_core import from_json
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.bridge.answers import Refusal
 from coilclaw.receipts import NotCanonical, contents_json
-from coilclaw.sdk import Tool
+from coilclaw.sdk import OperatorError, Tool
 from coilclaw.sdk.legible import kind_of
+from coilclaw.sdk.quick_json import from_json
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
 
 __all__ = ["bind", "signature", "type_words", "validate"]
 
@@ -25,29 +26,34 @@ _MOST_PROBLEMS: Final = 1000
 """Putting each of more problems than these into words would take longer than finding them."""
 
 
-def bind(tool: Tool | None, sent: bytes) -> bytes:
+def bind(tool: Tool | None, sent: bytes) -> bytes | Refusal:
     """The canonical JSON object of the arguments: what is hashed, decided about, validated and run."""
     if len(sent) > MAX_INPUT_BYTES:
-        raise Refusal(code="invalid_input", message=f"the arguments exceed {MAX_INPUT_BYTES} bytes")
+        return _invalid(f"the arguments exceed {MAX_INPUT_BYTES} bytes")
     try:
         given = from_json(sent, allow_inf_nan=False)
     except ValueError as error:
-        raise Refusal(code="invalid_input", message=f"the arguments are not JSON: {error}") from None
+        return _invalid(f"the arguments are not JSON: {error}")
     # A value and what separates it from the next take two bytes.
     if len(sent) > 2 * MAX_VALUES and _holds_more(given, MAX_VALUES):
-        hint = "pass less at a time, or pass it as text"
-        raise Refusal(code="invalid_input", message=f"the arguments hold more than {MAX_VALUES} values", hint=hint)
+        return _invalid(f"the arguments hold more than {MAX_VALUES} values", "pass less at a time, or pass it as text")
     if isinstance(given, list):
         given = _by_name(tool, given)
+        if isinstance(given, Refusal):
+            return given
     if not isinstance(given, dict):
-        raise Refusal(code="invalid_input", message="the arguments are not an object")
+        return _invalid("the arguments are not an object")
     if "" in given:
         # The guest could not write the arguments as JSON and sent the reason instead.
-        raise Refusal(code="invalid_input", message=str(given[""])[:500], hint="pass JSON data")
+        return _invalid(str(given[""])[:500], "pass JSON data")
     try:
         return contents_json(given)
     except NotCanonical as error:
-        raise Refusal(code="invalid_input", message=f"the arguments are not JSON data: {error}") from None
+        return _invalid(f"the arguments are not JSON data: {error}")
+
+
+def _invalid(message: str, hint: str | None = None) -> Refusal:
+    return Refusal(code="invalid_input", message=message, hint=hint)
 
 
 def _holds_more(value: Any, most: int) -> bool:
@@ -63,39 +69,36 @@ def _holds_more(value: Any, most: int) -> bool:
     return False
 
 
-def _by_name(tool: Tool | None, given: list[Any]) -> Any:
+def _by_name(tool: Tool | None, given: list[Any]) -> dict[str, Any] | Refusal:
     """Positional arguments take the parameters' names in order; one object alone is the whole input."""
     if len(given) != 2 or not isinstance(given[0], list) or not isinstance(given[1], dict):
-        raise Refusal(code="invalid_input", message="the arguments are not an object")
+        return _invalid("the arguments are not an object")
     positional, named = given
     if len(positional) == 1 and isinstance(positional[0], dict) and not named:
         return positional[0]
     parameters = tool.parameters if tool is not None else tuple(f"argument{n}" for n in range(1, len(positional) + 1))
     if len(positional) > len(parameters):
         takes = ", ".join(parameters) or "no arguments"
-        raise Refusal(
-            code="invalid_input", message=f"{len(positional)} positional arguments given", hint=f"it takes: {takes}"
-        )
+        return _invalid(f"{len(positional)} positional arguments given", f"it takes: {takes}")
     bound = dict(zip(parameters, positional, strict=False))
     if twice := bound.keys() & named.keys():
-        raise Refusal(code="invalid_input", message=f"{sorted(twice)[0]!r} is given twice")
+        return _invalid(f"{sorted(twice)[0]!r} is given twice")
     return {**bound, **named}
 
 
-def validate(tool: Tool, arguments: bytes) -> Any:
+def validate(tool: Tool, arguments: bytes) -> BaseModel | Refusal:
     """The input model. Strict: a string is not a number, and unknown names are errors."""
+    from pydantic_core import ValidationError
+
     try:
-        return tool.input.__pydantic_validator__.validate_json(arguments, strict=True, extra="forbid")
+        valid: BaseModel = tool.input.__pydantic_validator__.validate_json(arguments, strict=True, extra="forbid")
+        return valid
     except ValidationError as error:
-        raise Refusal(
-            code="invalid_input",
-            message=f"{tool.id}: {_explain(tool, error)}",
-            hint=f"it takes: {signature(tool)}",
-        ) from None
+        return _invalid(f"{tool.id}: {_explain(tool, error)}", f"it takes: {signature(tool)}")
+    except OperatorError as error:  # Its code cannot be loaded.
+        return Refusal(code="tool_crashed", message=f"{tool.id}: {error.message}", hint=error.hint)
     except BaseException as error:  # A validator of the tool's author, which may do anything.
-        raise Refusal(
-            code="tool_crashed", message=f"{tool.id} could not validate its input: {kind_of(error)}"
-        ) from None
+        return Refusal(code="tool_crashed", message=f"{tool.id} could not validate its input: {kind_of(error)}")
 
 
 def _explain(tool: Tool, error: ValidationError) -> str:

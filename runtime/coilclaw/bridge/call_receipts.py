@@ -1,16 +1,88 @@
-"""The events of one call, as drafts of receipts."""
+"""The receipts of the calls of one run, each written together with its rows of the journal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from coilclaw.bridge.answers import Refusal
-from coilclaw.receipts import Draft, now
+from coilclaw.bridge.answers import Refusal, failure
+from coilclaw.bridge.calls import Call
+from coilclaw.bridge.evidence_budget import prefix_facts, size_facts
+from coilclaw.bridge.identified_call import Identity
+from coilclaw.bridge.journal import Journal, Known
+from coilclaw.bridge.run_spec import RunSpec
+from coilclaw.receipts import Draft, ReceiptLog, Row, now
 
-__all__ = ["bounded", "following", "refused"]
+__all__ = ["CallReceipts", "bounded", "following", "refused"]
 
 _LONGEST_MESSAGE: Final = 2000
+
+
+class CallReceipts:
+    """Writes the receipts of one run's calls. A run without a journal (a rehearsal, a replay) is not resumed."""
+
+    def __init__(self, log: ReceiptLog, run: RunSpec, journal: Journal | None) -> None:
+        self.log = log
+        self._run_id = run.run_id
+        self._conversation = run.caller.conversation
+        self._journal = journal
+
+    def requested(self, identity: Identity) -> Draft:
+        call, tool = identity.call, identity.call.tool
+        payload: dict[str, Any] = {"line": call.line, "number": call.number, **size_facts(identity.kept)}
+        if self._journal is not None:
+            payload |= self._journal.pins()
+        return Draft(
+            "tool.call.requested",
+            "pending",
+            now(),
+            self._run_id,
+            self._conversation,
+            call.id,
+            call.name,
+            tool.version if tool else None,
+            tool.risk.value if tool else None,
+            identity.args_hash,
+            None,
+            payload,
+        )
+
+    def refuse(self, call: Call, draft: Draft, refusal: Refusal, unkept: bytes = b"") -> Refusal:
+        """Record the refusal and return it. `unkept` are arguments that are not in the store, and stay out of it."""
+        rows = self.refusal_rows(call, refusal)
+        self.log.append_relaxed(refused(draft, refusal, prefix_facts(unkept)), rows=rows)
+        return refusal
+
+    def repeat(self, call: Call, refusal: Refusal) -> Refusal:
+        """Return a refusal that has its receipt already; only the journal learns that the call was answered."""
+        self.log.append_relaxed(rows=self.refusal_rows(call, refusal))
+        return refusal
+
+    def refusal_rows(self, call: Call, refusal: Refusal) -> list[Row]:
+        return self.answer_rows(call, Known(call.number, None, failure(refusal).decode()))
+
+    def answer_rows(self, call: Call, known: Known) -> list[Row]:
+        if self._journal is None:
+            return []
+        return [self._journal.call_returns(known) if call.stops else self._journal.answer(known)]
+
+    def delivered(self, numbers: Sequence[int], waited_nanoseconds: int) -> None:
+        """The snippet waited and received these answers, or none."""
+        if self._journal is None:
+            return
+        if numbers:
+            self.log.append_relaxed(rows=self._journal.wait_returns(numbers))
+        else:
+            self._journal.nothing_came(waited_nanoseconds)
+
+    def looked(self) -> None:
+        """Record the looks for answers that found nothing, before something else happens."""
+        if self._journal is not None and (rows := self._journal.looked()):
+            self.log.append_relaxed(rows=rows)
+
+    def hold(self) -> list[Row]:
+        """Claim that the run still belongs to this process."""
+        return [] if self._journal is None else [self._journal.hold()]
 
 
 def following(
@@ -33,9 +105,9 @@ def following(
     )
 
 
-def refused(draft: Draft, refusal: Refusal, facts: Mapping[str, Any] | None = None) -> Draft:
-    """The end of a call that gives no value; `facts` say who refused if it was a person, and what is not kept."""
-    payload = {"code": refusal.code, "message": bounded(refusal.message), **(facts or {})}
+def refused(draft: Draft, refusal: Refusal, more: Mapping[str, Any] | None = None) -> Draft:
+    """The end of a call that gives no value."""
+    payload = {"code": refusal.code, "message": bounded(refusal.message), **(more or {}), **refusal.facts}
     kind, status = ("tool.call.denied", "denied") if refusal.denied else ("tool.call.failed", "failed")
     return following(draft, kind, status, now(), payload)
 

@@ -1,18 +1,16 @@
-"""One call on its way through the bridge."""
+"""One call on its way through the bridge, and the results of its admission."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from coilclaw.bridge.redaction import Redaction
 from coilclaw.receipts import Draft, Row
 from coilclaw.sdk import Tool, ToolContext
 from coilclaw.trust import GuardedCall
 
-__all__ = ["Admitted", "Call", "CallState", "PriorCall", "call_id", "call_number"]
-
-CallState: TypeAlias = Literal["requested", "started", "ended"]
+__all__ = ["Admitted", "Call", "Rehearsed", "UnknownOutcome", "call_id", "call_number"]
 
 
 def call_id(run_id: str, number: int) -> str:
@@ -33,26 +31,11 @@ class Call(NamedTuple):
     line: int
     tool: Tool | None
     stops: bool
-    """Whether the snippet stands still until the answer is there."""
-
-
-class PriorCall:
-    """What the receipts of an earlier process say about a call of this run. With slots, as a run has thousands."""
-
-    __slots__ = ("args_hash", "denial", "number", "state", "tool", "tool_version")
-
-    def __init__(self, number: int, tool: str, tool_version: str | None, args_hash: str, state: CallState) -> None:
-        self.number = number
-        self.tool = tool
-        self.tool_version = tool_version
-        self.args_hash = args_hash
-        self.state: CallState = state
-        self.denial: str | None = None
-        """What the call hears of the no that a person gave to it."""
+    """Whether the snippet stops until the answer is there."""
 
 
 class Admitted(NamedTuple):
-    """A call that may run. Once it is started, `draft` is its `started` receipt."""
+    """A call that may run. `draft` is its `started` receipt."""
 
     call: Call
     tool: Tool
@@ -65,14 +48,28 @@ class Admitted(NamedTuple):
     before: tuple[Draft, ...] = ()
     """Receipts that come right before `started`."""
     rows: tuple[Row, ...] = ()
-    """What the start uses up."""
-    guarded: GuardedCall | None = None
+    """Claims on what permits the call; they are used up by its start."""
     contents: Mapping[str, bytes] | None = None
     """Arguments that are kept with the start, because they were too large to be kept with the request."""
-    runs: str | None = None
-    """What will run, with secrets taken out, if the tool says more about that than the arguments do."""
+    repeats: bool = False
+    """Whether an earlier process of this run started the call and recorded no outcome: it may have run."""
+    guarded: GuardedCall | None = None
+    has_room: bool = True
+    """Whether room for its result is set aside; otherwise it waits for that before its handler runs."""
 
     @property
     def unkept(self) -> bytes:
         """Arguments that are in the store only once the call has started."""
         return b"".join((self.contents or {}).values())
+
+
+class Rehearsed(NamedTuple):
+    """A call that a rehearsal does not make; `value` is its answer."""
+
+    value: bytes
+
+
+class UnknownOutcome(NamedTuple):
+    """A call that may have run in an earlier process; a person has to decide about it."""
+
+    call: Call

@@ -1,4 +1,4 @@
-"""Finding tools by words: ranked search, and the two tools with which a snippet looks into its own registry."""
+"""Finding tools by words: ranked search, and the code of the two tools with which a snippet looks into its registry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coilclaw.bridge.stubs import brief_line, example_calls, first_sentence, too
 from coilclaw.policy import Policy
 from coilclaw.sdk import Tool, ToolContext, ToolFailure, define_tool
 
-__all__ = ["Match", "registry_tools", "search_tools"]
+__all__ = ["Match", "make_registry_tools", "search_tools"]
 
 _WHOLE: Final = re.compile(r"[^\W_]+")
 _PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_A-Za-z]+")
@@ -151,12 +151,8 @@ class ToolDescription:
     examples: list[str]
 
 
-def registry_tools(lookup: Callable[[], Registry], *, policy: Policy | None = None) -> tuple[Tool, ...]:
-    """`registry.search` and `registry.describe`, over the one snapshot that `lookup` gives.
-
-    They are made anew for every snapshot, so that a run is told about the tools it can call, not about
-    those of a later generation.
-    """
+def make_registry_tools(lookup: Callable[[], Registry], policy: Policy | None) -> tuple[Tool, Tool]:
+    """`registry.search` and `registry.describe`, over the one snapshot that `lookup` gives."""
 
     @define_tool(id="registry.search", risk="read", idempotent=True, examples=[{"query": "read a file"}])
     def search(

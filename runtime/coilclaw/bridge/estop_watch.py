@@ -42,6 +42,14 @@ class EstopWatch:
         self.reason: str | None = None
         """Why the calls are cancelled; None until they are."""
 
+    def refusal(self) -> Refusal | None:
+        """The refusal every call gets while the emergency stop is set."""
+        reason = self._stop() if self._stop is not None else None
+        if reason is None:
+            return None
+        hint = "do without tools; a person ends this with `coilclaw estop --clear`"
+        return Refusal(code="stopped", message=reason, hint=hint, denied=True)
+
     def begin(self) -> None:
         if self._stop is not None and not self._begun:
             self._begun = True

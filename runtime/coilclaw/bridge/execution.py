@@ -1,80 +1,141 @@
-"""Running the handler of an admitted call, and turning every way in which it can end into a value or a refusal."""
+"""Execution: run the handler of an admitted call, and record how it ended."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any
 
-from coilclaw.bridge.answers import Refusal
-from coilclaw.bridge.call_receipts import bounded
+from coilclaw.bridge.answers import Refusal, failure, success
+from coilclaw.bridge.call_receipts import bounded, following, refused
 from coilclaw.bridge.calls import Admitted
+from coilclaw.bridge.calls_under_way import ABANDONED, TOO_LATE, CallsUnderWay
+from coilclaw.bridge.evidence_budget import EvidenceBudget
 from coilclaw.bridge.handlers import LoopBlocked
 from coilclaw.bridge.invocation import BadOutput, invoke, invoke_async, serialised
+from coilclaw.bridge.journal import Known
+from coilclaw.bridge.run_spec import RunSpec
 from coilclaw.bridge.services import Services
-from coilclaw.sandbox import Abandoned, Deadline
-from coilclaw.sdk import Tool, ToolFailure
+from coilclaw.receipts import digest, now
+from coilclaw.sandbox import Abandoned
+from coilclaw.sdk import ToolFailure
 from coilclaw.sdk.errors import crash_of, failing_of
 
-__all__ = ["crashed", "execute"]
+__all__ = ["Execution"]
 
 
-def execute(admitted: Admitted, around: Services, deadline: Deadline, given_up: Callable[[], Refusal | None]) -> bytes:
-    """Return the JSON of what the handler returned, bounded and without secrets. Raises `Refusal` for any other end."""
-    tool, context = admitted.tool, admitted.context
-    seconds = tool.timeout_seconds or around.tool_seconds
-    timeout = min(seconds, deadline.remaining)
-    ends = time.monotonic() + timeout
-    try:
-        if tool.is_async:
-            if tool.hosts:
-                import coilclaw.net.transport  # noqa: F401 - On the loop, loading it would hold up everybody else.
-            returned = around.handlers.run_async(
-                lambda: _coroutine(admitted), timeout, deadline, tool=tool.id, version=tool.version
-            )
-            # Not on the loop: a serialiser is the author's code too, and may take its time.
-            left = min(ends - time.monotonic(), deadline.remaining)
-            value = around.handlers.run(f"{tool.version} output", lambda: serialised(tool, returned), left, deadline)
+class Execution:
+    """Executes the calls of one run that are under way."""
+
+    def __init__(self, services: Services, run: RunSpec, budget: EvidenceBudget, under_way: CallsUnderWay) -> None:
+        self._services = services
+        self._deadline = run.deadline
+        self._budget = budget
+        self._under_way = under_way
+
+    def perform(self, admitted: Admitted) -> bytes:
+        """Execute a call that has started, and return its answer; the room set aside for its result is given back."""
+        most = self._services.response_bytes
+        has_room = admitted.has_room or self._budget.hold(most, lambda: self._under_way.is_over)
+        try:
+            return self._recorded(admitted, None if has_room else self._budget.refusal())
+        finally:
+            if has_room:
+                self._budget.release(most)
+
+    def perform_beside(self, admitted: Admitted) -> bytes:
+        """The same on a thread of its own, where nobody else would answer if it failed."""
+        try:
+            return self.perform(admitted)
+        except BaseException as error:
+            message = bounded(admitted.redaction.text(crash_of(error)))
+            refusal = Refusal(code="evidence_unavailable", message=message)
+            self._under_way.end_without_result(admitted, refusal)
+            return failure(refusal)
+
+    def _recorded(self, admitted: Admitted, no_room: Refusal | None) -> bytes:
+        """Run the handler and write its outcome, before anybody receives it."""
+        number = admitted.call.number
+        if self._under_way.get(number) is None:
+            return failure(ABANDONED)  # Its turn came after the run had ended.
+        try:
+            value = no_room or self._handle(admitted)
+        except BaseException as error:
+            value = _crashed(admitted, error)
+        if isinstance(value, Refusal):
+            answer = failure(value)
+            outcome, known, contents = refused(admitted.draft, value), Known(number, None, answer.decode()), None
         else:
-            # Serialised on the handler's thread: that may run the author's code too.
-            def job() -> bytes:
-                return serialised(tool, invoke(tool, admitted.input, context))
+            result_hash = digest(value)
+            self._budget.count(result_hash, len(value))
+            answer = success(value)
+            outcome = following(admitted.draft, "tool.call.succeeded", "allowed", now(), {}, result_hash)
+            known, contents = Known(number, result_hash, None), {result_hash: value}
+        self._under_way.end(admitted, outcome, known, contents)
+        return answer
 
-            guarded = admitted.guarded
-            value = around.handlers.run(
-                tool.version, job if guarded is None else lambda: guarded.run(job), timeout, deadline
+    def _handle(self, admitted: Admitted) -> bytes | Refusal:
+        """Return the JSON of what the handler returned, bounded and without secrets."""
+        # Calls beside the snippet wait for their turn, and all others for the disk: much may have happened since.
+        stopped = self._under_way.estop.refusal()
+        if stopped is not None:
+            return stopped
+        if self._deadline.cancelled:
+            return TOO_LATE
+        tool = admitted.tool
+        seconds = tool.timeout_seconds or self._services.tool_seconds
+        timeout = min(seconds, self._deadline.remaining)
+        try:
+            value = self._returned(admitted, timeout)
+        except Abandoned:
+            return self._under_way.estop.given_up() or Refusal(
+                code="timeout",
+                message=f"{tool.id} did not finish within {timeout:g} s; what it did is unknown",
+                hint="give it longer with define_tool(timeout=…)" if timeout == seconds else None,
             )
-    except Abandoned:
-        if ended := given_up():
-            raise ended from None
-        raise Refusal(
-            code="timeout",
-            message=f"{tool.id} did not finish within {timeout:g} s; what it did is unknown",
-            hint="give it longer with define_tool(timeout=…)" if timeout == seconds else None,
-        ) from None
-    except LoopBlocked as error:
-        raise Refusal(
-            code="loop_blocked",
-            message=f"{tool.id} was not called: too many async tools block without end ({error})",
-            hint="the authors of those tools have to await what takes long",
-        ) from None
-    except ToolFailure as error:
-        raise _redacted(admitted, *failing_of(error)) from None
-    except BadOutput as error:
-        raise _redacted(admitted, "invalid_output", str(error), "the tool's author has to fix it") from None
-    except BaseException as error:
-        raise crashed(admitted, error) from None
-    _check_size(tool, around.response_bytes, value)
-    redacted = admitted.redaction.json(value)
-    _check_size(tool, around.response_bytes, redacted)  # The name of a secret may be longer than its value.
-    return redacted
+        except LoopBlocked as error:
+            return Refusal(
+                code="loop_blocked",
+                message=f"{tool.id} was not called: too many async tools block without end ({error})",
+                hint="the authors of those tools have to await what takes long",
+            )
+        except ToolFailure as error:
+            return _redacted(admitted, *failing_of(error))
+        except BadOutput as error:
+            return _redacted(admitted, "invalid_output", str(error), "the tool's author has to fix it")
+        too_large = self._too_large(admitted, value)
+        if too_large is not None:
+            return too_large
+        redacted = admitted.redaction.json(value)
+        return self._too_large(admitted, redacted) or redacted  # The name of a secret may be longer than its value.
 
+    def _returned(self, admitted: Admitted, timeout: float) -> bytes:
+        """Call the handler where it can be given up, and serialise what it returns."""
+        tool, handlers, deadline, guarded = admitted.tool, self._services.handlers, self._deadline, admitted.guarded
+        # Serialised on the handler's thread: that may run the author's code too.
+        if not tool.is_async:
 
-def _check_size(tool: Tool, most: int, value: bytes) -> None:
-    if len(value) > most:
-        raise Refusal(
+            def job() -> bytes:
+                return serialised(tool, invoke(tool, admitted.input, admitted.context))
+
+            return handlers.run(tool.version, job if guarded is None else lambda: guarded.run(job), timeout, deadline)
+        if tool.hosts:
+            import coilclaw.net.transport  # noqa: F401 - On the loop, loading it would hold up everybody else.
+        ends = time.monotonic() + timeout
+        returned = handlers.run_async(
+            lambda: _coroutine(admitted), timeout, deadline, tool=tool.id, version=tool.version
+        )
+        # Not on the loop: a serialiser may take its time.
+        left = min(ends - time.monotonic(), deadline.remaining)
+        return handlers.run(f"{tool.version} output", lambda: serialised(tool, returned), left, deadline)
+
+    def _too_large(self, admitted: Admitted, value: bytes) -> Refusal | None:
+        most = self._services.response_bytes
+        if len(value) <= most:
+            return None
+        return Refusal(
             code="output_too_large",
-            message=f"{tool.id} returned {len(value)} bytes; at most {most} are passed on",
+            message=f"{admitted.tool.id} returned {len(value)} bytes; at most {most} are passed on",
             hint="ask for less at a time",
         )
 
@@ -84,7 +145,7 @@ def _coroutine(admitted: Admitted) -> Coroutine[Any, Any, Any]:
     return coroutine if admitted.guarded is None else admitted.guarded.run_async(coroutine)
 
 
-def crashed(admitted: Admitted, error: BaseException) -> Refusal:
+def _crashed(admitted: Admitted, error: BaseException) -> Refusal:
     return _redacted(admitted, "tool_crashed", f"{admitted.tool.id} crashed: {crash_of(error)}", None)
 
 

@@ -14,11 +14,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from coilclaw.sandbox import Abandoned, Deadline, ExpendableThreads
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
     from coilclaw.bridge.loops import Loops  # Imported where it is used: asyncio takes longer to load than a snippet.
 
 __all__ = ["Handlers", "LoopBlocked"]
@@ -28,6 +30,7 @@ _PROOFS: Final = 2
 _MOST_VERSIONS: Final = 4096
 
 
+T = TypeVar("T")
 Make = Callable[[], Coroutine[Any, Any, Any]]
 """Makes the coroutine of a call, once it is known on which loop it runs."""
 
@@ -37,17 +40,19 @@ class LoopBlocked(Exception):
 
 
 class Handlers:
-    """The threads and the event loops of one process."""
+    """The threads and the event loops of one app."""
 
     def __init__(self) -> None:
         self.threads = ExpendableThreads()
+        self.host_loop: AbstractEventLoop | None = None
+        """The loop of the program that uses us, once it has said that async handlers are to run there."""
         self._lock = threading.Lock()
         self._loops: Loops | None = None
         self._proofs: dict[str, int] = {}
 
     def run(
-        self, version: str, job: Callable[[], Any], timeout: float, deadline: Deadline, *, in_place: bool = True
-    ) -> Any:
+        self, version: str, job: Callable[[], T], timeout: float, deadline: Deadline, *, in_place: bool = True
+    ) -> T:
         """Run the handler of this tool version: on another thread, until it has proven quick.
 
         Without `in_place`, on another thread all the same: what it gets this time may take longer than ever.
@@ -59,12 +64,13 @@ class Handlers:
         try:
             if quick:
                 return job()
-            return self.threads.run(lambda: self._timed(version, job), deadline, timeout=timeout, grace=0)
+            result: T = self.threads.run(lambda: self._timed(version, job), deadline, timeout=timeout, grace=0)
+            return result
         finally:
             if quick and time.monotonic() - began > 10 * _QUICK_SECONDS:
                 self._proofs[version] = 0
 
-    def _timed(self, version: str, job: Callable[[], Any]) -> Any:
+    def _timed(self, version: str, job: Callable[[], T]) -> T:
         began = time.monotonic()
         try:
             return job()
@@ -77,14 +83,19 @@ class Handlers:
     def run_async(
         self, make: Make, timeout: float, deadline: Deadline, *, tool: str = "a tool", version: str = ""
     ) -> Any:
-        """Run the coroutine that `make` makes on the shared loop; it is cancelled when it takes too long.
+        """Run the coroutine that `make` makes on the host's loop, or else on one that all handlers share.
+
+        It is cancelled when it takes too long.
 
         Raises `LoopBlocked` when there is no loop for it.
         """
-        from coilclaw.bridge.loops import Loops
+        from coilclaw.bridge.loops import Loops, run_on_host
 
         if timeout <= 0:
             raise Abandoned  # Not begun: there is no time left.
+        host = self.host_loop
+        if host is not None and host.is_running():
+            return run_on_host(host, make, timeout, deadline)
         with self._lock:
             if self._loops is None:
                 self._loops = Loops()

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from coilclaw.bridge.answers import Refusal
-from coilclaw.bridge.calls import Call, PriorCall
-from coilclaw.bridge.redaction import Redaction
+from coilclaw.bridge.arguments import bind
+from coilclaw.bridge.calls import Call, call_id
+from coilclaw.bridge.prior_calls import PriorCall
+from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
+from coilclaw.bridge.run_spec import RunSpec
+from coilclaw.bridge.services import Services
+from coilclaw.receipts import digest
 from coilclaw.sandbox import Diverged, RunEnded, SnippetError
+from coilclaw.sdk import OperatorError, Tool
+from coilclaw.sdk.legible import text_of
+from coilclaw.sdk.quick_json import from_json
 
-__all__ = ["CallDifference", "Divergence", "Identity", "call_difference"]
+__all__ = ["CallDifference", "Divergence", "Identity", "call_difference", "identify"]
+
+_LONGEST_NAME: Final = 200
 
 
 class Identity(NamedTuple):
@@ -25,6 +35,43 @@ class Identity(NamedTuple):
     problem: Refusal | None
     given: Any = None
     """What was sent, for a tool that has rules about it: they look at it before secrets are taken out."""
+
+
+def identify(
+    services: Services, run: RunSpec, name: str, sent: bytes, line: int, number: int, *, stops: bool
+) -> Identity:
+    """Resolve the name and make the arguments canonical. Nothing is written yet."""
+    tool = run.registry.resolve(name)
+    # A forged frame may name anything: it is the same text in receipts, answers and when the run is repeated.
+    known = tool.id if tool else text_of(name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…")
+    call = Call(number, call_id(run.run_id, number), known, line, tool, stops)
+    secrets, missing = _secrets(services, tool) if tool else ({}, None)
+    redaction = Redaction(secrets) if secrets else NOTHING_SECRET
+    bound = bind(tool, sent)
+    if isinstance(bound, Refusal):
+        return Identity(call, b"", b"", digest(b""), secrets, missing, redaction, bound)
+    kept = redaction.json(bound)
+    if tool is None:
+        hint = run.registry.suggestion(name)
+        problem = Refusal(code="unknown_tool", message=f"tools.{known} does not exist", hint=hint, denied=True)
+        return Identity(call, bound, kept, digest(kept), secrets, missing, redaction, problem)
+    given = from_json(bound) if services.policy.constrained(tool) else None
+    return Identity(call, bound, kept, digest(kept), secrets, missing, redaction, None, given)
+
+
+def _secrets(services: Services, tool: Tool) -> tuple[dict[str, str], Refusal | None]:
+    """The values a tool declares, or why it cannot have them."""
+    found: dict[str, str] = {}
+    try:
+        for name in (*tool.secrets, *tool.optional_secrets):
+            if value := services.secret(name):
+                found[name] = value
+            elif name in tool.secrets:
+                hint = f"a person sets it: coilclaw secret set {name}"
+                return found, Refusal(code="missing_secret", message=f"{name} is not set", hint=hint)
+    except OperatorError as error:  # The file went bad while the run was under way.
+        return found, Refusal(code="missing_secret", message=error.message, hint=error.hint)
+    return found, None
 
 
 class CallDifference(NamedTuple):

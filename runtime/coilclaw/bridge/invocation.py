@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError, from_json, to_json
-
 from coilclaw.sdk import Tool, ToolContext
 from coilclaw.sdk.legible import kind_of
 
 __all__ = ["BadOutput", "invoke", "invoke_async", "serialised"]
 
+_PLAIN: Final = frozenset({str, int, float, bool, dict, list, type(None)})
 _MOST_DIGITS: Final = 4300
 """Of an integer: no Python reads a longer one from JSON unless it is told to."""
 
@@ -41,18 +39,22 @@ async def invoke_async(tool: Tool, input: Any, context: ToolContext) -> Any:
 def _call(tool: Tool, input: Any, context: ToolContext) -> Any:
     if tool.takes_model:
         return tool.handler(input, context)
-    return tool.handler(context, **{name: getattr(input, name) for name in type(input).model_fields})
+    return tool.handler(context, **input.__dict__)  # The model of its own parameters, and nothing else.
 
 
 def serialised(tool: Tool, returned: Any) -> bytes:
     """The JSON of what a handler returned, if its contract allows it and a snippet can read it."""
+    from pydantic_core import PydanticSerializationError, ValidationError, to_json
+
     try:
-        if hasattr(returned, "__next__") or hasattr(returned, "__await__") or hasattr(returned, "__anext__"):
+        is_plain = type(returned) in _PLAIN
+        if not is_plain and any(hasattr(returned, name) for name in ("__next__", "__await__", "__anext__")):
             if hasattr(returned, "close"):
                 returned.close()  # A coroutine that nobody awaits would complain later, elsewhere.
             raise BadOutput(f"{tool.id} returned a {kind_of(returned)}, which is not a value")
-        valid = tool.output.validate_python(returned, strict=True)
-        value = tool.output.dump_json(valid, warnings="error")
+        # Not through the adapter's own methods, which hand twenty options on.
+        valid = tool.output.validator.validate_python(returned, strict=True)
+        value = tool.output.serializer.to_json(valid, warnings="error")
         if valid is not None and b"null" in value:
             # Perhaps a number that JSON cannot write, which pydantic turns into nothing.
             plain = tool.output.dump_python(valid, warnings="error")
@@ -70,6 +72,8 @@ def serialised(tool: Tool, returned: Any) -> bytes:
 
 
 def _check_readable(tool: Tool, value: bytes) -> None:
+    from pydantic_core import from_json
+
     try:
         from_json(value, allow_inf_nan=False)
     except ValueError:

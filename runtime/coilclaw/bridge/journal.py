@@ -18,14 +18,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from pydantic_core import from_json
-
 from coilclaw.bridge.run_store import HELD, hold
-from coilclaw.receipts import DamagedReceipt, Row, digest
+from coilclaw.receipts import Row, read_contents
 from coilclaw.sandbox import RunClock
+from coilclaw.sdk.quick_json import from_json
 from coilclaw.store import KEYED, Database, Migration
 
-__all__ = ["JOURNAL", "Delivery", "DeliveryDigest", "Journal", "Known", "Recorded", "read_journal"]
+__all__ = ["JOURNAL", "Delivery", "DeliveryDigest", "Journal", "Known", "Recorded", "count_rows", "read_journal"]
 
 JOURNAL: Final = (
     Migration(
@@ -45,10 +44,6 @@ JOURNAL: Final = (
 )
 
 _ENTER: Final = f"INSERT INTO journal SELECT ?, ?, ?, ? WHERE {HELD}"
-_CONTENTS: Final = (
-    "SELECT CAST(body AS BLOB) FROM json_each(?) AS wanted LEFT JOIN contents ON contents.hash = wanted.value"
-)
-"""In the order in which they are wanted, without a body if it is missing."""
 
 
 class Known(NamedTuple):
@@ -89,20 +84,7 @@ class Recorded:
 
         Raises DamagedReceipt for one that was changed.
         """
-        found: list[bytes | None] = []
-        size = 0
-        with self.database.rows(_CONTENTS, (json.dumps(hashes),)) as rows:
-            for name, (body,) in zip(hashes, rows, strict=False):
-                found.append(body)
-                if body is None:
-                    continue
-                if digest(body) != name:
-                    message = f"the contents {name} were changed"
-                    raise DamagedReceipt(message, hint="`coilclaw receipt verify` names them")
-                size += len(body)
-                if size >= most_bytes:
-                    break
-        return found
+        return read_contents(self.database, hashes, most_bytes)
 
 
 class DeliveryDigest:
@@ -188,8 +170,8 @@ class Journal:
         return Row(_ENTER, (self._run_id, kind, key, body, self._run_id, self.fence), claims=True)
 
 
-def _text(body: Sequence[object]) -> str:
-    return json.dumps(body, separators=(",", ":"))
+_text: Final = json.JSONEncoder(separators=(",", ":")).encode
+"""Made once: `json.dumps` with options would make one for every row."""
 
 
 def read_journal(database: Database, run_id: str) -> Recorded:
@@ -224,6 +206,12 @@ def read_journal(database: Database, run_id: str) -> Recorded:
         heard.add(body, told)
         marks.append(heard.mark)
     return Recorded(answers, deliveries, heard, marks, len(rows), database)
+
+
+def count_rows(database: Database, run_id: str) -> int:
+    """How many rows the journal of a run has."""
+    ((count,),) = database.read("SELECT count(*) FROM journal WHERE run_id = ?", (run_id,))
+    return int(count)
 
 
 def _is_answer(result_hash: object, failure: object) -> bool:

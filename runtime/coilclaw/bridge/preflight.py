@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic_core import from_json, to_json
-
 from coilclaw.bridge.arguments import signature
 from coilclaw.bridge.registry import Registry
 from coilclaw.policy import Policy
 from coilclaw.sdk import Decision, Risk, Tool
+from coilclaw.sdk.quick_json import from_json, to_json
 
 __all__ = ["check_calls"]
 
@@ -77,9 +76,8 @@ def _denial(tool: Tool, policy: Policy, channel: str) -> str | None:
 
 def _mistake(call: dict[str, Any], tool: Tool) -> str | None:
     named: list[str] = call["named"]
-    takes_more = tool.input.model_config.get("extra") == "allow"
     for name in named:
-        if name not in tool.parameters and not takes_more:
+        if name not in tool.parameters and not tool.takes_more:
             return tool.unknown_argument(name)
     positional: int | None = call["positional"]
     if positional is None or (call["object"] and not named):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
 
 from coilclaw.sdk import Diagnostic, Quarantined, Tool
@@ -93,7 +91,7 @@ def build_registry(
         for tool_id, found in places.items():
             winner = [tools[tool_id]] if tool_id in tools else []
             if not winner and len(found) == 1:
-                tools[tool_id] = _with_source(found[0])
+                tools[tool_id] = found[0] if found[0].source_digest else found[0].with_source()
                 continue
             # One line for all of them: it names every place, whichever file a reader has in mind.
             places_of_others = ", ".join(f"{each.file}:{each.line}" for each in (*winner, *found[1:]))
@@ -135,14 +133,3 @@ def _lost_aliases(registry: Registry) -> list[Diagnostic]:
         for tool, other in zip(tools, [*tools[1:], tools[0]], strict=True)
         if len(tools) > 1
     ]
-
-
-def _with_source(tool: Tool) -> Tool:
-    """A tool's version covers its source; loaders that have read the file say so, for others it is read here."""
-    if tool.source_digest:
-        return tool
-    try:
-        source = Path(tool.file).read_bytes()
-    except OSError:
-        source = tool.file.encode()
-    return replace(tool, source_digest=hashlib.sha256(source).hexdigest())

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from pydantic_core import to_json
-
 from coilclaw.bridge.answers import TOO_MANY_ANSWERS, success
 from coilclaw.bridge.bridge import Bridge
-from coilclaw.bridge.calls import PriorCall
 from coilclaw.bridge.identified_call import Divergence, call_difference
 from coilclaw.bridge.journal import Delivery, Recorded
+from coilclaw.bridge.prior_calls import PriorCall
 from coilclaw.receipts import DamagedReceipt, digest
 from coilclaw.sandbox import (
     Completed,
@@ -25,6 +23,7 @@ from coilclaw.sandbox import (
     RunEnded,
     Suspended,
 )
+from coilclaw.sdk.quick_json import to_json
 
 __all__ = ["JournalEnded", "ReplayHost"]
 
@@ -166,7 +165,7 @@ class ReplayHost:
         if not answered:
             self._unanswered.append((number, tool, input, line))
         elif number not in self._delivered:
-            self._bridge.answer(number, self._told.of(number))
+            self._bridge.answers.put(number, self._told.of(number))
         self._go_on_at_the_end()
         return number
 
@@ -239,12 +238,16 @@ class ReplayHost:
             self._bridge.begin_again(number, tool, input, line)
 
     def _compare(self, number: int, tool: str, input: bytes, line: int, *, stops: bool, answered: bool) -> None:
-        prior, admission = self._prior.get(number), self._bridge.admission
+        prior, named = self._prior.get(number), self._bridge.run.registry.resolve(tool)
         # Mostly it is as it was, and sure to be if its arguments are, which are canonical if they were then.
-        named = admission.named(tool)
-        if prior is not None and (prior.tool, prior.tool_version) == named and digest(input) == prior.args_hash:
+        if (
+            prior is not None
+            and named is not None
+            and (prior.tool, prior.tool_version) == (named.id, named.version)
+            and digest(input) == prior.args_hash
+        ):
             return
-        found = admission.identify(tool, input, line, number, stops=stops)
+        found = self._bridge.identify(tool, input, line, number, stops=stops)
         # Without an answer it is admitted again, which knows what another version means then.
         if other := call_difference(prior, found, version=answered):
             raise Divergence(number, other.then, other.now)

@@ -21,6 +21,9 @@ class Services:
     """What lives as long as the app. What belongs to one run is its `Caller`."""
 
     log: ReceiptLog
+    database: Database
+    """Where the log, the journals and the approvals are."""
+    approvals: ApprovalStore
     policy: Policy
     handlers: Handlers
     workspace: Path
@@ -29,10 +32,6 @@ class Services:
     settings: Callable[[str], Mapping[str, str]] = lambda integration: {}
     tool_seconds: float = 30.0
     response_bytes: int = 1024 * 1024
-    database: Database | None = None
-    """Where journals are kept. Without it, runs cannot wait, be resumed or be replayed."""
-    approvals: ApprovalStore | None = None
-    """Where questions wait for an answer. Without it, a question nobody can be asked at once is a no."""
     stop: Callable[[], str | None] | None = None
     """Says why no tool may be called, as long as the operator has stopped everything; looked at with every call."""
     guard: WriteGuard | None = None

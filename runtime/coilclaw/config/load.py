@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from coilclaw.config.disclosure import disclosed
 from coilclaw.config.errors import ConfigError
 from coilclaw.config.model import Config
 from coilclaw.config.places import overlap, own_paths, place, settle_paths, user_cache
+from coilclaw.config.section import Problem, plain, read_section
 from coilclaw.config.variables import expand_variables
 from coilclaw.sdk import OperatorError
 
@@ -46,7 +44,7 @@ class Settings:
 
     def rows(self) -> Iterator[tuple[str, Any, str]]:
         """Yield every key, its value as it may be shown, and its source: 'default', the file, or a variable."""
-        for key, value in _leaves(self.config.model_dump(mode="json")):
+        for key, value in _leaves(plain(self.config)):
             yield key, disclosed(key, value), self.sources.get(key, "default")
 
 
@@ -59,13 +57,19 @@ def home_folder(environment: Mapping[str, str]) -> Path:
 
 
 def load_settings(
-    environment: Mapping[str, str], overrides: Mapping[str, Any] | None = None, *, workspace_exists: bool = False
+    environment: Mapping[str, str],
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    home: Path | None = None,
+    cache: Path | None = None,
+    workspace_exists: bool = False,
 ) -> Settings:
     """Return the configuration in force. Raises ConfigError with every problem at once.
 
-    With `workspace_exists`, a workspace that is not there is one of the problems.
+    Without `home` and `cache`, the environment says where they are. With `workspace_exists`, a workspace that is not
+    there is one of the problems.
     """
-    home = home_folder(environment)
+    home = home or home_folder(environment)
     path = home / "config.toml"
     given = _read(path)
     sources = {key: "config.toml" for key, _ in _leaves(given)}
@@ -80,16 +84,14 @@ def load_settings(
         _put(tree, tuple(key.split(".")), value)
         sources[key] = "command line"
     others = [*settle_paths(tree, home, sources), *_misplaced(tree.get("workspace_dir"), home, workspace_exists)]
-    config: Config | None = None
-    try:
-        config = Config.model_validate_json(_json(tree), strict=True)
-    except ValidationError as error:
-        others.extend(_explained(error, sources))
+    found: list[Problem] = []
+    config: Config | None = read_section(Config, tree, found)
+    others.extend(_explained(each, sources) for each in found)
     # What is wrong with a value that lacks a variable says nothing about the value that is meant.
     problems.extend(each for each in others if _key_of(each) not in unset)
     if config is None or problems:
         raise ConfigError(path, list(dict.fromkeys(problems)))
-    return Settings(config=config, home=home, path=path, sources=sources, cache=user_cache(environment))
+    return Settings(config=config, home=home, path=path, sources=sources, cache=cache or user_cache(environment))
 
 
 def _key_of(problem: str) -> str:
@@ -118,12 +120,6 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(path, [f"cannot be read: {error.strerror}"]) from None
 
 
-def _json(given: Mapping[str, Any]) -> bytes:
-    from pydantic_core import to_json
-
-    return to_json(given)
-
-
 def _put(given: dict[str, Any], keys: tuple[str, ...], value: Any) -> None:
     for key in keys[:-1]:
         inner = given.setdefault(key, {})
@@ -141,45 +137,11 @@ def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield f"{prefix}{key}", value
 
 
-def _explained(error: ValidationError, sources: Mapping[str, str]) -> Iterator[str]:
-    """One line for each problem: the key, and what is allowed. A value is never repeated: it may be a secret."""
-    for problem in error.errors(include_url=False):
-        key = ".".join(str(part) for part in problem["loc"])
-        origin = sources.get(key, "")
-        where = f"{key} (from {origin})" if origin.startswith("COILCLAW_") or origin == "command line" else key
-        if problem["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(str(problem["loc"][-1]), _known_keys(problem["loc"][:-1]), n=1)
-            yield f"{where}: unknown key" + (f"; did you mean {near[0]!r}?" if near else "")
-        elif problem["type"] == "literal_error":
-            allowed = problem.get("ctx", {}).get("expected", "another value")
-            if allowed == "True":
-                yield f"{where}: CoilClaw does not work without this; leave the key out, or write true"
-            else:
-                yield f"{where}: this value is not allowed; use {allowed}"
-        elif problem["type"] == "missing":
-            yield f"{where}: this key is required"
-        elif problem["type"] == "policy_rule":
-            yield f"{where} (rule {int(problem['loc'][2]) + 1}): {problem['msg']}"
-        else:
-            told = problem["msg"].replace("Input should be", "must be", 1)
-            kind = f", not {_kind(problem['input'])}" if problem["type"].endswith(("_type", "_parsing")) else ""
-            yield f"{where}: {told[0].lower()}{told[1:]}{kind}"
-
-
-def _kind(value: Any) -> str:
-    kinds = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list", dict: "a table"}
-    return kinds.get(type(value), "what it is")
-
-
-def _known_keys(place: tuple[int | str, ...]) -> list[str]:
-    model: Any = Config
-    for part in place:
-        if isinstance(part, int):
-            continue
-        annotation = model.model_fields[part].annotation if part in model.model_fields else None
-        candidates = [annotation, *get_args(annotation)]
-        found = [each for each in candidates if isinstance(each, type) and issubclass(each, BaseModel)]
-        if not found:
-            return []
-        model = found[0]
-    return list(model.model_fields)
+def _explained(problem: Problem, sources: Mapping[str, str]) -> str:
+    """The key, where its value comes from if not from the file, and what is wrong."""
+    key = ".".join(map(str, problem.place))
+    origin = sources.get(key, "")
+    where = f"{key} (from {origin})" if origin.startswith("COILCLAW_") or origin == "command line" else key
+    if problem.of_section and problem.place[:2] == ("policy", "rules"):
+        where += f" (rule {int(problem.place[2]) + 1})"
+    return f"{where}: {problem.message}"

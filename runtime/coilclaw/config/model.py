@@ -1,47 +1,48 @@
 """The typed configuration. Built once, at the top, and passed down; nothing below reads a file or the environment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
-from pydantic_core import InitErrorDetails, PydanticCustomError
-
-from coilclaw.net import BadReach, read_domain, read_private
-from coilclaw.policy import BadRule, Example, Rule, problem_with_example
+from coilclaw.config.section import Check, Place, Section
 from coilclaw.sandbox.restricted import LayerName
 from coilclaw.sdk import Decision, Risk
+
+if TYPE_CHECKING:
+    from coilclaw.policy import Example, Rule
 
 __all__ = ["Config", "PolicyRule"]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+def _more_than(least: float) -> Check:
+    return lambda value: None if value > least else f"greater than {least}"
 
 
-def _entry(read: Callable[[str], object], expected: str) -> AfterValidator:
+def _at_least(least: float) -> Check:
+    return lambda value: None if value >= least else f"greater than or equal to {least}"
+
+
+def _at_most(most: float) -> Check:
+    return lambda value: None if value <= most else f"less than or equal to {most}"
+
+
+def _not_empty(value: Any) -> str | None:
+    return None if value else "more than nothing"
+
+
+def _readable(read: Callable[[str], object], expected: str) -> Check:
     """Check one entry of a list by itself, so that all that are wrong are reported at once, without repeating them."""
 
-    def check(text: str) -> str:
+    def check(text: str) -> str | None:
         try:
             read(text)
         except ValueError as error:
-            reason = f"must be {expected}" + (f": {error}" if isinstance(error, BadReach) else "")
-            raise PydanticCustomError("entry", "{reason}", {"reason": reason}) from None
-        return text
+            from coilclaw.net import BadReach
 
-    return AfterValidator(check)
+            return expected + (f": {error}" if isinstance(error, BadReach) else "")
+        return None
+
+    return check
 
 
 def _read_program(text: str) -> None:
@@ -49,18 +50,32 @@ def _read_program(text: str) -> None:
         raise ValueError
 
 
-_Program = Annotated[str, _entry(_read_program, 'the name of one program, such as "ls", without folder or arguments')]
-_Domain = Annotated[str, _entry(read_domain, 'a domain such as "example.org", or host:port')]
+def _read_domain(text: str) -> None:
+    from coilclaw.net import read_domain
+
+    read_domain(text)
+
+
+def _read_private(text: str) -> None:
+    from coilclaw.net import read_private
+
+    read_private(text)
+
+
+_Program = Annotated[
+    str, _readable(_read_program, 'the name of one program, such as "ls", without folder or arguments')
+]
+_Domain = Annotated[str, _readable(_read_domain, 'a domain such as "example.org", or host:port')]
 _PrivatePlace = Annotated[
     str,
-    _entry(
-        read_private,
+    _readable(
+        _read_private,
         'a host, host:port or private network, such as "127.0.0.1:8080", "nas.local" or "10.1.0.0/16"',
     ),
 ]
 
 
-class Security(_Section):
+class Security(Section):
     """How far runs may go without a person."""
 
     autonomy: Literal["readonly", "supervised", "full"] = "supervised"
@@ -76,59 +91,51 @@ class Security(_Section):
     audit_log: Literal[True] = True
 
 
-class RunLimits(_Section):
+class RunLimits(Section):
     """What one run may use."""
 
-    seconds: Annotated[float, Field(gt=0, le=86400)] = 60.0
-    memory_mib: Annotated[int, Field(ge=64, le=4096)] = 256
-    output_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
-    source_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
-    calls: Annotated[int, Field(ge=1)] = 1000
-    kept_bytes: Annotated[int, Field(ge=4 * 1024 * 1024)] = 64 * 1024 * 1024
-    tool_seconds: Annotated[float, Field(gt=0)] = 30.0
-    response_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
-    shell_seconds: Annotated[float, Field(gt=0)] = 15.0
-    http_seconds: Annotated[float, Field(gt=0)] = 20.0
+    seconds: Annotated[float, _more_than(0), _at_most(86400)] = 60.0
+    memory_mib: Annotated[int, _at_least(64), _at_most(4096)] = 256
+    output_bytes: Annotated[int, _at_least(1024)] = 1024 * 1024
+    source_bytes: Annotated[int, _at_least(1024)] = 1024 * 1024
+    calls: Annotated[int, _at_least(1)] = 1000
+    kept_bytes: Annotated[int, _at_least(4 * 1024 * 1024)] = 64 * 1024 * 1024
+    tool_seconds: Annotated[float, _more_than(0)] = 30.0
+    response_bytes: Annotated[int, _at_least(1024)] = 1024 * 1024
+    shell_seconds: Annotated[float, _more_than(0)] = 15.0
+    http_seconds: Annotated[float, _more_than(0)] = 20.0
 
-    @field_validator("response_bytes")
     @classmethod
-    def _leaves_room(cls, response_bytes: int, info: ValidationInfo) -> int:
+    def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
         """A call is made only if its largest possible result can be kept: with too large a one, none would be."""
-        kept_bytes = info.data.get("kept_bytes")
-        if kept_bytes is not None and response_bytes > kept_bytes // 2:
-            raise PydanticCustomError(
-                "response_bytes",
-                "must be at most half of `kept_bytes` ({half}); lower it, or raise `kept_bytes` to at least {enough}",
-                {"half": kept_bytes // 2, "enough": 2 * response_bytes},
-            )
-        return response_bytes
+        kept, response = values.get("kept_bytes"), values.get("response_bytes")
+        if kept is not None and response is not None and response > kept // 2:
+            most, enough = kept // 2, 2 * response
+            advice = f"lower it, or raise `kept_bytes` to at least {enough}"
+            yield ("response_bytes",), f"must be at most half of `kept_bytes` ({most}); {advice}"
 
 
-class RestrictedSandbox(_Section):
+class RestrictedSandbox(Section):
     """Which layers confine the processes of the restricted engine; by default, all that the machine offers."""
 
     require: tuple[LayerName, ...] = ()
     off: tuple[LayerName, ...] = ()
 
-    @field_validator("off")
     @classmethod
-    def _is_not_required(cls, off: tuple[LayerName, ...], info: ValidationInfo) -> tuple[LayerName, ...]:
-        if both := [name for name in off if name in info.data.get("require", ())]:
-            raise PydanticCustomError(
-                "required_layer_off", "must name layers that `require` does not ({both})", {"both": ", ".join(both)}
-            )
-        return off
+    def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+        if both := [name for name in values.get("off", ()) if name in values.get("require", ())]:
+            yield ("off",), f"must name layers that `require` does not ({', '.join(both)})"
 
 
-class Sandbox(_Section):
+class Sandbox(Section):
     """Which engine runs snippets."""
 
     engine: Literal["wasm", "restricted"] = "wasm"
-    pool: Annotated[int, Field(ge=0, le=64)] = 4
+    pool: Annotated[int, _at_least(0), _at_most(64)] = 4
     restricted: RestrictedSandbox = RestrictedSandbox()
 
 
-class Receipts(_Section):
+class Receipts(Section):
     """Where the receipt log and its key are."""
 
     enabled: Literal[True] = True
@@ -136,13 +143,13 @@ class Receipts(_Section):
     key_path: Path = Path("${COILCLAW_HOME}/keys/receipts.key")
 
 
-class Prompt(_Section):
+class Prompt(Section):
     """What a model is shown."""
 
-    tool_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 10_000
+    tool_tokens: Annotated[int, _at_least(0), _at_most(1_000_000)] = 10_000
 
 
-class PolicyExample(_Section):
+class PolicyExample(Section):
     """A call that a rule is meant to be about, or not."""
 
     tool: str
@@ -150,15 +157,17 @@ class PolicyExample(_Section):
     risk: Literal["read", "write", "destructive"] | None = None
     channel: str | None = None
 
-    def example(self) -> Example:
+    def example(self) -> "Example":
+        from coilclaw.policy import Example
+
         risk = Risk(self.risk) if self.risk else None
         return Example(tool=self.tool, arguments=self.arguments, risk=risk, channel=self.channel)
 
 
-class PolicyRule(_Section):
+class PolicyRule(Section):
     """One decision about the calls that fit: by tool, risk, channel and arguments."""
 
-    tool: Annotated[str, Field(min_length=1)]
+    tool: Annotated[str, _not_empty]
     decision: Literal["allow", "ask", "deny"]
     risk: Literal["read", "write", "destructive"] | None = None
     reason: str | None = None
@@ -167,7 +176,9 @@ class PolicyRule(_Section):
     match: tuple[PolicyExample, ...] = ()
     not_match: tuple[PolicyExample, ...] = ()
 
-    def rule(self) -> Rule:
+    def rule(self) -> "Rule":
+        from coilclaw.policy import Rule
+
         return Rule(
             tool=self.tool,
             decision=Decision(self.decision),
@@ -177,85 +188,78 @@ class PolicyRule(_Section):
             channels=(self.channel,) if isinstance(self.channel, str) else self.channel,
         )
 
-    @model_validator(mode="after")
-    def _does_what_it_says(self) -> PolicyRule:
-        """Every demand can be met, and every example behaves as stated. All problems are told at once."""
+    @classmethod
+    def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+        """Every demand can be met, and every example behaves as stated."""
+        if not cls.keys.keys() <= values.keys():
+            return
+        from coilclaw.policy import BadRule, problem_with_example
+
         try:
-            rule = self.rule()
+            rule = cls(**{name: values[name] for name in cls.keys}).rule()
         except BadRule as error:
-            raise _all_at_once([(each.place, each.message, each.given) for each in error.problems]) from None
-        problems: list[tuple[tuple[str | int, ...], str, Any]] = []
+            yield from ((each.place, each.message) for each in error.problems)
+            return
         for key, applies in (("match", True), ("not_match", False)):
-            for number, given in enumerate(getattr(self, key)):
+            for number, given in enumerate(values[key]):
                 if problem := problem_with_example(rule, given.example(), applies=applies):
-                    problems.append(((key, number), problem, given.tool))
-        if problems:
-            raise _all_at_once(problems)
-        return self
+                    yield (key, number), problem
 
 
-def _all_at_once(problems: list[tuple[tuple[str | int, ...], str, Any]]) -> ValidationError:
-    """Each problem with its own place; one error could name only the rule as a whole."""
-    return ValidationError.from_exception_data(
-        "PolicyRule",
-        [
-            InitErrorDetails(
-                type=PydanticCustomError("policy_rule", "{problem}", {"problem": message}), loc=place, input=given
-            )
-            for place, message, given in problems
-        ],
-    )
-
-
-class PolicySection(_Section):
+class PolicySection(Section):
     """Rules; the strictest that applies wins."""
 
     rules: tuple[PolicyRule, ...] = ()
 
 
-class Secrets(_Section):
+class Secrets(Section):
     """Where secrets are looked for besides the environment and `secrets.toml`."""
 
     keyring: bool = False
 
 
-class McpServer(_Section):
+class McpServer(Section):
     """A server whose tools become `tools.<name>.<tool>`: a program to start, or an address."""
 
-    # Any of these may hold a credential, so they stay out of every `repr`.
-    command: Annotated[tuple[str, ...] | None, Field(min_length=1, repr=False)] = None
-    env: Annotated[Mapping[str, str], Field(repr=False)] = {}
-    url: Annotated[str | None, Field(repr=False)] = None
-    seconds: Annotated[float, Field(gt=0)] = 30.0
+    hidden: ClassVar[frozenset[str]] = frozenset({"command", "env", "url"})
 
-    @model_validator(mode="after")
-    def _is_one_of_both(self) -> McpServer:
-        if (self.command is None) == (self.url is None):
-            raise PydanticCustomError("mcp_server", "must have either `command` or `url`")
-        return self
+    command: Annotated[tuple[str, ...] | None, _not_empty] = None
+    env: Mapping[str, str] = {}
+    url: str | None = None
+    seconds: Annotated[float, _more_than(0)] = 30.0
+
+    @classmethod
+    def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+        if {"command", "url"} <= values.keys() and (values["command"] is None) == (values["url"] is None):
+            yield (), "must have either `command` or `url`"
 
 
-class Integrations(_Section):
+class Integrations(Section):
     """Settings of integrations, one table each; `mcp` holds the servers."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    is_open: ClassVar[bool] = True
 
     mcp: Mapping[str, McpServer] = {}
 
-    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+    def settings_of(self, integration: str) -> Mapping[str, str]:
+        """The operator's table for an integration."""
+        table: Mapping[str, str] = self.others.get(integration, {})
+        return table
+
+    def __repr__(self) -> str:
         """Names only: any setting may be a credential."""
-        yield "mcp", sorted(self.mcp)
-        yield "others", sorted(self.model_extra or {})
+        return f"Integrations(mcp={sorted(self.mcp)}, others={sorted(self.others)})"
 
-    @model_validator(mode="after")
-    def _are_tables_of_text(self) -> Integrations:
-        for name, table in (self.model_extra or {}).items():
+    @classmethod
+    def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+        for name, table in values.items():
+            if name in cls.keys:
+                continue
             if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
-                raise PydanticCustomError("settings", "{name} must be a table of strings", {"name": name})
-        return self
+                yield (), f"{name} must be a table of strings"
 
 
-class Config(_Section):
+class Config(Section):
     """Everything that can be configured."""
 
     workspace_dir: Path = Path("~/coilclaw-workspace")

@@ -26,7 +26,7 @@ from coilclaw.receipts import LOG_END, Conflict, Draft, ReceiptLog, Row, content
 from coilclaw.store import KEYED, Database, Migration
 from coilclaw.trust import this_boot
 
-__all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "Approval", "ApprovalStore", "denial", "runs_facts"]
+__all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "Approval", "ApprovalStore", "denial", "runs_facts", "shown_hashes"]
 
 _logger = logging.getLogger(__name__)
 
@@ -78,6 +78,8 @@ _COLUMNS: Final = (
     "id, run_id, number, call_id, conversation_id, tool, tool_version, args_hash, policy_hash, risk, reason, line, "
     "status, created_at, expires_at, decided_by, decided_at, decided_after, note, runs_hash"
 )
+_MOST_REMEMBERED: Final = 64
+"""Runs whose decisions a process need not read again from their beginning."""
 _LASTS_SECONDS: Final = 7 * 24 * 3600
 LONGEST_WINDOW_SECONDS: Final = 15 * 60
 
@@ -170,7 +172,8 @@ class ApprovalStore:
         self._database = database
         self._log = log
         self._lock = threading.Lock()
-        self._decisions: Decisions | None = None
+        self._decisions: dict[str | None, Decisions] = {}
+        """What was read of the log, by the run that it is about; None: of all runs, for windows."""
 
     # Asking ------------------------------------------------------------------------------------------------
 
@@ -203,7 +206,8 @@ class ApprovalStore:
             Row(f"{void} ('pending', 'granted')", (question.run_id, question.number)),
             Row(f"INSERT INTO approvals ({_COLUMNS}) VALUES ({marks})", values),  # noqa: S608
         ]
-        pending = approval.draft("tool.call.pending", "pending", {"reason": question.reason})
+        facts = {"reason": question.reason, "matched_rule": question.matched_rule}
+        pending = approval.draft("tool.call.pending", "pending", facts)
         self._log.append(pending, rows=rows)
         return approval
 
@@ -263,6 +267,7 @@ class ApprovalStore:
         payload: dict[str, str | int] = {
             "decision": "allow-once" if granted else "deny",
             "decided_by": decided_by,
+            "scope": "once",
             "policy_hash": approval.policy_hash,
             "expires_at": approval.expires_at,
         }
@@ -286,18 +291,21 @@ class ApprovalStore:
         # From the first decision about its run on, so that the others need no second look.
         sql = "SELECT min(decided_after) FROM approvals WHERE run_id = ? AND status IN ('granted', 'denied')"
         ((first,),) = self._database.read(sql, (approval.run_id,))
-        said = self._said_since(approval.decided_after if first is None else min(approval.decided_after, first))
+        after = approval.decided_after if first is None else min(approval.decided_after, first)
+        said = self._said_since(after, approval.run_id)
         has = said.has_granted if approval.status == "granted" else said.has_denied
         return has(approval.id, approval.standpoint)
 
-    def _said_since(self, after: int) -> Decisions:
-        """What receipts say about decisions made behind this place. Each is read once by a process."""
+    def _said_since(self, after: int, run_id: str | None = None) -> Decisions:
+        """What receipts say about decisions made behind this place, of one run or of all. Each is read once."""
         with self._lock:
-            if self._decisions is None or after < self._decisions.after:
-                self._decisions = Decisions(self._log, after)
-            said, self._decisions = self._decisions, None
+            said = self._decisions.pop(run_id, None)
+            if said is None or after < said.after:
+                said = Decisions(self._log, after, run_id)
             said.read_on()
-            self._decisions = said
+            while len(self._decisions) >= _MOST_REMEMBERED:
+                del self._decisions[next(iter(self._decisions))]
+            self._decisions[run_id] = said
             return said
 
     def consume(self, approval: Approval) -> Row:
@@ -374,6 +382,7 @@ class ApprovalStore:
             "boot": grant.boot,
             "boot_ends": grant.boot_ends,
             "decided_by": granted_by,
+            "scope": "window",
         }
         sql = f"INSERT INTO grants VALUES (?, {LOG_END}, ?, ?)"  # noqa: S608
         self._log.append(
@@ -434,6 +443,12 @@ class ApprovalStore:
 def denial(decided_by: str, note: str | None) -> str:
     """What a snippet hears of a no."""
     return f"{decided_by} said no: {note}" if note else f"{decided_by} said no"
+
+
+def shown_hashes(database: Database, run_id: str) -> list[str]:
+    """The hashes of what people were shown that calls of a run would execute."""
+    sql = "SELECT runs_hash FROM approvals WHERE run_id = ? AND runs_hash IS NOT NULL"
+    return [each for (each,) in database.read(sql, (run_id,))]
 
 
 def runs_facts(runs_hash: str | None) -> dict[str, str]:

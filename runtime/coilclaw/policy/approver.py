@@ -26,6 +26,8 @@ class Question:
     arguments: str
     line: int | None
     policy_hash: str = ""
+    matched_rule: str = ""
+    """What demands approval: see `Verdict.matched_rule`."""
     runs: str | None = None
     """What will run, if its tool says more about that than the arguments do."""
 
@@ -44,6 +46,8 @@ class Answer:
 
     decision: Literal["allow-once", "deny", "unanswered"]
     decided_by: str
+    scope: Literal["once", "plan"] = "once"
+    """What the person looked at: this call alone, or a plan that it is part of."""
 
 
 class Approver(Protocol):

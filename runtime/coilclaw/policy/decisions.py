@@ -14,19 +14,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from pydantic_core import from_json
-
-from coilclaw.receipts import DamagedReceipt, ReceiptLog, contents_json
+from coilclaw.receipts import DamagedReceipt, ReceiptLog, contents_json, second_of, text_field, type_field
+from coilclaw.sdk.quick_json import from_json
 from coilclaw.trust import this_boot
 
 __all__ = ["CallOfTool", "Decisions", "Standpoint", "Window", "boot_seconds"]
 
-_TIMESTAMP: Final = b'"timestamp":"'
-_WITH_APPROVAL: Final = b'"approval":"'
-_STARTED: Final = b',"type":"tool.call.started"}'
+_WITH_APPROVAL: Final = text_field("approval")
+_STARTED: Final = type_field("tool.call.started")
 _DECIDED: Final = tuple(
-    b',"type":"%b"}' % kind
-    for kind in (b"tool.call.approved", b"tool.call.denied", b"approval.window.opened", b"approval.window.closed")
+    type_field(kind)
+    for kind in ("tool.call.approved", "tool.call.denied", "approval.window.opened", "approval.window.closed")
 )
 
 Standpoint = tuple[str | int | None, ...]
@@ -78,10 +76,10 @@ class Window:
 
 
 class Decisions:
-    """What the receipts behind one place in the log say about questions and windows."""
+    """What the receipts behind one place in the log say about questions and windows; of one run, or of all."""
 
-    def __init__(self, log: ReceiptLog, after: int) -> None:
-        self._tail = log.tail(after)
+    def __init__(self, log: ReceiptLog, after: int, run_id: str | None = None) -> None:
+        self._tail = log.tail(after, run_id)
         self.after = after
         self.windows: dict[str, Window] = {}
         """Windows that were opened, and not closed since."""
@@ -95,7 +93,7 @@ class Decisions:
     def read_on(self) -> None:
         """Hear what was written since. Raises DamagedReceipt if the log does not hold: forget this object then."""
         try:
-            for body in self._tail.read():
+            for body, _ in self._tail.read():
                 self._hear(body)
         except (ValueError, TypeError, LookupError, AttributeError):
             raise DamagedReceipt("a receipt is damaged", hint="`coilclaw receipt verify` names it") from None
@@ -116,8 +114,7 @@ class Decisions:
         return calendar.timegm(time.strptime(self._newest.decode(), "%Y-%m-%dT%H:%M:%S"))
 
     def _hear(self, body: bytes) -> None:
-        at = body.rfind(_TIMESTAMP) + len(_TIMESTAMP)
-        self._newest = max(self._newest, body[at : at + 19])  # They sort as they follow one another.
+        self._newest = max(self._newest, second_of(body))
         if body.endswith(_DECIDED):
             self._hear_decision(from_json(body))
         elif body.endswith(_STARTED) and _WITH_APPROVAL in body:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from coilclaw.policy.rules import Rule
 from coilclaw.sdk import Decision, Risk
+
+if TYPE_CHECKING:
+    from coilclaw.policy.rules import Rule
 
 __all__ = ["Explanation", "Opinion", "Verdict"]
 
@@ -17,6 +19,8 @@ class Verdict:
 
     decision: Decision
     reason: str
+    matched_rule: str
+    """The sources that decided, as `Opinion.source` names them: `autonomy`, or `contract, rule 3`."""
     forbidden: bool = False
     """Whether the tool itself forbids the call; the reason is then a sentence of its own, and no rule can allow it."""
     hint: str = ""

@@ -9,11 +9,13 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.policy.explanation import Explanation, Opinion, Verdict
-from coilclaw.policy.rules import Rule, names_of
 from coilclaw.sdk import Decision, Forbid, Risk, Tool
+
+if TYPE_CHECKING:
+    from coilclaw.policy.rules import Rule
 
 __all__ = ["Autonomy", "Policy"]
 
@@ -32,12 +34,18 @@ _BY_AUTONOMY: Final = {
     Autonomy.FULL: {Risk.READ: Decision.ALLOW, Risk.WRITE: Decision.ALLOW, Risk.DESTRUCTIVE: Decision.ALLOW},
 }
 _MOST_KNOWN: Final = 10_000
+_MOST_SOURCES: Final = 4
+"""Of one decision, named in a receipt: any number of rules may agree."""
 _WILD: Final = frozenset("*?[]")
 _number: Final = attrgetter("number")
 
 
-_Said = tuple[Decision, str]
-"""An opinion and its reason."""
+class _Said(NamedTuple):
+    """The decision of one source, its reason and its name."""
+
+    decision: Decision
+    reason: str
+    source: str
 
 
 class _Known(NamedTuple):
@@ -131,20 +139,20 @@ class Policy:
             return self._by_risk[risk]
         opinions = [*self._by_risk[risk].opinions]
         if tool.default_decision is not None:
-            opinions.append((tool.default_decision, "the tool's own contract"))
-        opinions += [(rule.decision, str(rule)) for rule in concerned if not rule.constraints]
+            opinions.append(_Said(tool.default_decision, "the tool's own contract", "contract"))
+        opinions += [_by_rule(rule) for rule in concerned if not rule.constraints]
         verdict = _strictest(opinions)
         # What is looser than the verdict without it cannot matter, whatever the arguments.
         floor = verdict.decision.strictness
         opened = [rule for rule in concerned if rule.constraints and rule.decision.strictness >= floor]
         tighter = tuple(rule for rule in opened if rule.decision.strictness > floor)
         about_tool = replace(verdict, conditional=tighter) if tighter else verdict
-        said = tuple((rule, (rule.decision, str(rule))) for rule in opened)
+        said = tuple((rule, _by_rule(rule)) for rule in opened)
         return _Known(about_tool, verdict, tuple(opinions), said)
 
     def _nothing_but(self, risk: Risk) -> _Known:
         """What is known of a tool of which nothing else is: the autonomy's word."""
-        said = (_BY_AUTONOMY[self.autonomy][risk], self._words(risk))
+        said = _Said(_BY_AUTONOMY[self.autonomy][risk], self._words(risk), "autonomy")
         verdict = _strictest([said])
         return _Known(verdict, verdict, (said,), ())
 
@@ -154,7 +162,7 @@ class Policy:
         known = self._concerned.get(key)
         if known is not None:
             return known
-        names = names_of(tool)
+        names = tool.names
         near = [*self._by_end.get("", ())]
         for end in {end for name in names for end in _ends(name)}:
             near += self._by_end.get(end, ())
@@ -187,18 +195,32 @@ def _ends(name: str) -> tuple[str, str]:
     return first + dot, dot + name.rpartition(".")[2]
 
 
+def _by_rule(rule: Rule) -> _Said:
+    return _Said(rule.decision, str(rule), f"rule {rule.number}")
+
+
 def _strictest(opinions: Sequence[_Said]) -> Verdict:
-    decision, reasons = opinions[0][0], [opinions[0][1]]
-    for other, reason in opinions[1:]:
-        if other is decision:
-            reasons.append(reason)
-        elif other.strictness > decision.strictness:
-            decision, reasons = other, [reason]
-    return Verdict(decision=decision, reason="; ".join(reasons))
+    decision, deciding = opinions[0].decision, [opinions[0]]
+    for said in opinions[1:]:
+        if said.decision is decision:
+            deciding.append(said)
+        elif said.decision.strictness > decision.strictness:
+            decision, deciding = said.decision, [said]
+    return Verdict(
+        decision=decision,
+        reason="; ".join(said.reason for said in deciding),
+        matched_rule=", ".join(said.source for said in deciding[:_MOST_SOURCES]),
+    )
 
 
 def _forbidden(opinion: Forbid) -> Verdict:
-    return Verdict(decision=Decision.DENY, reason=opinion.reason, forbidden=True, hint=opinion.hint)
+    return Verdict(
+        decision=Decision.DENY,
+        reason=opinion.reason,
+        matched_rule="classification",
+        forbidden=True,
+        hint=opinion.hint,
+    )
 
 
 def _written(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from coilclaw.receipts.canonical import canonical_json, digest, in_profile
 
-__all__ = ["FIELDS", "GENESIS", "Draft", "Link", "continues", "link", "now"]
+__all__ = ["FIELDS", "GENESIS", "Draft", "Link", "link", "now"]
 
 GENESIS: Final = "0" * 64
 
@@ -95,13 +95,3 @@ def link(draft: Draft, *, log_id: str, seq: int, previous_hash: str) -> Link:
 
 def _text(value: str | None) -> str:
     return "null" if value is None else encode_basestring(value)
-
-
-def continues(body: bytes, *, id_field: bytes, seq_field: bytes, previous_field: bytes) -> bool:
-    """Whether a stored body stands at this place, without parsing it.
-
-    Sound because only `payload` can hold nested keys and it sorts before `previous_hash`: behind
-    the last `"previous_hash":"` every quote is structure, and before `payload` likewise.
-    """
-    at = body.rfind(b'"previous_hash":"')
-    return body.startswith(previous_field, at) and body.find(seq_field, at) > 0 and 0 < body.find(id_field) < at

@@ -8,27 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
-from pydantic_core import to_json
-
-from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.chain import GENESIS
-from coilclaw.receipts.errors import BadCursor, DamagedReceipt
+from coilclaw.receipts.fast_reading import run_field
+from coilclaw.receipts.head import Head, demanded_head, stored_heads
+from coilclaw.receipts.marks import numbers_of
+from coilclaw.receipts.receipt_table import last_receipt, receipts_at
 from coilclaw.receipts.record import receipt_of
-from coilclaw.receipts.verification import HEAD, Head, checked_head
+from coilclaw.receipts.tail import Tail
 from coilclaw.sdk import Receipt
-from coilclaw.store import Database
+from coilclaw.store import BadCursor, Database
 
 __all__ = ["Page", "cursor_of", "end_cursor", "read_page", "start_cursor"]
 
 _HASH_LETTERS: Final = 16
 """Enough to notice that another receipt stands there now; the chain behind it is checked with whole hashes."""
 _FORM: Final = re.compile(rf"([0-9a-f]{{8}})-(0|[1-9][0-9]{{0,18}})-([0-9a-f]{{{_HASH_LETTERS}}})", re.ASCII)
-_BODY: Final = "CAST(coalesce(body, '') AS BLOB)"  # An editor of the database may have left another type behind.
-_FIRST_OF_RUN: Final = f"SELECT seq, {_BODY}, receipt_hash FROM receipts WHERE run_id = ? ORDER BY seq LIMIT 1"  # noqa: S608
-_BEHIND: Final = f"SELECT {_BODY}, receipt_hash FROM receipts WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"  # noqa: S608
-_PREVIOUS: Final = b'"previous_hash":"'
 
 
 class Page(NamedTuple):
@@ -56,12 +53,11 @@ def end_cursor(database: Database, key: bytes) -> str:
 
 
 def start_cursor(database: Database, key: bytes, run_id: str) -> str | None:
-    """The cursor before the first receipt of a run, or None if there is none on disk. Scans the log up to there."""
-    rows = database.read(_FIRST_OF_RUN, (run_id,))
-    if not rows:
-        return None
-    seq, body, receipt_hash = rows[0]
-    return _text(_head(database, key).log_id, seq - 1, receipt_of(body, receipt_hash).previous_hash)
+    """The cursor before the first receipt of a run, or None if there is none on disk."""
+    numbers = numbers_of(database, run_id)[:1]
+    for row in receipts_at(database.read, numbers):
+        return _text(_head(database, key).log_id, numbers[0] - 1, receipt_of(*row).previous_hash)
+    return None
 
 
 def read_page(database: Database, key: bytes, cursor: str | None, limit: int, run_id: str | None = None) -> Page:
@@ -72,34 +68,21 @@ def read_page(database: Database, key: bytes, cursor: str | None, limit: int, ru
     """
     head = _head(database, key)
     place = _place(cursor, head)
-    seq, previous = place.seq, place.hash_start
-    named = b'"run_id":' + to_json(run_id) if run_id is not None else b""
-    found: list[Receipt] = []
-    for body, receipt_hash in database.read(_BEHIND, (seq, head.seq, limit)):
-        starts = body.rfind(_PREVIOUS) + len(_PREVIOUS)
-        if digest(body) != receipt_hash or not body.startswith(previous.encode(), starts):
-            raise _damaged(f"receipt {seq + 1} was changed or is missing")
-        seq, previous = seq + 1, receipt_hash
-        if named in body:
-            found.append(receipt_of(body, receipt_hash))
-    if limit > seq - place.seq and not head.receipt_hash.startswith(previous):
-        raise _damaged(f"receipt {head.seq} is not the one the head of the log names")
-    mine = found if run_id is None else [receipt for receipt in found if receipt.run_id == run_id]
-    return Page(mine, _text(head.log_id, seq, previous))
+    tail = Tail(database, key, lambda: head, place.seq, receipt_hash=place.hash_start)
+    field = None if run_id is None else run_field(run_id)
+    receipts = [
+        receipt_of(body, tail.hash)
+        for body, at in islice(tail.read(), limit)
+        if field is None or body.find(field, at) > 0
+    ]
+    return Page(receipts, _text(head.log_id, tail.seq, tail.hash))
 
 
 def _head(database: Database, key: bytes) -> Head:
-    heads = database.read(HEAD)
-    if not heads and not database.read("SELECT 1 FROM receipts LIMIT 1"):
+    heads = stored_heads(database.read)
+    if not heads and last_receipt(database.read) is None:
         return Head("0" * 8, 0, GENESIS)  # Nothing was ever appended.
-    head = checked_head(heads, key)
-    if head is None:
-        raise _damaged("the seal does not fit: the log was rewritten, or this is not the key it was written with")
-    return head
-
-
-def _damaged(message: str) -> DamagedReceipt:
-    return DamagedReceipt(message, hint="`coilclaw receipt verify` says more")
+    return demanded_head(heads, key)
 
 
 def _place(cursor: str | None, head: Head) -> _Place:

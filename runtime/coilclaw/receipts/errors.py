@@ -8,7 +8,6 @@ CoilClawError (sdk)
 
 OperatorError (sdk)
 ├── LogMissing            there is a key, but the log it belongs to is gone
-├── BadCursor             a cursor that is none, or one of another log
 ├── NoSuchReceipt         the receipt asked for is not in the log
 └── DamagedReceipt        a stored receipt cannot be read any more
 """
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from coilclaw.sdk import CoilClawError, EvidenceUnavailable, OperatorError
 
-__all__ = ["BadCursor", "Conflict", "DamagedReceipt", "LogMissing", "LogUnwritable", "NoSuchReceipt"]
+__all__ = ["Conflict", "DamagedReceipt", "LogMissing", "LogUnwritable", "NoSuchReceipt"]
 
 
 class LogUnwritable(EvidenceUnavailable):
@@ -48,12 +47,6 @@ class LogMissing(OperatorError):
             f"the receipt log is missing: its key {key} is there, and {database} holds no log",
             hint=f"restore {database.name} from a backup, or begin a new log with `coilclaw receipt restart`",
         )
-
-
-class BadCursor(OperatorError):
-    """The text names no place in this log."""
-
-    code = "bad_cursor"
 
 
 class NoSuchReceipt(OperatorError):

@@ -1,4 +1,4 @@
-"""RunOrigin a receipt log, and noticing that the log of a key is gone.
+"""Beginning a receipt log, and noticing that the log of a key is gone.
 
 The head of a log is on disk before its key is. So a key without a log means that somebody took the log away, and
 never that a process died while it began one: such a beginning leaves a head without a key, and is begun again.
@@ -16,18 +16,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from coilclaw.receipts.chain import GENESIS, Draft, link
 from coilclaw.receipts.errors import LogMissing
-from coilclaw.receipts.seal import keep_key, load_key, seal, sync_folder
-from coilclaw.receipts.verification import HEAD, checked_head
+from coilclaw.receipts.head import Head, checked_head, insert_head, remove_head, stored_heads
+from coilclaw.receipts.marks import remove_marks
+from coilclaw.receipts.receipt_table import Read, insert_receipts, last_receipt
+from coilclaw.receipts.seal import keep_key, load_key, sync_folder
 from coilclaw.sdk import OperatorError
 from coilclaw.store import Database
 
-__all__ = ["found_log", "refuse_without_log", "restart_log"]
-
-_ANYTHING: Final = "SELECT 1 FROM receipt_head UNION ALL SELECT 1 FROM receipts LIMIT 1"
+__all__ = ["begin_log", "found_log", "refuse_without_log", "restart_log"]
 
 
 def refuse_without_log(database_path: Path, key_path: Path) -> None:
@@ -51,7 +51,7 @@ def found_log(database: Database, key_path: Path) -> bytes:
             key = load_key(key_path)
             if key is None:
                 return _begin(database, key_path)
-    if not database.read(_ANYTHING):
+    if not _is_there(database.read):
         raise LogMissing(database.path, key_path)
     return key
 
@@ -63,14 +63,14 @@ def restart_log(database: Database, key_path: Path, first: Draft) -> Path:
     as missing: a process that dies on the way leaves an alarm, or a log that says what it is.
     """
     with _alone(key_path):
-        if database.read(_ANYTHING):
+        if _is_there(database.read):
             raise OperatorError("the receipt log is there: nothing to restart")
         kept = _kept_aside(key_path)
         waiting, key = _next_to(key_path), secrets.token_bytes(32)
         waiting.unlink(missing_ok=True)  # Of a restart that did not get as far as the log.
         keep_key(waiting, key)
         with database.transaction() as connection:
-            _write_head(connection, key, first._replace(payload={**first.payload, "lost_key": kept.name}))
+            begin_log(connection, key, first._replace(payload={**first.payload, "lost_key": kept.name}))
         _finish_restart(database, key_path)
     return kept
 
@@ -97,7 +97,7 @@ def _finish_restart(database: Database, key_path: Path) -> None:
     """Put the key that waits in its place, if it is that of the log."""
     waiting = _next_to(key_path)
     key = load_key(waiting)
-    if key is not None and checked_head(database.read(HEAD), key) is not None:
+    if key is not None and checked_head(stored_heads(database.read), key) is not None:
         try:
             waiting.replace(key_path)
         except OSError as error:
@@ -109,24 +109,30 @@ def _begin(database: Database, key_path: Path) -> bytes:
     key = secrets.token_bytes(32)
     with database.transaction() as connection:
         # A head without receipts was left by a beginning that did not get as far as the key.
-        written = "SELECT 1 FROM receipts UNION ALL SELECT 1 FROM receipt_head WHERE seq <> 0 LIMIT 1"
-        if connection.execute(written).fetchall():
+        heads = stored_heads(connection.execute)
+        if any(seq != 0 for _, seq, _, _ in heads) or last_receipt(connection.execute):
             raise OperatorError(f"the key of the receipt log is missing: {key_path}", hint="restore it from a backup")
-        connection.execute("DELETE FROM receipt_head")
-        _write_head(connection, key)
+        remove_head(connection)
+        begin_log(connection, key)
     keep_key(key_path, key)
     return key
 
 
-def _write_head(connection: Any, key: bytes, first: Draft | None = None) -> None:
-    """Make the head of a log, which has one receipt or none."""
-    log_id, seq, receipt_hash = secrets.token_hex(4), 0, GENESIS
+def begin_log(connection: Any, key: bytes, first: Draft | None = None) -> Head:
+    """Make the head of a log, which has one receipt or none, inside a transaction."""
+    head = Head(secrets.token_hex(4), 0, GENESIS)
     if first is not None:
-        item = link(first, log_id=log_id, seq=1, previous_hash=GENESIS)
-        connection.execute("INSERT INTO receipts VALUES (?, ?, ?, ?)", item)
-        seq, receipt_hash = item.seq, item.receipt_hash
-    mark = seal(key, log_id=log_id, seq=seq, receipt_hash=receipt_hash)
-    connection.execute("INSERT INTO receipt_head VALUES (1, ?, ?, ?, ?)", (log_id, seq, receipt_hash, mark))
+        item = link(first, log_id=head.log_id, seq=1, previous_hash=GENESIS)
+        insert_receipts(connection, [item])
+        head = Head(head.log_id, item.seq, item.receipt_hash)
+    remove_marks(connection)
+    insert_head(connection, key, head)
+    return head
+
+
+def _is_there(read: Read) -> bool:
+    """Whether a database has anything of a log."""
+    return bool(stored_heads(read) or last_receipt(read))
 
 
 @contextmanager

@@ -7,25 +7,33 @@ append returns, or with `flush()`. Callers that wait at the same time share one 
 
 from __future__ import annotations
 
-import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, NamedTuple
 
-from coilclaw.receipts.canonical import digest
-from coilclaw.receipts.chain import GENESIS, Draft, Link, link
+from coilclaw.receipts.chain import Draft, Link, link
+from coilclaw.receipts.contents import keep_contents, read_content
 from coilclaw.receipts.cursor import Page, end_cursor, read_page, start_cursor
 from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, NoSuchReceipt
+from coilclaw.receipts.founding import begin_log
+from coilclaw.receipts.head import Head, checked_head, demanded_head, move_head, stored_heads
+from coilclaw.receipts.marks import MarkWriter, numbers_of
+from coilclaw.receipts.receipt_table import (
+    all_receipts,
+    insert_receipts,
+    last_receipt,
+    last_receipts,
+    receipts_at,
+)
 from coilclaw.receipts.record import export_line, receipt_of
-from coilclaw.receipts.seal import seal
 from coilclaw.receipts.tail import Tail
-from coilclaw.receipts.verification import HEAD, Head, Verification, checked_head, verify_database
+from coilclaw.receipts.verification import Verification, verify_database
 from coilclaw.sdk import Receipt
-from coilclaw.store import BYTES, KEYED, Database, Migration, StoreUnwritable
+from coilclaw.store import Database, StoreUnwritable
 
-__all__ = ["LOG_END", "MIGRATIONS", "RELAXED_SECONDS", "ReceiptLog", "Row"]
+__all__ = ["RELAXED_SECONDS", "ReceiptLog", "Row"]
 
 RELAXED_SECONDS: Final = 0.02
 
@@ -43,33 +51,6 @@ class Row(NamedTuple):
     statement: str
     values: Sequence[str | int | bytes | None]
     claims: bool = False
-
-
-MIGRATIONS: Final = (
-    Migration(
-        1,
-        "receipts-log",
-        f"""
-        CREATE TABLE receipts (
-            seq INTEGER PRIMARY KEY,
-            run_id TEXT,
-            body {BYTES} NOT NULL,
-            receipt_hash TEXT NOT NULL
-        );
-        CREATE TABLE receipt_head (
-            one INTEGER PRIMARY KEY CHECK (one = 1),
-            log_id TEXT NOT NULL,
-            seq INTEGER NOT NULL,
-            receipt_hash TEXT NOT NULL,
-            seal TEXT NOT NULL
-        );
-        CREATE TABLE contents (hash TEXT PRIMARY KEY, body {BYTES} NOT NULL) {KEYED};
-        """,
-    ),
-)
-
-LOG_END: Final = "(SELECT coalesce(max(seq), 0) FROM receipts)"
-"""An SQL expression for rows that say where in the log to begin to look: what comes with them is behind this place."""
 
 
 class _Entry:
@@ -94,6 +75,7 @@ class ReceiptLog:
     def __init__(self, database: Database, key: bytes) -> None:
         self._database = database
         self._key = key
+        self._marks = MarkWriter(key)
         self._queue: list[_Entry] = []
         self._lock = threading.Lock()
         self._leading = False
@@ -210,7 +192,8 @@ class ReceiptLog:
     def _write(self, batch: Sequence[_Entry]) -> None:
         try:
             with self._database.transaction() as connection:
-                log_id, seq, head = self._head(connection)
+                before = self._head(connection)
+                log_id, seq, head = before
                 rows: list[Link] = []
                 contents: list[tuple[str, bytes]] = []
                 for entry in batch:
@@ -226,16 +209,16 @@ class ReceiptLog:
                     if entry.contents:
                         contents.extend(entry.contents.items())
                 if contents:
-                    connection.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?)", contents)
+                    keep_contents(connection, contents)
                 if rows:
-                    connection.executemany("INSERT INTO receipts VALUES (?, ?, ?, ?)", rows)
-                    mark = seal(self._key, log_id=log_id, seq=seq, receipt_hash=head)
-                    connection.execute("UPDATE receipt_head SET seq = ?, receipt_hash = ?, seal = ?", (seq, head, mark))
+                    insert_receipts(connection, rows)
+                    self._marks.write(connection, before, rows)
+                    move_head(connection, self._key, Head(log_id, seq, head))
             self._log_id = log_id
         except BaseException as error:
             # Not retried: after a failed sync nobody knows what is on disk. The process stops giving evidence,
             # and so stops running tools. An interrupt here is no better: the receipts of this batch are not written.
-            reason = error.message if isinstance(error, StoreUnwritable) else repr(error)
+            reason = error.message if isinstance(error, StoreUnwritable | DamagedReceipt) else repr(error)
             with self._lock:
                 self._failure = reason
             raise LogUnwritable(reason) from error
@@ -244,22 +227,18 @@ class ReceiptLog:
         for notify in self._listeners:
             notify()
 
-    def _head(self, connection: Any) -> tuple[str, int, str]:
+    def _head(self, connection: Any) -> Head:
         # Read inside the write transaction: a head read before the lock would fork the chain.
         # And checked: appending to a log that was tampered with would seal the forgery.
-        heads = connection.execute(HEAD).fetchall()
-        last = connection.execute("SELECT seq, receipt_hash FROM receipts ORDER BY seq DESC LIMIT 1").fetchall()
-        if not heads and not last:
-            log_id = secrets.token_hex(4)
-            mark = seal(self._key, log_id=log_id, seq=0, receipt_hash=GENESIS)
-            connection.execute("INSERT INTO receipt_head VALUES (1, ?, 0, ?, ?)", (log_id, GENESIS, mark))
-            return log_id, 0, GENESIS
+        heads, last = stored_heads(connection.execute), last_receipt(connection.execute)
+        if not heads and last is None:
+            return begin_log(connection, self._key)
         head = checked_head(heads, self._key)
-        if head is None or (last and last[0] != (head.seq, head.receipt_hash)) or (not last and head.seq != 0):
+        if head is None or last != ((head.seq, head.receipt_hash) if head.seq else None):
             raise StoreUnwritable(
                 "the log was changed, or its key is not the one it was written with; see `coilclaw receipt verify`"
             )
-        return head.log_id, head.seq, head.receipt_hash
+        return head
 
     def _flush_relaxed(self) -> None:
         while True:
@@ -283,17 +262,11 @@ class ReceiptLog:
     def sealed_head(self) -> Head:
         """The end of the log, as its seal confirms it. Raises DamagedReceipt if the seal does not."""
         self._flush_if_usable()
-        head = checked_head(self._database.read(HEAD), self._key)
-        if head is None:
-            raise DamagedReceipt(
-                "the seal does not fit: the log was rewritten, or the key is not the one it was written with",
-                hint="`coilclaw receipt verify` says more",
-            )
-        return head
+        return demanded_head(stored_heads(self._database.read), self._key)
 
-    def tail(self, after: int) -> Tail:
-        """The receipts behind number `after`, to be read again and again."""
-        return Tail(self._database, self.sealed_head, after)
+    def tail(self, after: int, run_id: str | None = None) -> Tail:
+        """The receipts behind number `after`, or those of one run, to be read again and again."""
+        return Tail(self._database, self._key, self.sealed_head, after, run_id)
 
     def after(self, cursor: str | None, limit: int, *, run_id: str | None = None) -> Page:
         """What is on disk behind a cursor, or from the beginning; see `read_page` for what is checked."""
@@ -322,52 +295,42 @@ class ReceiptLog:
         return stop
 
     def of_run(self, run_id: str, *, since: str | None = None) -> list[Receipt]:
-        """The receipts of one run, in order; `since` is the id of its first one, if known, and saves a scan."""
+        """The receipts of one run, in order; `since` is the id of its first one, if known."""
         self._flush_if_usable()
         first = int(since.rsplit("-", 1)[1]) if since else 1
-        rows = self._database.read(
-            "SELECT body, receipt_hash FROM receipts WHERE seq >= ? AND run_id = ? ORDER BY seq", (first, run_id)
-        )
-        return [receipt_of(body, receipt_hash) for body, receipt_hash in rows]
+        return self._at(numbers_of(self._database, run_id, first - 1))
 
     def latest(self, limit: int, run_id: str | None = None) -> list[Receipt]:
         """The last `limit` receipts, oldest first."""
         self._flush_if_usable()
-        rows = self._database.read(
-            "SELECT body, receipt_hash FROM receipts WHERE ?1 IS NULL OR run_id = ?1 ORDER BY seq DESC LIMIT ?2",
-            (run_id, limit),
-        )
-        return [receipt_of(body, receipt_hash) for body, receipt_hash in reversed(rows)]
+        if run_id is not None:
+            return self._at(numbers_of(self._database, run_id)[-limit:])
+        rows = last_receipts(self._database.read, limit)
+        return [receipt_of(body, receipt_hash) for _, body, receipt_hash in reversed(rows)]
 
     def find(self, reference: str) -> Receipt:
         """One receipt by its id or its number."""
         self._flush_if_usable()
         number = reference.rsplit("-", 1)[-1]
-        rows = self._database.read("SELECT body, receipt_hash FROM receipts WHERE seq = ?", (number,))
-        receipt = receipt_of(*rows[0]) if rows and number.isdecimal() else None
-        if receipt is None or reference not in (receipt.id, number):
+        found = self._at([int(number)]) if number.isdecimal() and len(number) < 16 else []
+        if not found or reference not in (found[0].id, number):
             raise NoSuchReceipt(
                 f"no receipt {reference!r} in this log", hint="`coilclaw receipt list` shows the latest ones"
             )
-        return receipt
+        return found[0]
+
+    def _at(self, numbers: Sequence[int]) -> list[Receipt]:
+        return [receipt_of(*row) for row in receipts_at(self._database.read, numbers)]
 
     def contents(self, content_hash: str) -> bytes | None:
         """What a hash in a receipt stands for, or None if it is missing."""
-        rows = self._database.read("SELECT CAST(body AS BLOB) FROM contents WHERE hash = ?", (content_hash,))
-        if not rows:
-            return None
-        body: bytes = rows[0][0]
-        if digest(body) != content_hash:
-            raise DamagedReceipt(
-                f"the contents {content_hash} were changed", hint="`coilclaw receipt verify` names them"
-            )
-        return body
+        return read_content(self._database, content_hash)
 
     def export(self) -> Iterator[bytes]:
         """Every receipt as one line of canonical JSON, oldest first."""
         self._flush_if_usable()
         with self._database.snapshot() as read:
-            for body, receipt_hash in read("SELECT body, receipt_hash FROM receipts ORDER BY seq"):
+            for _, _, body, receipt_hash in all_receipts(read):
                 yield export_line(body, receipt_hash)
 
     def verify(self) -> Verification:

@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
-from pydantic_core import from_json
+from coilclaw.receipts.contents import absent_contents
+from coilclaw.receipts.fast_reading import (
+    args_hash_of,
+    behind_payload,
+    payload_hash,
+    result_hash_of,
+    text_field,
+    type_field,
+)
+from coilclaw.receipts.receipt_table import Read, Stored
+from coilclaw.sdk.quick_json import from_json
 
 __all__ = ["Promises"]
 
 _AT_ONCE: Final = 4096
-_ARGS_HASH: Final = b'{"args_hash":"'
-_PREVIOUS: Final = b'"previous_hash":"'
-_RESULT: Final = len(_PREVIOUS) + 64 + len('","result_hash":"')
-_REQUESTED: Final = b',"type":"tool.call.requested"}'
+_REQUESTED: Final = type_field("tool.call.requested")
 _LATER: Final = b'"arguments_bytes":'
 """Says in a request that its arguments are too large to be kept before it is decided about them."""
-_DECIDED: Final = (b',"type":"tool.call.started"}', b',"type":"tool.call.pending"}')
-_RUNS_HASH: Final = b'"runs_hash":"'
-"""Of what a person was shown that a call would run. Inside a text its quotes would be escaped."""
-_SUCCEEDED: Final = b',"type":"tool.call.succeeded"}'
+_DECIDED: Final = (type_field("tool.call.started"), type_field("tool.call.pending"))
+_RUNS_HASH: Final = text_field("runs_hash")
+"""Of what a person was shown that a call would run."""
+_SUCCEEDED: Final = type_field("tool.call.succeeded")
 _OTHERS: Final = tuple(
-    b',"type":"%b"}' % kind
+    type_field(kind)
     for kind in (
-        b"run.started",
-        b"run.finished",
-        b"run.suspended",
-        b"run.diverged",
-        b"tool.module.loaded",
-        b"tool.module.trusted",
+        "run.started",
+        "run.finished",
+        "run.suspended",
+        "run.diverged",
+        "tool.module.loaded",
+        "tool.module.trusted",
     )
 )
-_ABSENT: Final = "SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM contents WHERE hash = value)"
-
-Read = Callable[..., Iterable[tuple[Any, ...]]]
-Stored = tuple[int, str | None, bytes, str]
-"""Number, run, body and hash of a receipt."""
 
 
 class Promises:
@@ -64,25 +65,24 @@ class Promises:
 
     def _note(self, seq: int, body: bytes) -> None:
         if body.endswith(_DECIDED) or (body.endswith(_REQUESTED) and _LATER not in body):
-            self._note_hash(seq, body, len(_ARGS_HASH))
+            self._note_hash(seq, args_hash_of(body))
         elif body.endswith(_SUCCEEDED):
-            self._note_hash(seq, body, body.rfind(_PREVIOUS) + _RESULT)
+            self._note_hash(seq, result_hash_of(body, behind_payload(body)))
         elif body.endswith(_OTHERS):
             for name in _named(body):
                 self._noted.setdefault(name, seq)
-        if (at := body.find(_RUNS_HASH)) >= 0:
-            self._note_hash(seq, body, at + len(_RUNS_HASH))
+        self._note_hash(seq, payload_hash(body, _RUNS_HASH))
         if len(self._noted) >= _AT_ONCE:
             self._look()
 
-    def _note_hash(self, seq: int, body: bytes, at: int) -> None:
-        if body[at - 1 : at] == b'"':  # Otherwise it is null.
-            self._noted.setdefault(body[at : at + 64].decode("ascii", "replace"), seq)
+    def _note_hash(self, seq: int, name: str | None) -> None:
+        if name is not None:
+            self._noted.setdefault(name, seq)
 
     def _look(self) -> None:
         noted, self._noted = self._noted, {}
         if noted:
-            self._absent += [(noted[name], name) for (name,) in self._read(_ABSENT, (json.dumps(list(noted)),))]
+            self._absent += [(noted[name], name) for name in absent_contents(self._read, list(noted))]
 
 
 def _named(body: bytes) -> list[str]:

@@ -1,32 +1,30 @@
 """Replaying a log: is every receipt the one that was written, in its place?
 
 What this shows: an edited, missing, inserted, moved or re-linked receipt, and, for the database,
-a log cut at its end or rewritten without the key, and contents that were changed or taken away.
+a log cut at its end or rewritten without the key, changed marks, and contents that were changed or taken away.
 What it cannot show: an export whose last lines were taken off (compare its length with the log), or
 a whole older database put in place.
 """
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
-
-from pydantic_core import from_json, to_json
+from typing import Any, NamedTuple
 
 from coilclaw.receipts.canonical import canonical_json, digest, in_profile
-from coilclaw.receipts.chain import FIELDS, GENESIS, continues
+from coilclaw.receipts.chain import FIELDS, GENESIS
+from coilclaw.receipts.contents import all_contents
+from coilclaw.receipts.fast_reading import continues
+from coilclaw.receipts.head import Head, checked_head, stored_heads
+from coilclaw.receipts.marks import MarkCheck, is_marked, stored_marks
 from coilclaw.receipts.promises import Promises
+from coilclaw.receipts.receipt_table import Read, Stored, all_receipts
 from coilclaw.receipts.schema import LOG_ID, schema_problem
-from coilclaw.receipts.seal import seal
+from coilclaw.sdk.quick_json import from_json, to_json
 from coilclaw.store import Database
 
-__all__ = ["HEAD", "Head", "Verification", "checked_head", "verify_database", "verify_export"]
-
-# Cast, because an editor of the database may have left another type behind.
-_ALL: Final = "SELECT seq, run_id, CAST(body AS BLOB), CAST(receipt_hash AS TEXT) FROM receipts ORDER BY seq"
-HEAD: Final = "SELECT log_id, seq, receipt_hash, seal FROM receipt_head"
+__all__ = ["Verification", "verify_database", "verify_export"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,54 +60,39 @@ class _Broken(Exception):
         self.before = before
 
 
-class Head(NamedTuple):
-    """The end of a log, as its seal confirms it."""
-
-    log_id: str
-    seq: int
-    receipt_hash: str
-
-
-def checked_head(rows: Sequence[tuple[Any, ...]], key: bytes) -> Head | None:
-    """The head, if there is exactly one and the seal on it was made with this key."""
-    if len(rows) != 1:
-        return None
-    log_id, seq, receipt_hash, mark = rows[0]
-    texts = (log_id, receipt_hash, mark)
-    if type(seq) is not int or not all(isinstance(text, str) and text.isascii() for text in texts):
-        return None
-    if not hmac.compare_digest(mark, seal(key, log_id=log_id, seq=seq, receipt_hash=receipt_hash)):
-        return None
-    return Head(log_id, seq, receipt_hash)
-
-
 def verify_database(database: Database, key: bytes) -> Verification:
-    """Replay the log in the database, compare its end with the sealed head, and look at the contents."""
+    """Replay the log in the database, compare its end with the sealed head, and look at the marks and the contents."""
+    marked = is_marked(database)
     # Rows and head as of the same commit, while others go on writing.
     with database.snapshot() as read:
-        heads = list(read(HEAD))
+        heads = stored_heads(read)
         head = checked_head(heads, key)
         promises = Promises(read)
-        result = _replay_quickly(promises.passing(read(_ALL)), head.log_id) if head else None
+        marks = MarkCheck(stored_marks(read, -1, 2**53) if marked else (), key, head.log_id if head else "")
+        rows = marks.passing(promises.passing(all_receipts(read)))
+        result = _replay_quickly(rows, head.log_id) if head else None
         if result is None:
             witness = str(heads[0][2]) if heads else None
-            result = _replay((_from_row(*row) for row in read(_ALL)), vouched_head=witness)
+            result = _replay((_from_row(*row) for row in all_receipts(read)), vouched_head=witness)
         if not result.ok or (not heads and result.count == 0):
             return result
-        if problem := _problem_at_the_end(result, heads, head):
-            return Verification(count=result.count, first_bad=problem[0], problem=problem[1])
-        for content_hash, body in read("SELECT hash, CAST(body AS BLOB) FROM contents"):
-            if body is None or digest(body) != content_hash:
-                named = list(read("SELECT min(seq) FROM receipts WHERE instr(body, CAST(? AS BLOB))", (content_hash,)))
-                seq = named[0][0] or result.count
-                problem_text = f"the contents that receipt {seq} stands for were changed"
-                return Verification(count=result.count, first_bad=seq, problem=problem_text)
-        if absent := promises.absent():
-            first, missing = min(seq for seq, _ in absent), len({name for _, name in absent})
-            counted = "1 content is" if missing == 1 else f"{missing} contents are"
-            problem_text = f"{counted} missing that receipts stand for, the first of them receipt {first}"
-            return Verification(count=result.count, first_bad=first, problem=problem_text)
+        problem = _problem_at_the_end(result, heads, head) or marks.problem() or _problem_of_contents(read, promises)
+        if problem is not None:
+            return Verification(count=result.count, first_bad=problem[0] or result.count, problem=problem[1])
     return result
+
+
+def _problem_of_contents(read: Read, promises: Promises) -> tuple[int, str] | None:
+    for content_hash, body in all_contents(read):
+        if body is None or digest(body) != content_hash:
+            name = content_hash.encode()
+            seq = next((seq for seq, _, text, _ in all_receipts(read) if name in text), 0)
+            return seq, f"the contents that receipt {seq} stands for were changed"
+    if absent := promises.absent():
+        first, missing = min(seq for seq, _ in absent), len({name for _, name in absent})
+        counted = "1 content is" if missing == 1 else f"{missing} contents are"
+        return first, f"{counted} missing that receipts stand for, the first of them receipt {first}"
+    return None
 
 
 def _problem_at_the_end(
@@ -130,7 +113,7 @@ def _problem_at_the_end(
     return None
 
 
-def _replay_quickly(rows: Iterable[tuple[int, str | None, bytes, str]], log_id: str) -> Verification | None:
+def _replay_quickly(rows: Iterable[Stored], log_id: str) -> Verification | None:
     """The result for a log that holds, without parsing any receipt; None if one has to be looked at."""
     count, head = 0, GENESIS
     prefix = f'"id":"receipt-{log_id}-'.encode()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from pydantic_core import from_json
+from coilclaw.sdk.quick_json import from_json
 
 __all__ = ["STOP", "Breakpoint", "Frame", "Variable", "frames_of"]
 

@@ -11,36 +11,27 @@ from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from pydantic_core import from_json
-
 from coilclaw.bridge import PriorCall, call_number
-from coilclaw.receipts import DamagedReceipt, Head, digest
+from coilclaw.receipts import (
+    DamagedReceipt,
+    Tail,
+    args_hash_of,
+    ends_of,
+    request_facts,
+    result_hash_of,
+    type_field,
+)
 from coilclaw.runs.kept_end import kept_hashes
-from coilclaw.store import Database
+from coilclaw.sdk.quick_json import from_json
 
 __all__ = ["CallHistory", "Event", "RecordedCall", "read_call_history"]
 
-_SINCE: Final = (
-    "SELECT seq, CAST(coalesce(body, '') AS BLOB), receipt_hash FROM receipts "
-    "WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
-)
-"""Cast, because an editor of the database may have left another type behind."""
-_ROWS_AT_ONCE: Final = 256
-"""Few enough to be in the processor's caches still when they are looked into."""
-
-# Where things stand in a body: its fields are in alphabetical order, and a quote in a value is escaped.
-_ARGS_HASH: Final = slice(len('{"args_hash":"'), len('{"args_hash":"') + 64)
-_PAYLOAD: Final = b'"payload":'
-_PREVIOUS: Final = b'"previous_hash":"'
-_RESULT: Final = len(_PREVIOUS) + 64 + len('","result_hash":"')
-_TOOL: Final = b'"tool":'
-_TYPE: Final = b',"type":"'
-_REQUESTED: Final = b',"type":"tool.call.requested"}'
-_STARTED: Final = b',"type":"tool.call.started"}'
-_SUCCEEDED: Final = b',"type":"tool.call.succeeded"}'
+_REQUESTED: Final = type_field("tool.call.requested")
+_STARTED: Final = type_field("tool.call.started")
+_SUCCEEDED: Final = type_field("tool.call.succeeded")
 _RUN_ENDS: Final = frozenset({"run.finished", "run.suspended", "run.diverged"})
 _TELLING: Final = frozenset(
-    b',"type":"%b"}' % kind.encode()
+    type_field(kind)
     for kind in (
         "run.started",
         "run.resumed",
@@ -110,8 +101,7 @@ class CallHistory:
 
     def hear(self, body: bytes, tail: int) -> None:
         """One more receipt; `tail` is where the fields behind its payload begin."""
-        ends = body.rfind(_TYPE)
-        kind, named = body[ends:], body[body.rfind(_TOOL) : ends]
+        kind, named = ends_of(body)
         if kind == _REQUESTED:
             self._hear_request(body, tail, named)
             return
@@ -120,13 +110,12 @@ class CallHistory:
             call.state = "started"
         elif call is not None and kind == _SUCCEEDED:
             call.state = "ended"
-            call.results += (body[tail + _RESULT : tail + _RESULT + 64].decode(),)
+            call.results += (result_hash_of(body, tail),)
         elif kind in _TELLING:
             self._hear_event(Event._make(_PARTS(from_json(body))))
 
     def _hear_request(self, body: bytes, tail: int, named: bytes) -> None:
-        payload = body[body.find(_PAYLOAD) + len(_PAYLOAD) : tail - 1]
-        facts, name = from_json(b"[%b,{%b}]" % (payload, named))
+        facts, name = request_facts(body, tail, named)
         number = facts["number"]
         call = self.calls.get(number)
         if call is None:
@@ -136,7 +125,7 @@ class CallHistory:
         self.marks.setdefault(facts["heard"], number)
         if not call.asked:  # Otherwise it stays what became of it.
             call.asked = True
-            call.tool, call.tool_version, call.args_hash = name["tool"], name["tool_version"], body[_ARGS_HASH].decode()
+            call.tool, call.tool_version, call.args_hash = name["tool"], name["tool_version"], args_hash_of(body) or ""
             call.named = named
             self._ordinary[named] = call
 
@@ -179,33 +168,14 @@ class CallHistory:
                 self.marks.setdefault(mark, None)
 
 
-def read_call_history(database: Database, run_id: str, first_seq: int, head: Head) -> CallHistory:
-    """What the receipts of a run say. Raises DamagedReceipt if one is no longer what was written.
-
-    Everything since the run began is checked, other runs included: a receipt that is missing, or was
-    replaced together with its hash, shows in those that follow, up to the head, which is sealed.
-    """
-    testimony = CallHistory()
-    mine = b'"run_id":"%b"' % run_id.encode()
-    seq, previous = first_seq - 1, b""
-    while rows := database.read(_SINCE, (seq, head.seq, _ROWS_AT_ONCE)):
-        # All of them in a row, which takes less time than each in its turn.
-        digests = [digest(body) for _, body, _ in rows]
-        for (seq, body, receipt_hash), found in zip(rows, digests, strict=True):
-            tail = body.rfind(_PREVIOUS)
-            if found != receipt_hash or not body.startswith(previous, tail + len(_PREVIOUS)):
-                raise _damaged(f"receipt {seq} was changed")
-            previous = found.encode()
-            if body.find(mine, tail) > 0:
-                try:
-                    # Perhaps not what was written: should the log not end as its seal says, all this is dropped.
-                    testimony.hear(body, tail)
-                except (ValueError, TypeError, LookupError, AttributeError):
-                    raise _damaged(f"receipt {seq} was changed: it is none") from None
-    if seq != head.seq or previous != head.receipt_hash.encode():
-        raise _damaged("the log does not end as its seal says")
-    return testimony
-
-
-def _damaged(message: str) -> DamagedReceipt:
-    return DamagedReceipt(message, hint="`coilclaw receipt verify` says more")
+def read_call_history(tail: Tail) -> CallHistory:
+    """What the receipts of a run say, proven by the head. Raises DamagedReceipt if one is not what was written."""
+    history = CallHistory()
+    for body, at in tail.read():
+        try:
+            # Perhaps not what was written: should the log not lead to its seal, all this is dropped.
+            history.hear(body, at)
+        except (ValueError, TypeError, LookupError, AttributeError):
+            message = "a receipt of the run was changed: it is none"
+            raise DamagedReceipt(message, hint="`coilclaw receipt verify` says more") from None
+    return history

@@ -7,22 +7,18 @@ of a run. What was delivered after the last of them, by a process that died, is 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic_core import from_json
-
-from coilclaw.bridge import Known, PriorCall, Recorded, RunRecord, read_journal
-from coilclaw.receipts import Head, digest
+from coilclaw.bridge import Known, PriorCall, Recorded, RunRecord, count_rows, read_journal
+from coilclaw.policy import shown_hashes
+from coilclaw.receipts import Head, ReceiptLog, content_sizes, digest
 from coilclaw.runs.call_history import CallHistory, Event, RecordedCall, read_call_history
+from coilclaw.sdk.quick_json import from_json
 from coilclaw.store import Database
 
 __all__ = ["History", "kept_so_far", "read_history"]
-
-_SIZES: Final = "SELECT hash, length(body) FROM json_each(?) AS wanted JOIN contents ON contents.hash = wanted.value"
-_SHOWN: Final = "SELECT runs_hash FROM approvals WHERE run_id = ? AND runs_hash IS NOT NULL"
 
 _UNANSWERED: Final = {"abandoned", "stopped"}
 """Codes of ends that are written when a run is over and no snippet is left to be told."""
@@ -41,17 +37,22 @@ class History:
     """The first thing in its header or its journal that the receipts do not bear out."""
     ends: Sequence[str]
     """Hashes of what was kept each time a process left the run."""
-    last_seq: int
-    """The last receipt of the log when this was read, whoever's it was."""
+    head: Head
+    """The end of the log when this was read."""
+
+    def is_all(self, database: Database, run_id: str, resumed: str) -> bool:
+        """Whether nothing was added between this look at a run and the receipt of its taking over."""
+        return self.head.is_followed_by(resumed) and count_rows(database, run_id) == self.recorded.rows
 
 
-def read_history(database: Database, known: RunRecord, head: Head, *, resumed: bool) -> History:
+def read_history(database: Database, log: ReceiptLog, known: RunRecord, *, resumed: bool) -> History:
     """Receipts and journal of a run; `resumed` if the last receipt says that it is being resumed right now.
 
-    `head` is the sealed end of the log: without it, whoever rewrites everything could not be told from the log.
     Raises DamagedReceipt or ValueError if one of the two is no longer what was written.
     """
-    testimony = read_call_history(database, known.run_id, known.first_seq, head)
+    tail = log.tail(known.first_seq - 1, known.run_id)
+    testimony = read_call_history(tail)
+    assert tail.head is not None
     recorded = read_journal(database, known.run_id)
     return History(
         recorded=recorded,
@@ -59,7 +60,7 @@ def read_history(database: Database, known: RunRecord, head: Head, *, resumed: b
         end=testimony.end,
         ends=testimony.kept,
         doubt=_first_doubt(testimony, recorded, known.header.text(), resumed=resumed),
-        last_seq=head.seq,
+        head=tail.head,
     )
 
 
@@ -69,8 +70,8 @@ def kept_so_far(database: Database, known: RunRecord, past: History | None) -> l
     for call in past.calls.values() if past is not None else ():
         kept.append(call.args_hash)
         kept += [each for each in getattr(call, "results", ()) if each is not None]
-    kept += [each for (each,) in database.read(_SHOWN, (known.run_id,))]
-    sizes = dict(database.read(_SIZES, (json.dumps(sorted(set(kept))),)))
+    kept += shown_hashes(database, known.run_id)
+    sizes = content_sizes(database, sorted(set(kept)))
     return [(each, int(sizes[each])) for each in kept if each in sizes]
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pydantic_core import from_json
-
-from coilclaw.bridge import ReplayHost, RunHeader
+from coilclaw.bridge import RunHeader
 from coilclaw.sandbox import (
     Completed,
     Deadline,
@@ -21,8 +19,9 @@ from coilclaw.sandbox import (
     Snippet,
     SnippetError,
 )
+from coilclaw.sdk.quick_json import from_json
 
-__all__ = ["Execute", "direct_job", "judged", "snippet_job"]
+__all__ = ["Execute", "direct_job", "snippet_job"]
 
 Execute: TypeAlias = Callable[[Host, Deadline, RunClock], Outcome]
 
@@ -45,13 +44,3 @@ def direct_job(tool: str, sent: bytes) -> Execute:
         return Failed(error=SnippetError(type=fields["code"], message=fields["message"], hint=fields["hint"]))
 
     return execute
-
-
-def judged(execute: Execute) -> Execute:
-    """The same job, for a run that is repeated."""
-
-    def execute_judged(host: Host, deadline: Deadline, clock: RunClock) -> Outcome:
-        outcome = execute(host, deadline, clock)
-        return host.judged(outcome) if isinstance(host, ReplayHost) else outcome
-
-    return execute_judged

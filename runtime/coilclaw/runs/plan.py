@@ -100,7 +100,7 @@ class ApprovedPlan:
             if call is None or not self._claimed or not self._is_planned(call, question):
                 return None
             del self._left[question.number]
-        return Answer(decision="allow-once", decided_by=self._decided_by)
+        return Answer(decision="allow-once", decided_by=self._decided_by, scope="plan")
 
     def _is_planned(self, call: PlannedCall, question: Question) -> bool:
         return (

@@ -97,7 +97,7 @@ class ReplayCheck:
         return self.calls
 
     def _stop_at(self, number: int, tool: str, input: bytes, line: int) -> None:
-        found = self._bridge.admission.identify(tool, input, line, number, stops=True)
+        found = self._bridge.identify(tool, input, line, number, stops=True)
         self.difference = self._look(number, tool, input, line, version=number in self._answered)
         arguments = found.kept[: 4 * _LONGEST_ARGUMENTS].decode("utf-8", "replace")[:_LONGEST_ARGUMENTS]
         self.stop = Breakpoint(call=number, tool=found.call.name, arguments=arguments, line=line)
@@ -116,7 +116,7 @@ class ReplayCheck:
 
     def _look(self, number: int, tool: str, input: bytes, line: int, *, version: bool = True) -> Difference | None:
         """A call, held against the one of the same number."""
-        found = self._bridge.admission.identify(tool, input, line, number, stops=True)
+        found = self._bridge.identify(tool, input, line, number, stops=True)
         prior, name = self._former.calls.get(number), found.call.name
         if prior is not None and found.call.tool is None and prior.tool_version is not None:
             return _difference(number, "tool", f"of {prior.tool}", f"of {name}, which does not exist")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from coilclaw.bridge import Caller, Handlers, Registry, Services, build_registry
-from coilclaw.policy import Autonomy, Policy
+from coilclaw.policy import ApprovalStore, Autonomy, Policy
 from coilclaw.receipts import ReceiptLog
 from coilclaw.runs import MIGRATIONS, RunReport, Runtime
 from coilclaw.sandbox import Deadline, Engine, Limits, Snippet, escapes
@@ -39,7 +40,7 @@ class _Ran:
     def text(self, log: ReceiptLog) -> str:
         hashes = {each for receipt in self.receipts for each in (receipt.args_hash, receipt.result_hash) if each}
         contents = [log.contents(each) or b"" for each in sorted(hashes)]
-        recorded = "".join(receipt.model_dump_json() for receipt in self.receipts)
+        recorded = "".join(json.dumps(receipt._asdict(), ensure_ascii=False) for receipt in self.receipts)
         return f"{self.report.outcome!r}{self.shown}{recorded}{b''.join(contents).decode(errors='replace')}"
 
 
@@ -112,8 +113,8 @@ class ProvingGround:
         """A log for a few payloads: short, so that verifying all of it costs little."""
         path = self._folder / f"{secrets.token_hex(8)}.db"
         self._stack.callback(_remove, path)
-        database = self._stack.enter_context(Database(path, MIGRATIONS))
-        return self._stack.enter_context(ReceiptLog(database, self._key))
+        self._database = self._stack.enter_context(Database(path, MIGRATIONS))
+        return self._stack.enter_context(ReceiptLog(self._database, self._key))
 
     def close(self) -> None:
         self._stack.close()
@@ -141,6 +142,8 @@ class ProvingGround:
         credentials: dict[str, Any] = {CREDENTIAL: self.canaries.in_credential}
         return Services(
             log=self._log,
+            database=self._database,
+            approvals=ApprovalStore(self._database, self._log),
             policy=Policy(Autonomy.FULL),
             handlers=self._handlers,
             workspace=self.canaries.folder,

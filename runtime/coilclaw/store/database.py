@@ -91,6 +91,10 @@ class Database:
                 hint="upgrade CoilClaw, or set COILCLAW_HOME to another folder",
             )
 
+    def has_table(self, name: str) -> bool:
+        """Whether there is a table of this name: one that was removed, or not made yet, is nobody's mistake."""
+        return bool(self.read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)))
+
     @contextmanager
     def transaction(self) -> Iterator[apsw.Connection]:
         """A write transaction that holds the file's write lock from its first statement to its commit."""
@@ -125,21 +129,6 @@ class Database:
                 raise StoreError(f"{self.path} is closed")
             try:
                 return self._reader.execute(sql, parameters).fetchall()
-            except apsw.Error as error:
-                raise StoreError(_explain(self.path, error)) from None
-
-    @contextmanager
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Iterator[tuple[Any, ...]]]:
-        """The rows of a query one by one, as they were at one moment; other reads wait until this is left."""
-        with self._read_lock:
-            if self._closed:
-                raise StoreError(f"{self.path} is closed")
-            try:
-                cursor = self._reader.execute(sql, parameters)
-                try:
-                    yield cursor
-                finally:
-                    cursor.close()
             except apsw.Error as error:
                 raise StoreError(_explain(self.path, error)) from None
 

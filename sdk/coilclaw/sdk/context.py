@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["ToolContext"]
 
 
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
 def _ignore_progress(message: str) -> None:
     return None
 
@@ -46,6 +49,9 @@ class ToolContext:
         run_id: str = "run-local",
         call_id: str = "call-local",
         session_id: str | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+        view: str | None = None,
         idempotency_key: str = "local",
         secrets: Mapping[str, str] | None = None,
         hosts: tuple[str, ...] = (),
@@ -62,11 +68,17 @@ class ToolContext:
         self.run_id = run_id
         self.call_id = call_id
         self.session_id = session_id
+        self.agent = agent
+        """The agent on whose behalf the run was started, if any."""
+        self.project = project
+        """The project that the run belongs to, if any."""
+        self.view = view
+        """What the person was looking at when the run was started, if that is known."""
         self.idempotency_key = idempotency_key
-        self.secrets: Mapping[str, str] = MappingProxyType(dict(secrets or {}))
+        self.secrets: Mapping[str, str] = MappingProxyType(dict(secrets)) if secrets else _NOTHING
         self.hosts = hosts
         self.bounds: Bounds = bounds or Bounds()
-        self.settings: Mapping[str, str] = MappingProxyType(dict(settings or {}))
+        self.settings: Mapping[str, str] = MappingProxyType(dict(settings)) if settings else _NOTHING
         """The operator's `[integrations.<name>]` table for this tool's integration."""
         self.judged: str | None = None
         """In a handler: the `runs` of the `Judged` that `classify` returned, if it did. Nothing else may run."""

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from keyword import iskeyword
-from typing import Any, TypeAlias
-
-from pydantic import BaseModel, TypeAdapter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from coilclaw.sdk.risk import Decision, Forbid, Judged, Risk
 
-__all__ = ["Classifier", "Handler", "Tool", "problem_with_id"]
+if TYPE_CHECKING:
+    from pydantic import BaseModel, TypeAdapter
+
+__all__ = ["Classifier", "Handler", "Interface", "Models", "Tool", "deferred_tool", "problem_with_id"]
 
 Handler: TypeAlias = Callable[..., Any] | Callable[..., Awaitable[Any]]
 Classifier: TypeAlias = Callable[[Any, Any], Risk | str | Judged | Forbid | None]
 
-_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*){1,2}")
+_ID = r"[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*){1,2}"
 
 
 def problem_with_id(tool_id: str) -> str | None:
     """Why this id cannot name a tool, or None when it can."""
-    if not _ID.fullmatch(tool_id):
+    if not re.fullmatch(_ID, tool_id):
         return (
             f"{tool_id!r} is not of the form integration.action or integration.resource.action "
             "(letters, digits and underscores, each part starting with a letter)"
@@ -38,6 +38,23 @@ def problem_with_id(tool_id: str) -> str | None:
     return None
 
 
+class Models(NamedTuple):
+    """What arguments and results are validated with."""
+
+    input: type[BaseModel]
+    output: TypeAdapter[Any]
+
+
+class Interface(NamedTuple):
+    """A tool's models as data: what a caller has to know of them."""
+
+    parameters: tuple[str, ...]
+    required_parameters: frozenset[str]
+    takes_more: bool
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tool:
     """A contract and its handler, frozen when the module that defines it is loaded.
@@ -48,8 +65,8 @@ class Tool:
 
     id: str
     risk: Risk
-    input: type[BaseModel]
-    output: TypeAdapter[Any] = field(repr=False)
+    models: Callable[[], Models] = field(repr=False)
+    """Gives the same models every time. They are made when the first call needs them, which takes a while."""
     handler: Handler = field(repr=False)
     description: str = ""
     takes_model: bool = False
@@ -67,6 +84,8 @@ class Tool:
     file: str = ""
     line: int = 0
     source_digest: str = ""
+    known: Interface | None = field(default=None, repr=False)
+    """What the models would say, where it is known without making them."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.handler(*args, **kwargs)
@@ -82,26 +101,62 @@ class Tool:
     def integration(self) -> str:
         return self.id.split(".", 1)[0]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All its names: `integration.action` too, whether or not it is the only one with that name."""
+        first, *middle, last = self.id.split(".")
+        return (self.id, f"{first}.{last}", *self.aliases) if middle else (self.id, *self.aliases)
+
+    @cached_property
+    def input(self) -> type[BaseModel]:
+        return self.models().input
+
+    @cached_property
+    def output(self) -> TypeAdapter[Any]:
+        return self.models().output
+
     @cached_property
     def parameters(self) -> tuple[str, ...]:
         """The input's field names in order, by which positional arguments are bound."""
+        if self.known is not None:
+            return self.known.parameters
         return tuple(info.alias or name for name, info in self.input.model_fields.items())
 
     @cached_property
     def required_parameters(self) -> frozenset[str]:
+        if self.known is not None:
+            return self.known.required_parameters
         return frozenset(info.alias or name for name, info in self.input.model_fields.items() if info.is_required())
 
     @cached_property
+    def takes_more(self) -> bool:
+        """Whether arguments that the schema does not name are allowed."""
+        return self.known.takes_more if self.known else self.input.model_config.get("extra") == "allow"
+
+    @cached_property
     def input_schema(self) -> dict[str, Any]:
-        return self.input.model_json_schema()
+        return self.known.input_schema if self.known else self.input.model_json_schema()
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
-        return self.output.json_schema(mode="serialization")
+        return self.known.output_schema if self.known else self.output.json_schema(mode="serialization")
+
+    def with_source(self) -> Tool:
+        """Return the tool with the hash of the file it is defined in, which its version covers."""
+        import hashlib
+
+        try:
+            source = Path(self.file).read_bytes()
+        except OSError:
+            source = self.file.encode()
+        return replace(self, source_digest=hashlib.sha256(source).hexdigest())
 
     @cached_property
     def version(self) -> str:
         """Hash of the contract and of the source it came from: another hash is another tool."""
+        import hashlib
+        import json
+
         contract = {
             "id": self.id,
             "risk": self.risk.value,
@@ -120,3 +175,19 @@ class Tool:
         }
         text = json.dumps(contract, sort_keys=True, separators=(",", ":"), default=str)
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def deferred_tool(load: Callable[[], Tool], *, classified: bool, **contract: Any) -> Tool:
+    """Return a tool with a known contract whose code is loaded when a call first needs it.
+
+    `load` gives the same tool every time, and raises if that one's contract is another one.
+    """
+
+    def handle(*args: Any, **kwargs: Any) -> Any:
+        return load().handler(*args, **kwargs)
+
+    def classify(input: Any, context: Any) -> Any:
+        judge = load().classify
+        return judge(input, context) if judge is not None else None
+
+    return Tool(models=lambda: load().models(), handler=handle, classify=classify if classified else None, **contract)

@@ -6,22 +6,21 @@ import inspect
 import sys
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from keyword import iskeyword
-from string import Formatter
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError, create_model
-from pydantic.errors import PydanticSchemaGenerationError
-
-from coilclaw.sdk.contract import Classifier, Handler, Tool, problem_with_id
+from coilclaw.sdk.contract import Classifier, Handler, Models, Tool, problem_with_id
 from coilclaw.sdk.errors import ToolDefinitionError
+from coilclaw.sdk.plain_types import Fields, fits, is_plain, is_plain_field
 from coilclaw.sdk.risk import Decision, Risk, RiskName
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 __all__ = ["define_tool"]
 
 _Policy = Mapping[str, str] | str | None
-_NO_SCHEMA = (PydanticUserError, PydanticSchemaGenerationError, NameError, TypeError)
-_JSON_TYPES = "use str, int, float, bool, None, datetime, list, dict, a dataclass or a pydantic model"
 
 
 @overload
@@ -101,17 +100,19 @@ def define_tool(
 
     def build(function: Handler) -> Tool:
         definition.locate(function)
-        model, takes_model = (
-            (definition.checked_model(input), True) if input is not None else (definition.signature(function), False)
-        )
-        tool = Tool(
+        fields = definition.signature(function) if input is None else None
+        result = definition.result(function, output)
+        models = cache(lambda: definition.models(input, fields, result))
+        plain = fields is not None and all(is_plain_field(name, *each) for name, each in fields.items())
+        if not (plain and is_plain(result)):
+            models()  # What is wrong with them is said where the tool is defined.
+        return Tool(
             id=definition.checked_id(),
             risk=definition.checked_risk(risk),
-            input=model,
-            output=definition.output(function, output),
+            models=models,
             handler=function,
             description=inspect.cleandoc(description or getattr(function, "__doc__", None) or ""),
-            takes_model=takes_model,
+            takes_model=fields is None,
             is_async=inspect.iscoroutinefunction(function),
             default_decision=definition.default_decision(policy, requires_approval),
             timeout_seconds=definition.checked_timeout(timeout),
@@ -119,15 +120,13 @@ def define_tool(
             hosts=definition.names("hosts", hosts),
             secrets=definition.names("secrets", secrets),
             optional_secrets=definition.names("optional_secrets", optional_secrets),
-            examples=tuple(definition.checked_examples(examples, model)),
-            summary=summary,
+            examples=tuple(definition.checked_examples(examples, models, fields)),
+            summary=definition.checked_summary(summary, models().input.model_fields if fields is None else fields),
             aliases=definition.checked_aliases(aliases),
             classify=classify,
             file=definition.file,
             line=definition.line,
         )
-        definition.check_summary(summary, model)
-        return tool
 
     return build if handler is None else build(handler)
 
@@ -210,44 +209,34 @@ class _Definition:
                 )
         return names
 
-    def checked_model(self, model: object) -> type[BaseModel]:
-        if not (isinstance(model, type) and issubclass(model, BaseModel)):
-            raise self.error(
-                "input",
-                f"{model!r} is not a pydantic model class",
-                hint="class Input(BaseModel): …, then input=Input",
-            )
-        return model
-
     def checked_examples(
-        self, examples: Iterable[Mapping[str, Any]], model: type[BaseModel]
+        self, examples: Iterable[Mapping[str, Any]], models: Callable[[], Models], fields: Fields | None
     ) -> Iterable[Mapping[str, Any]]:
-        takes = f"an example is the arguments of a call; it takes: {', '.join(_parameters(model)) or 'no arguments'}"
         for number, example in enumerate(examples, start=1):
-            try:
-                model.model_validate(dict(example))
-            except ValidationError as error:
-                problem = f"example {number} does not fit the input: {_explained(error)}"
-                raise self.error("examples", problem, hint=takes) from None
-            except (TypeError, ValueError):
-                raise self.error("examples", f"example {number} is not a dict: {example!r}", hint=takes) from None
+            if fields is None or not fits(example, fields):
+                from coilclaw.sdk.models import check_example
+
+                check_example(self.error, models().input, number, example)
             yield dict(example)
 
-    def check_summary(self, summary: str | None, model: type[BaseModel]) -> None:
+    def checked_summary(self, summary: str | None, fields: Iterable[str]) -> str | None:
         if summary is None:
-            return
+            return None
+        from string import Formatter
+
         try:
-            fields = [name for _, name, _, _ in Formatter().parse(summary) if name is not None]
+            names = [name for _, name, _, _ in Formatter().parse(summary) if name is not None]
         except ValueError as error:
             raise self.error("summary", str(error), hint="a brace that is meant as such is written twice") from None
-        for name in fields:
-            if name not in model.model_fields:
-                known = ", ".join(model.model_fields) or "none"
+        for name in names:
+            if name not in fields:
+                known = ", ".join(fields) or "none"
                 raise self.error(
                     "summary",
                     f"{{{name}}} is not a field of the input (fields: {known})",
                     hint="braces hold the name of a parameter",
                 )
+        return summary
 
     def hints(self, function: Handler) -> dict[str, Any]:
         try:
@@ -259,8 +248,8 @@ class _Definition:
                 hint="define or import it at the top of the file, not inside a function or under TYPE_CHECKING",
             ) from None
 
-    def signature(self, function: Handler) -> type[BaseModel]:
-        """The input model that the parameters after the context describe."""
+    def signature(self, function: Handler) -> Fields:
+        """The fields of the input: the parameters after the context."""
         parameters = list(inspect.signature(function).parameters.values())
         if not parameters:
             raise self.error(
@@ -282,18 +271,11 @@ class _Definition:
                 )
             default = ... if parameter.default is parameter.empty else parameter.default
             fields[parameter.name] = (hints[parameter.name], default)
-        name = "".join(part.capitalize() for part in str(self.id).replace("_", ".").split("."))
-        try:
-            return create_model(f"{name}Input", __config__=ConfigDict(extra="forbid", frozen=True), **fields)
-        except _NO_SCHEMA as error:
-            for each, (annotation, _) in fields.items():
-                if problem := _not_json(annotation):
-                    raise self.error("input", f"{each}: {problem}", hint=_JSON_TYPES) from None
-            raise self.error("input", f"not a type that JSON can carry: {_first_line(error)}") from None
+        return fields
 
     def _check_context(self, first: inspect.Parameter, hint: Any) -> None:
         kind = typing.get_origin(hint) or hint
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
+        if isinstance(kind, type) and hasattr(kind, "model_fields"):
             raise self.error(
                 "handler",
                 f"the first parameter is {first.name}: {kind.__name__}, but it must be the ToolContext",
@@ -306,47 +288,21 @@ class _Definition:
                 hint=f"def handler(ctx: ToolContext, {first})",
             )
 
-    def output(self, function: Handler, output: Any) -> TypeAdapter[Any]:
-        annotation = output
-        if annotation is None:
-            hints = self.hints(function)
-            if "return" not in hints:
-                raise self.error(
-                    "output",
-                    "the tool has no output type",
-                    hint="say what it returns after the parameters, e.g. -> str or -> dict[str, int]",
-                )
-            annotation = hints["return"]
-        try:
-            return TypeAdapter(annotation)
-        except _NO_SCHEMA:
-            raise self.error("output", str(_not_json(annotation)), hint=_JSON_TYPES) from None
+    def result(self, function: Handler, output: Any) -> Any:
+        """The type of what the tool returns."""
+        if output is not None:
+            return output
+        hints = self.hints(function)
+        if "return" not in hints:
+            raise self.error(
+                "output",
+                "the tool has no output type",
+                hint="say what it returns after the parameters, e.g. -> str or -> dict[str, int]",
+            )
+        return hints["return"]
 
+    def models(self, input: object, fields: Fields | None, result: Any) -> Models:
+        from coilclaw.sdk.models import checked_model, input_model, output_adapter
 
-def _not_json(annotation: Any) -> str | None:
-    """Why values of this type cannot cross the bridge, or None when they can."""
-    try:
-        TypeAdapter(annotation)
-    except _NO_SCHEMA as error:
-        name = getattr(annotation, "__name__", None) or str(annotation)
-        reason = "" if isinstance(error, PydanticSchemaGenerationError) else f" ({_first_line(error)})"
-        return f"{name} is not a type that JSON can carry{reason}"
-    return None
-
-
-def _parameters(model: type[BaseModel]) -> Iterable[str]:
-    for name, info in model.model_fields.items():
-        kind = getattr(info.annotation, "__name__", None) or str(info.annotation)
-        yield f"{info.alias or name}: {kind}" + ("" if info.is_required() else " (optional)")
-
-
-def _explained(error: ValidationError) -> str:
-    problems = error.errors(include_url=False, include_input=False, include_context=False)[:3]
-    return "; ".join(
-        ": ".join(part for part in (".".join(map(str, each["loc"])), each["msg"]) if part) for each in problems
-    )
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).splitlines()
-    return lines[0].strip() if lines else type(error).__name__
+        model = checked_model(self.error, input) if fields is None else input_model(self.error, self.id, fields)
+        return Models(model, output_adapter(self.error, result))

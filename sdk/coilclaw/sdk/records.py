@@ -1,14 +1,9 @@
-"""The records other programs read: runs, receipts and activity.
-
-They are frozen pydantic models because they cross trust boundaries (exports, `--json`, the gateway).
-"""
+"""The records other programs read: runs, receipts and activity. `_asdict()` gives one as JSON data."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, ClassVar, Literal, TypeAlias
-
-from pydantic import BaseModel, ConfigDict
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from coilclaw.sdk.risk import Risk
 
@@ -35,22 +30,17 @@ RunStatus: TypeAlias = Literal[
 ]
 
 
-class _Record(BaseModel):
-    # Built on first use: most processes that import the SDK never touch these.
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-class Run(_Record):
+class Run(NamedTuple):
     """One execution of one snippet, or one direct call of a tool."""
 
     id: str
-    session_id: str | None = None
     status: RunStatus
     started_at: datetime
+    session_id: str | None = None
     ended_at: datetime | None = None
 
 
-class Receipt(_Record):
+class Receipt(NamedTuple):
     """One event in the append-only log; `receipt_hash` covers every other field."""
 
     id: str
@@ -58,14 +48,14 @@ class Receipt(_Record):
     timestamp: str
     type: str
     status: str
-    run_id: str | None = None
-    conversation_id: str | None = None
-    tool_call_id: str | None = None
-    tool: str | None = None
-    tool_version: str | None = None
-    risk: Risk | None = None
-    args_hash: str | None = None
-    result_hash: str | None = None
+    run_id: str | None
+    conversation_id: str | None
+    tool_call_id: str | None
+    tool: str | None
+    tool_version: str | None
+    risk: Risk | None
+    args_hash: str | None
+    result_hash: str | None
     payload: dict[str, Any]
     previous_hash: str
     receipt_hash: str
@@ -76,7 +66,7 @@ class Receipt(_Record):
         return datetime.fromisoformat(self.timestamp.replace("Z", "+00:00"))
 
 
-class ActivityItem(_Record):
+class ActivityItem(NamedTuple):
     """One line of what a run did, derived from receipts."""
 
     tool_id: str
@@ -86,7 +76,7 @@ class ActivityItem(_Record):
     receipt_ref: str
 
 
-class RelevantToolActivity(_Record):
+class RelevantToolActivity(NamedTuple):
     """A derived view of one run's receipts: nothing here is stored."""
 
     run_id: str

@@ -106,6 +106,64 @@ def test_the_value_of_an_option_is_one_whatever_it_begins_with(workspace: Path, 
     assert all(isinstance(judged(argv, workspace, autonomy=autonomy), Forbid) for autonomy in LEVELS)
 
 
+THROUGH_LINKS = [
+    "ls -RL linked", "ls -lL linked", "ls -R --dereference linked", "ls --deref linked", "chmod -RL u+r linked", "chmod -R -H u+r linked",
+    "cp -r new into", "cp -a new into", "cp -r new/. into/new", "cp --recursive new/ into", "cp -r plain new into",
+]  # fmt: skip
+
+
+@pytest.mark.req("R352", "R353")
+@pytest.mark.parametrize("command", THROUGH_LINKS)
+def test_no_link_below_a_folder_is_followed_out_of_reach(workspace: Path, command: str) -> None:
+    for folder in ("linked", "new", "into/new"):
+        (workspace / folder).mkdir(parents=True)
+    (workspace / "linked/out").symlink_to("../..")
+    (workspace / "new/f").write_text("text")
+    (workspace / "into/new/f").symlink_to("../../secret/key")
+    assert all(isinstance(judged(command, workspace, autonomy=autonomy), Forbid) for autonomy in LEVELS)
+    (workspace / "into/new/f").unlink()
+    (workspace / "into/new/f").symlink_to("../../f.txt")
+    assert judged("cp -r new into", workspace) is Risk.WRITE
+    assert judged("ls -R linked", workspace) is Risk.WRITE
+
+
+@pytest.mark.parametrize(
+    "argv", [["-m", "sub"], ["-m", "f.txt"], ["--magic-file=sub"], ["--magic", "sub"], ["-bm", "sub"]]
+)
+def test_no_folder_of_files_is_read_for_an_option(workspace: Path, argv: list[str]) -> None:
+    """`file -m folder` reads all that is in the folder, and repeats what it cannot understand of it."""
+    assert "leave it out" in reason(["file", *argv, "plain/b.txt"], workspace)
+
+
+SCRIPTS = [
+    "sed -e '1e dd x' -e s/a/b/ f.txt", "sed -e s/a/b/ -e '1e dd x' f.txt", "sed '-e1e dd x' s/a/b/", "sed '1e dd x' s/a/b/",
+    "sed --expression='1e dd x' s/a/b/", "sed s/a/b/ f.txt -e '1e dd x'", "sed -n -e '1e dd x' 1p",
+]  # fmt: skip
+
+
+@pytest.mark.req("R354")
+@pytest.mark.parametrize("command", SCRIPTS)
+def test_a_harmless_script_does_not_vouch_for_another_one_beside_it(workspace: Path, command: str) -> None:
+    (workspace / "s/a/b").mkdir(parents=True)
+    for autonomy in LEVELS:
+        bounds = Bounds(autonomy=autonomy, shell_allow=ALLOWED, forbidden_commands=("dd",))  # type: ignore[arg-type]
+        verdict = classify(run, run.input(command=command), ToolContext(workspace=workspace, bounds=bounds))
+        assert isinstance(verdict, Forbid)
+    linked = command.replace("dd x", "ln x")
+    assert "use two calls" in reason(f"{linked}; cat sub/a.txt", workspace)
+
+
+@pytest.mark.req("R356", "R362")
+def test_the_folder_itself_is_not_removed_nor_opened_to_everybody(workspace: Path) -> None:
+    for target in (".", "./", ".//.", str(workspace), f"{workspace}/", "", "sub/.."):
+        assert isinstance(judged(["rm", "-r", target], workspace), Forbid)
+    assert "would remove everything" in reason(["rm", "-r", f"{workspace}/sub"], workspace, cwd="sub/x")
+    assert "would remove everything" in reason(["rm", "-r", f"{workspace}/sub"], workspace, cwd="sub")
+    assert judged(["rm", "-r", f"{workspace}/sub"], workspace) is Risk.WRITE
+    for mode in ("1777", "7777", "00777"):
+        assert "chmod -R 777" in reason(["chmod", "-R", mode, "sub"], workspace)
+
+
 @pytest.mark.parametrize(
     "command", ["date -r f.txt +%s", "date --reference f.txt", "date -d now +%F", "date --date now"]
 )

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.sampling import repetitions
 from tests.sandbox.conftest import MIB, Execution, RecordingHost
 
 from coilclaw.sandbox import (
@@ -38,11 +39,12 @@ from coilclaw.sandbox import (
     RunEnded,
     TimedOut,
 )
+from coilclaw.sandbox.channel import ChildEnded
+from coilclaw.sandbox.conversation import Conversation
 from coilclaw.sandbox.restricted import RestrictedEngine
 from coilclaw.sandbox.restricted.child.requests import OUT_OF_MEMORY_EXIT
-from coilclaw.sandbox.restricted.engine import Conversation
-from coilclaw.sandbox.restricted.warm_parent import Child, ChildEnded, WarmParent
-from coilclaw.sandbox.restricted.wire import FRAME_LIMIT, LENGTH, frame
+from coilclaw.sandbox.restricted.warm_parent import Child, WarmParent
+from coilclaw.sandbox.wire import FRAME_LIMIT, LENGTH, frame
 
 BOOT = Path(__file__).parent / "holed_boot.py"
 
@@ -93,7 +95,7 @@ def test_a_child_that_is_killed_is_a_crash_and_the_next_run_is_fine(restricted: 
     started = threading.Event()
 
     def kill_it() -> None:
-        started.wait(10)
+        started.wait(60)
         parent = restricted.parent.pid
         assert parent is not None
         for child in descendants(parent):
@@ -169,12 +171,23 @@ def test_a_layer_that_is_required_and_off_stops_the_run_before_the_snippet_is_ha
         engine.close()
 
 
+class Restarts(Deadline):
+    """Counts how often it was restarted."""
+
+    count = 0
+
+    def restart(self) -> None:
+        self.count += 1
+        super().restart()
+
+
 def test_starting_the_parent_is_not_the_runs_time() -> None:
-    engine = RestrictedEngine()
+    engine, cold, warm = RestrictedEngine(), Restarts(60), Restarts(60)
     try:
-        assert Execution(seconds=0.15).of("1 + 1", engine).value == 2
+        assert [Execution(deadline=each).of("1 + 1", engine).value for each in (cold, warm)] == [2, 2]
     finally:
         engine.close()
+    assert (cold.count, warm.count) == (1, 0)
 
 
 def test_a_parent_that_cannot_start_says_why(tmp_path: Path) -> None:
@@ -203,7 +216,7 @@ MIXED: list[tuple[str, dict[str, Any], type[Any] | tuple[type[Any], ...]]] = [
 
 @pytest.mark.req("R3")
 @pytest.mark.timeout(300)
-def test_a_thousand_runs_of_every_kind_leak_nothing_and_every_good_one_is_right(
+def test_many_runs_of_every_kind_leak_nothing_and_every_good_one_is_right(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -246,7 +259,7 @@ def test_a_thousand_runs_of_every_kind_leak_nothing_and_every_good_one_is_right(
 
     before = state()
     with ThreadPoolExecutor(8) as runs:
-        wrong = [problem for problem in runs.map(one, range(1000)) if problem]
+        wrong = [problem for problem in runs.map(one, range(repetitions(200, 1000))) if problem]
     assert wrong == []
     assert eventually(lambda: all(now <= then + 1 for now, then in zip(state(), before, strict=True))), (
         before,
@@ -332,7 +345,7 @@ def converse(sent: bytes, *, seconds: float = 2.0) -> str | Exception:
     except (ChildEnded, RunEnded) as error:
         return error
     finally:
-        attacker.join(5)
+        attacker.join(60)
 
 
 KINDS = ["call", "begin", "wait", "preflight", "write", "sleep", "wall", "monotonic", "end", "ready", "broken", "x"]
@@ -416,10 +429,8 @@ def test_bytes_that_trickle_in_are_ended_by_the_deadline() -> None:
 
     thread = threading.Thread(target=trickle)
     thread.start()
-    began = time.monotonic()
     with reporting, Child(ours, report, set()) as child, pytest.raises(RunEnded):
-        child.receive(Deadline(0.3))
-    assert time.monotonic() - began < 5
+        child.receive(Deadline(0.3))  # The whole frame would take hours.
     stop.set()
     thread.join()
 

@@ -6,31 +6,68 @@ integration that another distribution puts there; they are found and loaded in t
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
-from coilclaw.sdk import Diagnostic
-from coilclaw.workspace_tools.collection import Loaded, attempted
+from coilclaw.sdk import Diagnostic, OperatorError, Tool
+from coilclaw.workspace_tools.collection import Loaded, attempted, collect
+from coilclaw.workspace_tools.contract_index import ContractIndex
 
 __all__ = ["load_installed"]
 
 _NAMESPACE = "coilclaw.integrations"
 
 
-def load_installed() -> Loaded:
-    """The tools of all installed integrations."""
+def load_installed(cache: Path | None = None) -> Loaded:
+    """The tools of all installed integrations.
+
+    With `cache`, a folder of the user's own, their contracts are read from an index there, and an integration is
+    imported when one of its tools is first called.
+    """
+    places = import_module(_NAMESPACE).__path__
+    index = ContractIndex(cache, places) if cache is not None else None
+    known = index.read(_load) if index is not None else None
+    if known is not None:
+        return Loaded(tools=known)
     loaded = Loaded()
-    namespace = importlib.import_module(_NAMESPACE)
-    for found in sorted(pkgutil.iter_modules(namespace.__path__), key=lambda each: each.name):
-        name = f"{_NAMESPACE}.{found.name}"
-        # What a module prints while it loads must not end up in the output of a command.
-        with redirect_stdout(sys.stderr):
-            module = attempted(partial(importlib.import_module, name), name, lambda file: "integrations" in file)
+    packages: list[str] = []
+    for name in _packages(places):
+        module = _imported(name)
         if isinstance(module, Diagnostic):
             loaded.diagnostics.append(module)
-        else:
-            loaded.add(module)
+            continue
+        loaded.add(module)
+        packages += [name] * (len(loaded.tools) - len(packages))
+    loaded.tools = [tool.with_source() for tool in loaded.tools]
+    if index is not None and not loaded.diagnostics:
+        index.write(zip(packages, loaded.tools, strict=True))
     return loaded
+
+
+def _packages(places: Iterable[str]) -> Iterator[str]:
+    import pkgutil
+
+    for found in sorted(pkgutil.iter_modules(places), key=lambda each: each.name):
+        yield f"{_NAMESPACE}.{found.name}"
+
+
+def _imported(package: str) -> ModuleType | Diagnostic:
+    # What a module prints while it loads must not end up in the output of a command.
+    with redirect_stdout(sys.stderr):
+        return attempted(partial(import_module, package), package, lambda file: "integrations" in file)
+
+
+def _load(package: str, tool_id: str) -> Tool:
+    """Import the integration that has a tool."""
+    module = _imported(package)
+    if isinstance(module, Diagnostic):
+        raise OperatorError(f"{package} cannot be loaded: {module.message}", hint=module.hint)
+    tool = next((each for each in collect(module) if each.id == tool_id), None)
+    if tool is None:
+        raise OperatorError(f"{package} has no tool {tool_id!r} any more", hint="try again")
+    return tool.with_source()

@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from coilclaw.sdk import Handler, Risk, Tool, ToolDefinitionError
+from coilclaw.sdk.contract import Models
 from coilclaw.workspace_tools.names import action_name, shown_text
 from coilclaw.workspace_tools.schema_rules import Rules
 
@@ -100,13 +101,12 @@ def schema_tool(
         if action_name(part) != part:
             raise ToolDefinitionError(f"{part[:80]!r} cannot be part of a tool's id", field="id")
     rules = Rules(input_schema, field="schema")
-    model = _input_model(id, rules)
-    _check_summary(summary, model)
+    models = Models(_input_model(id, rules), _output(output_schema))
+    _check_summary(summary, models.input)
     return Tool(
         id=id,
         risk=risk,
-        input=model,
-        output=_output(output_schema),
+        models=lambda: models,
         handler=handler,
         description=shown_text(description, _LONGEST_DESCRIPTION),
         takes_model=True,
@@ -159,7 +159,7 @@ def _output(schema: object) -> TypeAdapter[Any]:
 _ANYTHING: Final[TypeAdapter[Any]] = TypeAdapter(Any)
 
 
-def _check_summary(summary: str | None, model: type[SchemaInput]) -> None:
+def _check_summary(summary: str | None, model: type[BaseModel]) -> None:
     known = [info.alias for info in model.model_fields.values()]
     try:
         names = [name for _, name, _, _ in Formatter().parse(summary or "") if name is not None]

@@ -20,6 +20,7 @@ from coilclaw.integrations.shell.programs import (
     changes_nothing,
     is_safe_awk,
     is_safe_sed,
+    sed_arguments,
 )
 
 __all__ = ["Arguments", "is_known"]
@@ -150,10 +151,13 @@ class Arguments:
         self.places.check(destination, writes=bool(sources) and not lasting)
         for source in sources:
             self.places.check(source, recursive=recursive)
+            target = f"{destination}/{source.rstrip('/').rpartition('/')[2]}" if into else destination
             if into:
-                self.places.check(f"{destination}/{source.rstrip('/').rpartition('/')[2]}", writes=True)
+                self.places.check(target, writes=True)
             if recursive:
                 self.places.check_below(source, writes=True)
+                # A file that is copied goes through a link that has its name there.
+                self.places.check_below(target, follows=True)
 
     def _check_refused(self, program: str, options: Options, name: str) -> None:
         for refused, reason in options.refused.items():
@@ -240,25 +244,13 @@ class Arguments:
         return end + 1
 
     def _sed(self, arguments: list[str]) -> None:
-        scripts, operands, position = list[str](), list[str](), 0
-        while position < len(arguments):
-            text = arguments[position]
-            position += 1
-            if re.fullmatch(r"-[nErsuz]*e", text) or text == "--expression":
-                scripts.extend(arguments[position : position + 1])
-                position += 1
-            elif re.fullmatch(r"-[nErsuz]+|-[nErsuz]*i|--quiet|--silent|--regexp-extended|--in-place", text):
-                continue
-            elif re.match(r"-[nErsuz]*i|--i", text):
+        _, operands, unknown = sed_arguments(arguments)
+        for text in unknown:
+            if re.match(r"-[nErsuz]*i|--i", text):
                 raise Refused(f"`sed {text}` keeps a copy under a name that is not checked; use -i on its own")
-            elif text.startswith("-") and text != "-":
-                self.doubt(f"`sed {text}` is not an option that can be checked")
-                self.places.check_argument(text)
-            else:
-                operands.append(text)
-        if not scripts and operands:
-            scripts.append(operands.pop(0))
-        if not all(map(is_safe_sed, scripts)):
+            self.doubt(f"`sed {text}` is not an option that can be checked")
+            self.places.check_argument(text)
+        if not is_safe_sed(arguments):
             self.doubt("this sed script is more than one substitution, or printing or dropping lines")
         if FOUND in arguments and FOUND not in operands:
             self.places.check(FOUND)

@@ -122,6 +122,10 @@ class Places:
     def is_folder(self, text: str) -> bool:
         return os.path.isdir(os.path.join(self.start, text))
 
+    def contains_start(self, text: str) -> bool:
+        """Whether it is the folder that the command starts in, or one that this lies in."""
+        return _is_below(self.start, os.path.normpath(os.path.join(self.start, text)))
+
     def exists(self, text: str) -> bool:
         return os.path.exists(os.path.join(self.start, text))
 

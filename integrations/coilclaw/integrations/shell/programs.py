@@ -34,6 +34,7 @@ __all__ = [
     "is_safe_awk",
     "is_safe_sed",
     "makes_links",
+    "sed_arguments",
 ]
 
 ALWAYS_FORBIDDEN = ("mkfs", "shutdown", "reboot", "halt", "poweroff")
@@ -220,6 +221,7 @@ OPTIONS: Mapping[str, Options] = {
     ),
     "file": Options(
         "efFmP", "eFP", _long("--exclude", "--separator", "--parameter"), refused={"-f": _LISTS, "--files-from": _LISTS,
+        **_refused("-m --magic-file", "reads every file of a folder, and others beside a file; leave it out"),
         **_refused("-C --compile", "compiles a magic file; leave it out"),
         **_refused("-z -Z --uncompress --uncompress-noreport", _STARTS)},
     ),
@@ -235,7 +237,7 @@ OPTIONS: Mapping[str, Options] = {
     "ls": Options(
         "IwT", "IwT", _long("--ignore", "--hide", "--sort", "--time", "--time-style", "--format", "--color",
                               "--block-size"),
-        recurses="R",
+        refused=_refused("-L --dereference", _FOLLOWS), recurses="R",
     ),
     "mkdir": Options("m", "m", _long("--mode")),
     "sort": Options(
@@ -250,7 +252,7 @@ OPTIONS: Mapping[str, Options] = {
     "cp": _COPIES,
     "mv": replace(_COPIES, recurses="*"),
     **dict.fromkeys(("md5sum", "sha1sum", "sha256sum", "sha512sum"), Options(refused=_refused("-c --check", _LISTS))),
-    **dict.fromkeys(("chmod", "rm"), Options(recurses="rR", writes=True)),
+    **dict.fromkeys(("chmod", "rm"), Options(refused=_refused("-L -H", _FOLLOWS), recurses="rR", writes=True)),
     **dict.fromkeys(("cat", "pwd", "rmdir", "tee", *_READERS), Options()),
 }  # fmt: skip
 
@@ -287,9 +289,26 @@ def bare_name(program: str) -> str:
     return program.rsplit("/", 1)[-1].casefold()
 
 
-def is_safe_sed(program: str) -> bool:
+def sed_arguments(arguments: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """What sed runs, the files that it is given, and the options that are not known here."""
+    scripts, operands, unknown, position = list[str](), list[str](), list[str](), 0
+    while position < len(arguments):
+        text = arguments[position]
+        position += 1
+        if re.fullmatch(r"-[nErsuz]*e|--expression", text):
+            scripts.extend(arguments[position : position + 1])
+            position += 1
+        elif not text.startswith("-") or text == "-":
+            operands.append(text)
+        elif not re.fullmatch(r"-[nErsuz]+|-[nErsuz]*i|--quiet|--silent|--regexp-extended|--in-place", text):
+            unknown.append(text)
+    return scripts or operands[:1], operands[not scripts :], unknown
+
+
+def is_safe_sed(arguments: list[str]) -> bool:
     """One substitution, or printing or dropping lines. Other sed can write files and start programs."""
-    return _SED.fullmatch(program) is not None
+    scripts, _, unknown = sed_arguments(arguments)
+    return not unknown and all(map(_SED.fullmatch, scripts))
 
 
 def is_safe_awk(program: str) -> bool:
@@ -309,7 +328,7 @@ def changes_nothing(argv: list[str]) -> bool:
         case "find":
             return all(each in FIND_FLAGS or each in FIND_DATA for each in options)
         case "sed":
-            return set(options) <= {"-n", "-E", "-r"} and any(map(is_safe_sed, arguments))
+            return set(options) <= {"-n", "-E", "-r"} and is_safe_sed(arguments)
         case "awk":
             return not options and all(map(is_safe_awk, arguments))
     return name in _CHANGES_NOTHING
@@ -322,7 +341,7 @@ def makes_links(name: str, arguments: list[str]) -> bool:
     if name in AWKS:
         return not all(map(is_safe_awk, arguments))
     if name == "sed":
-        return not any(map(is_safe_sed, arguments))
+        return not is_safe_sed(arguments)
     return name not in _CHANGES_NOTHING | _MAKES_NO_LINKS | PREFIXES.keys()
 
 

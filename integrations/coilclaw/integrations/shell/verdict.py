@@ -43,7 +43,8 @@ __all__ = ["Verdict", "verdict"]
 
 _SYSTEM_FOLDERS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/")
 _DESTROYERS = ("rm", "dd", "chmod", "chown", "chgrp")
-_EVERYTHING = re.compile(r"(?:\./)*\.?/?|/+|(?:.*/)?\.?(?:[*?]|\[[^\]]*\])+/?", re.DOTALL)
+_EVERYTHING = re.compile(r"(?:.*/)?\.?(?:[*?]|\[[^\]/]*\])++/?", re.DOTALL)
+_ANYBODY = re.compile(r"[0-7]*777|(?:a|ugo)?[+=]rwx")
 _DEEPEST = 10
 _INPUT = "<input>"
 """Stands for the arguments that xargs adds."""
@@ -175,10 +176,10 @@ class _Judge:
             raise Refused("`dd if=` copies raw devices; use cp")
         if name in ("chown", "chgrp") and recursive:
             raise Refused(f"`{name} -R` is forbidden; a person changes owners")
-        if name == "chmod" and recursive and any(re.fullmatch(r"0*777|(?:a|ugo)?[+=]rwx", text) for text in arguments):
+        if name == "chmod" and recursive and any(map(_ANYBODY.fullmatch, arguments)):
             raise Refused("`chmod -R 777` is forbidden; give only the permissions that are needed")
         for text in (*arguments, *patterns) if name == "rm" and (recursive or "r" in short) else ():
-            if _EVERYTHING.fullmatch(text):
+            if self._places.contains_start(text) or _EVERYTHING.fullmatch(text):
                 raise Refused(f"`rm -r {text}` would remove everything; name the files")
 
     def _started(self, name: str, prefix: Prefix, arguments: list[str]) -> list[str]:
@@ -243,5 +244,5 @@ def _is_judged(name: str) -> bool:
 def _is_unsafe_script(name: str, arguments: list[str]) -> bool:
     """Whether what sed or awk is given may start programs."""
     if name == "sed":
-        return not any(map(is_safe_sed, arguments))
+        return not is_safe_sed(arguments)
     return name in AWKS and not all(map(is_safe_awk, arguments))

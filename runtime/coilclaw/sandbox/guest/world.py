@@ -8,7 +8,6 @@ import json
 import random
 import sys
 import time
-from typing import Any
 
 import wit_world
 
@@ -16,6 +15,7 @@ from coilclaw.sandbox.guest.loop import use_snippet_loops
 from coilclaw.sandbox.guest.output import Output
 from coilclaw.sandbox.guest.preload import preload
 from coilclaw.sandbox.guest.program import run_program
+from coilclaw.sandbox.guest.snapshot import TOUCH, lasting_objects, located, warm_up
 from coilclaw.sandbox.guest.tools import Completions, Tools
 from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
 
@@ -71,36 +71,17 @@ use_snippet_loops(_completions)
 time.sleep = _sleep  # type: ignore[assignment]
 sys.stdin = sys.__stdin__ = io.StringIO("")  # type: ignore[assignment,misc]
 sys.dont_write_bytecode = True
+_seed = random.seed
 ToolCallError.__module__ = "__main__"  # A snippet knows it by its plain name, and so do tracebacks.
-# What was loaded so far stays for ever; looking through it again would only touch its pages.
-gc.collect()
-gc.freeze()
-
-_TOUCH = """
-import json, random
-def touch(name):
-    try:
-        return f"{name}: {json.loads(json.dumps({'a': [1, 2.5, None]}))}"
-    except ValueError as error:
-        raise KeyError from error
-[touch(str(number)) for number in range(2)]
-"""
-_TOUCH_REQUEST = json.dumps({"source": _TOUCH, "name": "touch", "inputs": {}, "seed": 1 << 255})
 
 
 class WitWorld(wit_world.WitWorld):
     """One instance, one run; the host throws the instance away afterwards."""
 
     def run(self, request: str) -> str:
-        if not request:
-            # The host's first touch pages in what every run needs; nothing of it stays.
-            # Twice, because the first time still fills caches of the interpreter itself.
-            self._run(json.loads(_TOUCH_REQUEST))
-            request = _TOUCH_REQUEST
-        return self._run(json.loads(request))
-
-    def _run(self, fields: dict[str, Any]) -> str:
-        random.seed(fields["seed"])
+        fields = json.loads(request or TOUCH)  # The host's first touch pages in what every run needs.
+        random.seed = _seed
+        _seed(fields["seed"])
         sys.argv = [fields["name"]]
         sys.stdout = Output(1, wit_world.write, _written)  # type: ignore[assignment]
         sys.stderr = Output(2, wit_world.write, _written)  # type: ignore[assignment]
@@ -117,3 +98,13 @@ class WitWorld(wit_world.WitWorld):
             return run_program(fields["source"], fields["name"], names, _completions, wit_world.preflight)
         finally:
             _flush()
+
+
+warm_up(vars(wit_world), WitWorld().run)
+# The component seeds it again when it is first called, with thousands of random bytes that no run ever uses.
+random.seed = lambda: None  # type: ignore[assignment,misc]
+gc.collect()
+_lasting = lasting_objects()
+_located = located(_lasting)
+# What was loaded so far stays for ever; looking through it again would only touch its pages.
+gc.freeze()

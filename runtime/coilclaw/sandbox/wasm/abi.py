@@ -15,12 +15,12 @@ from ctypes import c_char_p, c_int64, c_size_t, c_ssize_t, c_uint8, c_uint32, c_
 from typing import Any, Final
 
 import wasmtime
-from wasmtime import _bindings, _ffi
-from wasmtime.component import LinkerInstance
+from wasmtime import _bindings, _ffi, component
 
 __all__ = [
     "VALUE_SIZE",
     "add_function",
+    "call_function",
     "epoch_callback",
     "give_bytes",
     "give_string",
@@ -66,13 +66,14 @@ def _quick(function: Any, result: Any, *arguments: Any) -> Any:
 
 _bytes_at: Final = _quick(ctypes.pythonapi.PyBytes_FromStringAndSize, py_object, c_void_p, c_ssize_t)
 _new_bytes: Final = _quick(_bindings._wasm_byte_vec_new, None, c_void_p, c_size_t, c_char_p)
+_delete_value: Final = _quick(_bindings._wasmtime_component_val_delete, None, c_void_p)
 _new_list: Final = _quick(_bindings._wasmtime_component_vallist_new, None, c_void_p, c_size_t, c_void_p)
 
 _alive: list[Any] = []
 """C keeps bare pointers to callbacks; they live as long as the process."""
 
 
-def add_function(instance: LinkerInstance, name: str, function: RawFunction) -> None:
+def add_function(instance: component.LinkerInstance, name: str, function: RawFunction) -> None:
     """Define one import."""
     pointer = _CALLBACK(function)
     _alive.append(pointer)
@@ -87,6 +88,22 @@ def add_function(instance: LinkerInstance, name: str, function: RawFunction) -> 
     )
     if error:
         raise wasmtime.WasmtimeError._from_ptr(error)
+
+
+def call_function(store: wasmtime.Store, function: component.Func, argument: bytes) -> bytes:
+    """Call a function of the guest that takes a string and returns one."""
+    given, returned = _VALUE(), _VALUE()
+    give_string(ctypes.addressof(given), argument)
+    try:
+        error = _bindings.wasmtime_component_func_call(
+            ctypes.byref(function._func), store._context(), ctypes.byref(given), 1, ctypes.byref(returned), 1
+        )
+        if error:
+            raise wasmtime.WasmtimeError._from_ptr(error)
+        return take_string(ctypes.addressof(returned))
+    finally:
+        _delete_value(ctypes.addressof(given))
+        _delete_value(ctypes.addressof(returned))
 
 
 def epoch_callback(store: wasmtime.Store, function: Callable[[], int]) -> None:

@@ -60,7 +60,7 @@ class Guest:
         # Every guest is touched in the same way before its run, so that each run starts from the same state.
         self._enter("")
 
-    def run(self, request: str, host: Host, deadline: Deadline, pins: Pins, memory_bytes: int) -> str:
+    def run(self, request: str, memory_bytes: int, host: Host, deadline: Deadline, pins: Pins) -> str:
         """Run a request to its end. Raises RunEnded, GuestTrap, or what a host function raised."""
         self._store.set_limits(memory_size=memory_bytes)
         self.host = host
@@ -76,8 +76,7 @@ class Guest:
         outer = _running.get(thread)  # A tool called in place may run a snippet of its own.
         _running[thread] = self
         try:
-            answer: str = self._run(self._store, request)
-            return answer
+            return abi.call_function(self._store, self._run, request.encode()).decode()
         except wasmtime.WasmtimeError as error:
             if self.failure is not None:
                 raise self.failure from None
@@ -132,10 +131,10 @@ def link_guest(compiled: CompiledGuest) -> component.Linker:
         with root.add_instance(f"wasi:random/random{_WASI}") as instance:
             abi.add_function(instance, "get-random-bytes", _guarded(_random_bytes))
         with root.add_instance(f"wasi:filesystem/preopens{_WASI}") as instance:
-            instance.add_func("get-directories", lambda store: [])
+            abi.add_function(instance, "get-directories", _guarded(_empty_list))
         with root.add_instance(f"wasi:cli/environment{_WASI}") as instance:
-            instance.add_func("get-environment", lambda store: [])
-            instance.add_func("get-arguments", lambda store: [])
+            abi.add_function(instance, "get-environment", _guarded(_empty_list))
+            abi.add_function(instance, "get-arguments", _guarded(_empty_list))
         for stream in ("stdin", "stdout", "stderr"):
             with root.add_instance(f"wasi:cli/terminal-{stream}{_WASI}") as instance:
                 instance.add_func(f"get-terminal-{stream}", lambda store: None)
@@ -190,6 +189,10 @@ def _sleep(guest: Guest, args: int, results: int) -> None:
         step = min(left, POLL_SECONDS, guest.deadline.remaining)
         pause.wait(step)
         left -= step
+
+
+def _empty_list(guest: Guest, args: int, results: int) -> None:
+    abi.give_bytes(results, b"")
 
 
 def _monotonic(guest: Guest, args: int, results: int) -> None:

@@ -35,7 +35,8 @@ _logger = logging.getLogger(__name__)
 _INHERITED: Final = ("PATH", "HOME", "LANG")
 _LEARN_SECONDS: Final = 10.0
 _SLOW_SECONDS: Final = 1.0
-_CLOSE_SECONDS: Final = 5.0
+_CLOSE_SECONDS: Final = 15.0
+"""Longer than a server has for its end, also on a busy machine."""
 
 
 @dataclass(frozen=True, kw_only=True)

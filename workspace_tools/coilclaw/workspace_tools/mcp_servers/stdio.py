@@ -27,6 +27,7 @@ _MOST_STRAY_LINES: Final = 1_000
 _MOST_LOG_BYTES: Final = 256 * 1024
 _KEPT_BYTES: Final = 600
 _GRACE_SECONDS: Final = 0.5
+_ENDING_SECONDS: Final = 10.0
 _LAST_WORDS_SECONDS: Final = 0.2
 _LONGEST_ID: Final = 200
 _ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,15})\b')
@@ -131,7 +132,8 @@ async def stdio_transport(
                         await silent.wait()
                 tasks.cancel_scope.cancel()
     finally:
-        program.end()  # Whatever interrupted the orderly way.
+        with anyio.CancelScope(shield=True):
+            await _end(program)  # Whatever interrupted the orderly way.
         for stream in (to_session, from_server, to_server, from_session):
             stream.close()
         _close_pipes(process)
@@ -260,17 +262,23 @@ async def _stop(program: _Program) -> None:
     assert process.stdin is not None
     with contextlib.suppress(OSError):
         process.stdin.close()
-    if not await _ended(process):
+    if not await _ended(process, _GRACE_SECONDS):
         program.send(signal.SIGTERM)
-        await _ended(process)
-    # It, or those of its children that are left; and then it is waited for, so that nothing is left of it either.
+        await _ended(process, _GRACE_SECONDS)
+    await _end(program)
+
+
+async def _end(program: _Program) -> None:
+    """End the server, or those of its children that are left, and wait until nothing is left of it."""
     program.end()
-    await _ended(process)
+    if not await _ended(program.process, _ENDING_SECONDS):
+        program.send(signal.SIGKILL)
+        await _ended(program.process, _ENDING_SECONDS)
 
 
-async def _ended(process: asyncio.subprocess.Process) -> bool:
-    """Whether it ended within the grace. Not `wait`: that also waits for whoever inherited the pipes."""
-    ends = asyncio.get_running_loop().time() + _GRACE_SECONDS
+async def _ended(process: asyncio.subprocess.Process, seconds: float) -> bool:
+    """Whether it ended within the time. Not `wait`: that also waits for whoever inherited the pipes."""
+    ends = asyncio.get_running_loop().time() + seconds
     while process.returncode is None and asyncio.get_running_loop().time() < ends:
         await asyncio.sleep(0.005)
     return process.returncode is not None

@@ -9,7 +9,7 @@ import time
 from typing import Any, Final
 
 from coilclaw.sandbox.guest.output import Output
-from coilclaw.sandbox.restricted.wire import FRAME_LIMIT, HEADER_LIMIT, LENGTH, SPIN_SECONDS, frame
+from coilclaw.sandbox.wire import FRAME_LIMIT, HEADER_LIMIT, LENGTH, SPIN_SECONDS, frame
 
 __all__ = ["HostGone", "HostLink"]
 

@@ -1,0 +1,55 @@
+"""A run that was started and may not have ended yet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator
+from concurrent.futures import Future
+from typing import Any
+
+from coilclaw.app.report import Report
+from coilclaw.evidence import EventFeed, EventReader, OutputBuffer
+from coilclaw.sandbox import Deadline
+
+__all__ = ["RunHandle"]
+
+
+class RunHandle:
+    """One started run: await it, or ask for its `result()`; follow its `events()`; `cancel()` it."""
+
+    def __init__(
+        self,
+        run_id: str,
+        future: Future[Report],
+        deadline: Deadline,
+        feed: EventFeed,
+        begins: str,
+        output: OutputBuffer,
+    ) -> None:
+        self.run_id = run_id
+        self._future = future
+        self._deadline = deadline
+        self._feed = feed
+        self._begins = begins
+        self._output = output  # Held for readers who come late.
+
+    def result(self, timeout: float | None = None) -> Report:
+        """Wait for the run and return its report. Raises TimeoutError when that takes longer than `timeout` seconds;
+        the run continues then."""
+        return self._future.result(timeout)
+
+    def __await__(self) -> Generator[Any, None, Report]:
+        # Shielded: a task that stops waiting for a run does not end the run.
+        return asyncio.shield(asyncio.wrap_future(self._future)).__await__()
+
+    def events(self) -> EventReader:
+        """What happens in the run, from its beginning: for `async for` or `for`. Ends when the run ends or suspends."""
+        return self._feed.of_run(self.run_id, self._begins)
+
+    def cancel(self) -> None:
+        """End the run as soon as it can be ended. Its report says `cancelled`, unless it was over before."""
+        self._deadline.cancel()
+
+    @property
+    def done(self) -> bool:
+        return self._future.done()

@@ -1,0 +1,35 @@
+"""RunSpec: what one run is done with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from coilclaw.bridge.caller import Caller
+from coilclaw.bridge.prior_calls import PriorCall
+from coilclaw.bridge.registry import Registry
+from coilclaw.sandbox import Deadline, Limits
+from coilclaw.sdk import Tool
+
+__all__ = ["RunSpec"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSpec:
+    """One run, as far as its calls depend on it: tools, limits, caller, and what earlier processes have done."""
+
+    run_id: str
+    registry: Registry
+    limits: Limits
+    deadline: Deadline
+    caller: Caller = field(default_factory=Caller)
+    stand_in: Callable[[Tool], bytes] | None = None
+    """For a rehearsal: answers each call that could change something or needs approval; it is not made."""
+    prior: Mapping[int, PriorCall] = field(default_factory=dict)
+    """For a resumed run: the calls it has made so far, by number."""
+    unknown: str | None = None
+    """What a person said about the first call of unknown outcome: `retry` or `failed`."""
+    policy_hash: str | None = None
+    """The policy under which a resumed run began."""
+    kept: Sequence[tuple[str, int]] = ()
+    """Hashes and sizes of everything that the run has left in the store so far."""

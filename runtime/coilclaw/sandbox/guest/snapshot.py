@@ -1,0 +1,136 @@
+"""The memory that every guest begins with.
+
+The component holds a picture of an interpreter's memory. A guest shares its pages with all others and gets a copy of
+a page when it first writes there, which takes longer than most of what a short snippet does. So the picture is taken
+of an interpreter that has already run snippets: its caches are filled. And its objects are immortal, because counting
+the references to an object is a write too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import itertools
+import json
+import linecache
+import struct
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["TOUCH", "lasting_objects", "located", "warm_up"]
+
+TOUCH = '{"source": "1 + 1", "name": "touch", "inputs": {}, "seed": 0}'
+"""What a guest runs when it is made: it brings the pages that every run needs into its memory."""
+
+_TURNS = 30
+"""The interpreter specialises code after it has run some times, and is done with it after some more."""
+
+_MOST_MEMORY = 64 * 1024 * 1024
+
+_SNIPPETS = (
+    "1 + 1",
+    """
+found = tools.crm.lookup(email="a@b.c", limit=3)
+if found.ok:
+    print(f"{found.value['n']:>4}", len(str(found)), sep=", ")
+found.unwrap()["n"]
+""",
+    """
+import json, re
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+@dataclass
+class Row:
+    name: str
+    day: date
+    amount: float = 0.0
+
+rows = [Row(f"row {n}", date(2026, 1, 1) + timedelta(days=n), n * 1.5) for n in range(5)]
+totals = {}
+for row in sorted(rows, key=lambda each: each.amount, reverse=True):
+    totals[row.day.month] = totals.get(row.day.month, 0) + row.amount
+    match tools.crm.note(name=row.name, amount=row.amount):
+        case Ok(value):
+            print(value["n"], re.sub(r"[aeiou]", "", row.name))
+        case Err(error):
+            print(error)
+json.loads(json.dumps({"rows": [row.name for row in rows], "totals": totals}))
+""",
+    """
+def fail(reasons):
+    try:
+        return reasons["why"]
+    except KeyError as error:
+        raise ValueError("no reason") from error
+fail({})
+""",
+    """
+import asyncio
+calls = [tools.crm.lookup.start(email=f"{n}@b.c") for n in range(2)]
+[result.unwrap()["n"] for result in await asyncio.gather(*calls)]
+""",
+)
+
+
+_ANSWER = '{"ok":true,"value":{"n":1}}'
+
+
+def warm_up(imports: dict[str, Any], run: Callable[[str], str]) -> None:
+    """Run snippets of all kinds, with answers that come from nowhere, and remove what they leave behind."""
+    host, begun = dict(imports), itertools.count(1)
+    imports.update(
+        call=lambda tool, input, line: _ANSWER,
+        begin=lambda tool, input, line: next(begun),
+        wait=lambda nanoseconds: json.dumps([[number, _ANSWER] for number in range(1, next(begun))]),
+        preflight=lambda calls: "[]",
+        write=lambda stream, text: None,
+    )
+    for _ in range(_TURNS):
+        for source in _SNIPPETS:
+            run(json.dumps({"source": source, "name": "warm-up", "inputs": {}, "seed": 0}))
+        run(TOUCH)
+    imports.update(host)
+    linecache.cache.pop("warm-up", None)
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    asyncio.set_event_loop(None)
+    asyncio.tasks._task_name_counter = itertools.count(1).__next__  # type: ignore[attr-defined]
+
+
+def lasting_objects() -> list[Any]:
+    """Everything that is alive now and will never be freed, as far as it can be found."""
+    # A bit for each word of memory, and no set of thousands of numbers: what is freed stays in the picture as rubbish.
+    seen = bytearray(_MOST_MEMORY // 32)
+    found: list[Any] = []
+
+    def note(each: Any) -> None:
+        place, bit = id(each) >> 5, 1 << (id(each) >> 2 & 7)
+        if not seen[place] & bit and not isinstance(each, types.FrameType | BaseException):
+            seen[place] |= bit
+            found.append(each)
+
+    for each in gc.get_objects():
+        note(each)
+    for each in found:  # It grows meanwhile.
+        for referent in (*gc.get_referents(each), *_hidden(each)):
+            note(referent)
+    seen[:] = bytes(len(seen))
+    return found
+
+
+def _hidden(each: Any) -> tuple[Any, ...]:
+    """What the collector does not see, because no cycle can go through it."""
+    if type(each) is types.CodeType:
+        names = ("consts", "names", "varnames", "freevars", "cellvars", "linetable", "exceptiontable", "qualname")
+        return tuple(getattr(each, f"co_{name}") for name in names)
+    if isinstance(each, type):
+        known = type.__dict__["__dict__"].__get__(each)
+        return (*known, *known.values(), type.__dict__["__mro__"].__get__(each))
+    return ()
+
+
+def located(objects: list[Any]) -> bytes:
+    """A mark, and behind it what the builder needs to find these objects and to know them by."""
+    return b"coilclaw: lasting objects at " + struct.pack("<III", id(objects), id(list), len(objects))

@@ -1,0 +1,242 @@
+"""Worker processes, from the host's side: guests of several runs at once, without one memory map for all of them.
+
+Making and closing a guest changes the memory map of its process, which its threads do one after the other, on every
+processor. Guests in processes of their own do not wait for each other.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from coilclaw.sandbox.channel import Channel, ChildEnded
+from coilclaw.sandbox.conversation import Conversation
+from coilclaw.sandbox.deadline import Deadline
+from coilclaw.sandbox.engine import Host, Pins
+from coilclaw.sandbox.outcomes import RunEnded
+from coilclaw.sandbox.wasm.guest import GuestTrap
+from coilclaw.sandbox.wasm.worker import REQUEST
+
+__all__ = ["Worker", "Workers"]
+
+_logger = logging.getLogger(__name__)
+_STOP_SECONDS: Final = 0.25
+_PATIENCE_SECONDS: Final = 0.05
+"""How long a run waits for a worker that computes. Longer is no gain: it could run here meanwhile."""
+_CALLING_SECONDS: Final = 0.01
+"""A worker whose guest has waited this long for a tool is not about to be free."""
+_LARGEST_FRAME: Final = 2**31
+"""A guest sends what fits in its memory, here as in the process of the engine."""
+_BOOT: Final = "import json, sys; settings = json.loads(sys.argv[1]); sys.path[:] = settings['path']; "
+_MAIN: Final = "from coilclaw.sandbox.wasm.worker import main; main(settings['channel'], settings['cache'])"
+
+
+class Worker(Channel):
+    """One process that runs one guest at a time."""
+
+    frame_limit = header_limit = _LARGEST_FRAME
+
+    def __init__(self, cache: Path) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            path = [str(Path(entry).resolve()) for entry in sys.path]
+            settings = {"channel": theirs.fileno(), "cache": str(cache.resolve()), "path": path}
+            self._process = subprocess.Popen(  # noqa: S603 - our own lines, by our own interpreter.
+                [sys.executable, "-s", "-S", "-P", "-B", "-c", _BOOT + _MAIN, json.dumps(settings)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env={},
+                cwd="/",
+                start_new_session=True,  # An interrupt at the terminal is for the host, which then ends the run.
+            )
+        super().__init__(ours)
+        self.pid = self._process.pid
+        self.calling_since: float | None = None
+        """When the host began to answer the guest; None while the guest computes."""
+        self._rests = True
+
+    def run(self, request: str, memory_bytes: int, host: Host, deadline: Deadline, pins: Pins) -> str:
+        """Run a request to its end, as `Guest.run` does. Raises ChildEnded if the process does not survive it."""
+        head = REQUEST.pack(memory_bytes, len(pins.seed)) + pins.seed
+        self.calling_since, self._rests = None, False
+        self.send(head + request.encode(), deadline)
+        try:
+            return Conversation(self, host, deadline, pins).until_the_end()
+        except ChildEnded:
+            raise
+        except BaseException:
+            self._stop()
+            raise
+
+    def receive(self, deadline: Deadline) -> tuple[list[Any], bytes]:
+        self.calling_since = None
+        header, content = super().receive(deadline)
+        self.calling_since = time.monotonic()
+        self._rests = header[:1] in (["end"], ["trap"], ["stopped"])
+        if header == ["trap"]:
+            raise GuestTrap(content.decode(errors="replace"))
+        return header, content
+
+    def _stop(self) -> None:
+        """End the guest if it still runs; the whole process if that takes too long."""
+        grace = Deadline(_STOP_SECONDS)
+        try:
+            if not self._rests:
+                self.send(b"", grace)
+            while not self._rests:
+                self.receive(grace)
+        except (ChildEnded, GuestTrap, RunEnded):
+            if not self._rests:
+                self._process.kill()
+
+    def is_ready(self, build: str, seconds: float = 0) -> bool:
+        """Whether the process has loaded this build of the guest. Raises ChildEnded if it did not come that far."""
+        if self.has_spoken(seconds):
+            header, content = self.receive(Deadline(1.0))
+            self._rests = True
+            if header != ["ready", build]:
+                _logger.error("a worker of the wasm engine failed: %r", content[:4000].decode(errors="replace"))
+                raise ChildEnded({"broken": True})
+            return True
+        return False
+
+    @property
+    def is_usable(self) -> bool:
+        return self._rests and self._process.poll() is None
+
+    def end(self) -> dict[str, Any]:
+        with suppress(subprocess.TimeoutExpired):
+            return {"code": self._process.wait(timeout=1)}
+        return {}
+
+    def close(self) -> None:
+        """End the process: kindly if it waits for work, which it notices at once."""
+        super().close()
+        try:
+            self._process.wait(timeout=1 if self._rests else 0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class Workers:
+    """The worker processes of one engine. They are started when runs come at the same time, and kept. Thread-safe."""
+
+    def __init__(self, cache: Path, most: int, build: str) -> None:
+        self._cache = cache
+        self._most = most
+        self._build = build
+        self._runs = 0
+        self.runs_at_least = 2 if most else sys.maxsize
+        """How many runs there must be at once: a run that is alone is quicker where the bridge is."""
+        self._changed = threading.Condition()
+        self._starting: list[Worker] = []
+        self._idle: list[Worker] = []
+        self._busy: set[Worker] = set()
+        self._closed = False
+
+    @property
+    def pids(self) -> set[int]:
+        """The processes, while there are some."""
+        with self._changed:
+            return {worker.pid for worker in (*self._starting, *self._idle, *self._busy)}
+
+    @contextmanager
+    def one(self) -> Iterator[Worker | None]:
+        """A worker for one run; None for a run that is alone, or if no worker is free soon: it takes place here."""
+        with self._changed:
+            self._runs += 1
+            worker = self._take() if self._runs >= self.runs_at_least else None
+        try:
+            yield worker
+        finally:
+            with self._changed:
+                self._runs -= 1
+                keep = self._give_back(worker)
+            if worker is not None and not keep:
+                worker.close()
+
+    def _take(self) -> Worker | None:
+        ends = time.monotonic() + _PATIENCE_SECONDS
+        while not self._closed:
+            self._look_at_starting()
+            self._start_one()
+            while self._idle:
+                worker = self._idle.pop(0)  # It has had the most time to make its next guest.
+                if worker.is_usable:
+                    self._busy.add(worker)
+                    return worker
+                worker.close()
+            left = ends - time.monotonic()
+            if left <= 0 or not self._is_one_free_soon():
+                return None
+            self._changed.wait(min(left, _CALLING_SECONDS))
+        return None
+
+    def _give_back(self, worker: Worker | None) -> bool:
+        """Whether it is kept."""
+        if worker is None:
+            return False
+        self._busy.discard(worker)
+        keep = worker.is_usable and not self._closed
+        if keep:
+            self._idle.append(worker)
+        self._changed.notify()
+        return keep
+
+    def wait_until_ready(self, seconds: float = 30.0) -> bool:
+        """Start all workers and wait for them; False if that did not succeed."""
+        with self._changed:
+            while self._start_one():
+                pass
+            starting, self._starting = self._starting, []
+            for worker in starting:
+                if worker.is_ready(self._build, seconds):
+                    self._idle.append(worker)
+            return len(self._idle) + len(self._busy) >= self._most
+
+    def _start_one(self) -> bool:
+        count = len(self._starting) + len(self._idle) + len(self._busy)
+        if count >= self._most or (self._idle and self._starting):
+            return False
+        try:
+            self._starting.append(Worker(self._cache))
+            return True
+        except OSError as error:
+            _logger.warning("a worker of the wasm engine cannot be started: %s", error)
+            self._most = count
+            return False
+
+    def _look_at_starting(self) -> None:
+        for worker in list(self._starting):
+            try:
+                if not worker.is_ready(self._build):
+                    continue
+                self._idle.append(worker)
+            except (ChildEnded, RunEnded):
+                worker.close()
+                self._most -= 1  # The next one would fare no better; runs take place in this process.
+            self._starting.remove(worker)
+
+    def _is_one_free_soon(self) -> bool:
+        latest = time.monotonic() - _CALLING_SECONDS
+        return any(worker.calling_since is None or worker.calling_since > latest for worker in self._busy)
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            idle, self._idle, self._starting = [*self._idle, *self._starting], [], []
+            self._changed.notify_all()
+        for worker in idle:
+            worker.close()
