@@ -170,21 +170,21 @@ MUTATIONS: Final = (
     ),
     # Approvals ---------------------------------------------------------------------------------------------
     Mutation(
-        "coilclaw.policy.approval_store:Approval.is_of_call",
+        "coilclaw.policy.approval:Approval.is_of_call",
         "self.tool, self.args_hash) == asked",
         "self.tool, args_hash) == asked",
         _BINDINGS + " -k swapped_question",
         "an approval is for these arguments",
     ),
     Mutation(
-        "coilclaw.policy.approval_store:Approval.changes",
+        "coilclaw.policy.approval:Approval.changes",
         "self.tool_version, question.tool_version",
         "question.tool_version, question.tool_version",
         _WAITING + " -k one_version",
         "an approval is for this version of the tool",
     ),
     Mutation(
-        "coilclaw.policy.approval_store:Approval.changes",
+        "coilclaw.policy.approval:Approval.changes",
         "self.policy_hash, question.policy_hash",
         "question.policy_hash, question.policy_hash",
         _WAITING + " -k policy_changes",
