@@ -24,7 +24,7 @@ from coilclaw.policy.approver import Question
 from coilclaw.policy.decisions import CallOfTool, Decisions, Window, boot_seconds
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
 from coilclaw.receipts import LOG_END, Conflict, Draft, ReceiptLog, Row, contents_json, now
-from coilclaw.store import KEYED, Database, Migration
+from coilclaw.store import ARRIVAL, KEYED, Database, Migration
 from coilclaw.trust import this_boot
 
 __all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "ApprovalStore", "shown_hashes"]
@@ -72,13 +72,25 @@ _WITH_EVIDENCE: Final = Migration(
     ) {KEYED};
     """,  # noqa: S608
 )
-APPROVALS: Final = (_WITH_EVIDENCE,)
+APPROVALS: Final = (
+    _WITH_EVIDENCE,
+    Migration(
+        9,
+        "approvals-in-order",
+        f"""
+        ALTER TABLE approvals ADD COLUMN place INTEGER;
+        UPDATE approvals SET place = {ARRIVAL};
+        CREATE UNIQUE INDEX approvals_by_place ON approvals (place);
+        """,  # noqa: S608
+    ),
+)
 """What a window lets through is in the receipt of its opening; the table only says where to look, and counts."""
 
 _COLUMNS: Final = (
     "id, run_id, number, call_id, conversation_id, tool, tool_version, args_hash, policy_hash, risk, reason, line, "
     "status, created_at, expires_at, decided_by, decided_at, decided_after, note, runs_hash"
 )
+_NEXT_PLACE: Final = "(SELECT coalesce(max(place), 0) + 1 FROM approvals)"
 _MOST_REMEMBERED: Final = 64
 """Runs whose decisions a process need not read again from their beginning."""
 _LASTS_SECONDS: Final = 7 * 24 * 3600
@@ -124,7 +136,7 @@ class ApprovalStore:
         void = "UPDATE approvals SET status = 'expired' WHERE run_id = ? AND number = ? AND status IN "
         rows = [
             Row(f"{void} ('pending', 'granted')", (question.run_id, question.number)),
-            Row(f"INSERT INTO approvals ({_COLUMNS}) VALUES ({marks})", values),  # noqa: S608
+            Row(f"INSERT INTO approvals ({_COLUMNS}, place) VALUES ({marks}, {_NEXT_PLACE})", values),  # noqa: S608
         ]
         facts = {"reason": question.reason, "matched_rule": question.matched_rule}
         pending = approval.draft("tool.call.pending", "pending", facts)
@@ -137,7 +149,7 @@ class ApprovalStore:
             # Asking voids what was open before, so that at most one is; the clock may have been set back meanwhile.
             # A no comes first: it holds for good.
             "run_id = ? AND number = ? "
-            "ORDER BY status = 'denied' DESC, status IN ('pending', 'granted') DESC, rowid DESC",
+            "ORDER BY status = 'denied' DESC, status IN ('pending', 'granted') DESC, place DESC",
             run_id,
             number,
         )
@@ -154,8 +166,8 @@ class ApprovalStore:
     def list(self, *statuses: str, run_id: str | None = None) -> Sequence[Approval]:
         """Every question in these states, oldest first."""
         marks = ", ".join("?" for _ in statuses)
-        sql = f"status IN ({marks}) AND (? IS NULL OR run_id = ?) ORDER BY rowid"
-        found = self._read(sql, *statuses, run_id, run_id)
+        of_run, values = ("", ()) if run_id is None else (" AND run_id = ?", (run_id,))
+        found = self._read(f"status IN ({marks}){of_run} ORDER BY place", *statuses, *values)
         # What ran out of time since is shown as such, whatever the table says.
         return [each for each in found if each.status in statuses]
 
@@ -233,7 +245,7 @@ class ApprovalStore:
         return Row(
             "UPDATE approvals SET status = 'consumed' WHERE id = ? AND status = 'granted' AND run_id = ? "
             "AND number = ? AND tool = ? AND tool_version = ? AND args_hash = ? AND policy_hash = ? AND expires_at > ? "
-            "AND runs_hash IS ?",
+            "AND runs_hash IS NOT DISTINCT FROM ?",
             (
                 approval.id,
                 approval.run_id,
