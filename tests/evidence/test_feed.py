@@ -33,6 +33,8 @@ from coilclaw.receipts import BadCursor, DamagedReceipt, Draft, ReceiptLog, now
 from coilclaw.sdk import ToolContext, define_tool
 from coilclaw.store import Database
 
+pytestmark = pytest.mark.timeout(30)  # A reader that is not woken waits for ever.
+
 
 @define_tool(id="shelf.look", risk="read")
 def look(ctx: ToolContext, number: int) -> int:
@@ -149,6 +151,42 @@ def test_whoever_takes_is_told_that_there_is_more(log: ReceiptLog, feed: EventFe
     assert numbers(found) == list(range(5))
 
 
+class _Seen(threading.Event):
+    """An event that says when somebody waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waited_for = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waited_for.set()
+        return super().wait(timeout)
+
+
+def test_what_comes_while_the_feed_begins_to_watch_is_not_missed(
+    log: ReceiptLog, feed: EventFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log.append(progress(0))
+    appended, end = threading.Event(), log.end
+
+    def late_end() -> str:
+        if threading.current_thread() is feed._thread:
+            assert appended.wait(10)
+        return end()
+
+    monkeypatch.setattr(log, "end", late_end)
+    reader, found = feed.follow(feed.end()), []
+    reader._woken = waiting = _Seen()
+    reader._rouse = waiting.set
+    thread = threading.Thread(target=lambda: found.append(next(reader)), daemon=True)
+    thread.start()
+    assert waiting.waited_for.wait(10)
+    log.append(progress(1))
+    appended.set()
+    thread.join(10)
+    assert numbers(found) == [1]
+
+
 _WRITER = """
 import sys
 from pathlib import Path
@@ -182,7 +220,9 @@ def test_a_reader_that_is_behind_the_buffer_loses_nothing(
         assert numbers(first(quick, 4)) == list(range(number, number + 4))
         if number % 40 == 0:
             assert numbers(first(slow, 1)) == [number // 40]
-    assert len(feed._buffer) <= 16, "what a slow reader has not read is kept in the log, not in memory"
+    # What a slow reader has not read is kept in the log, not in memory.
+    assert len(feed._buffer) <= 16
+    assert len(feed._places) <= 17
     assert numbers(first(slow, 390)) == list(range(10, 400))
     log.append(progress(400))
     assert numbers([next(slow), next(quick)]) == [400, 400]
@@ -449,8 +489,17 @@ def test_an_event_loop_is_not_blocked_by_the_disk(database: Database, log: Recei
 
 
 def test_a_reader_with_much_to_read_lets_others_have_their_turn(log: ReceiptLog, feed: EventFeed) -> None:
+    log.append(progress(0))
+    begun = threading.Event()
+    first_one = feed.follow(feed.end(), wake=begun.set)
+    assert begun.wait(10)
+    reader = feed.follow(feed.end())
+    log.append(*map(progress, range(2000)))
+    feed.catch_up()
+    assert feed.has(first_one.cursor)
+    assert feed.has(reader.cursor)
+
     async def main() -> int:
-        log.append(*map(progress, range(2000)))
         turns, done = 0, False
 
         async def other() -> None:
@@ -460,7 +509,6 @@ def test_a_reader_with_much_to_read_lets_others_have_their_turn(log: ReceiptLog,
                 await asyncio.sleep(0)
 
         task = asyncio.create_task(other())
-        reader = feed.follow()
         for _ in range(2000):
             await anext(reader)
         done = True

@@ -51,7 +51,6 @@ class EventFeed:
         self._position: str | None = None
         self._buffer: list[Event] = []
         self._first = 0
-        self._before = ""
         self._places: dict[str, int] = {}
         self._closed = False
 
@@ -197,7 +196,7 @@ class EventFeed:
 
     def _begin_at(self, cursor: str) -> None:
         with self._lock:
-            self._position = self._before = cursor
+            self._position = cursor
             self._places = {cursor: self._first}
         self._wake(None)  # Whoever has come as far by itself may have missed what came since.
 
@@ -216,16 +215,11 @@ class EventFeed:
             self._position = cursor
             trimmed = len(self._buffer) > 2 * _KEPT
             if trimmed:
-                self._trim(len(self._buffer) - _KEPT)
+                self._first += len(self._buffer) - _KEPT
+                self._buffer = self._buffer[-_KEPT:]
+                self._places = {cursor: number for cursor, number in self._places.items() if number >= self._first}
         # Readers of quiet runs look before their place leaves the buffer, so that they need not read the log.
         self._wake(None if trimmed else {event.run_id for event in events})
-
-    def _trim(self, count: int) -> None:
-        gone, self._buffer = self._buffer[:count], self._buffer[count:]
-        self._first += count
-        for cursor in (self._before, *(event.cursor for event in gone[:-1])):
-            self._places.pop(cursor, None)
-        self._before = gone[-1].cursor
 
     def _wake_readers_of(self, run_id: str) -> None:
         with self._lock:
