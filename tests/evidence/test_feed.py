@@ -20,6 +20,7 @@ from coilclaw.evidence import (
     Event,
     EventFeed,
     EventReader,
+    OutputBuffer,
     RunFinished,
     RunOutput,
     RunResumed,
@@ -364,6 +365,61 @@ def test_output_follows_what_was_on_disk_when_it_was_printed_and_has_its_cursor(
         assert numbers([reported]) == [number]
         assert isinstance(printed, RunOutput)
         assert (printed.text, printed.cursor) == (f"{number}\n", reported.cursor)
+
+
+def printed_between_calls(log: ReceiptLog, feed: EventFeed) -> tuple[OutputBuffer, list[str]]:
+    """A run that prints a line behind each of its calls, which are not on disk by then; and what comes in which order."""
+    output = feed.output("run-1")
+    log.append(of_run("started"))
+    for number in range(10):
+        log.append_relaxed(progress(number))
+        output(1, f"{number}\n")
+        if number % 3 == 0:
+            log.append_relaxed(progress(99, "run-2"))
+    log.append_relaxed(of_run("finished", status="completed"))
+    return output, ["run.started", *["call.progress", "run.output"] * 10, "run.finished"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_output_stands_where_it_was_printed_among_the_calls(log: ReceiptLog, feed: EventFeed, late: bool) -> None:
+    reader = feed.of_run("run-1", feed.end())
+    output, expected = printed_between_calls(log, feed)
+    if late:
+        log.flush()
+        reader = feed.of_run("run-1")
+    events = list(reader)
+    assert kinds(events) == expected
+    for call, printed in zip(events[1:-1:2], events[2:-1:2], strict=True):
+        assert isinstance(call, CallProgress)
+        assert isinstance(printed, RunOutput)
+        assert (printed.text, printed.cursor) == (f"{call.message}\n", call.cursor)
+    assert output.since(0)
+
+
+def test_a_reader_that_continues_gets_the_output_behind_its_cursor(log: ReceiptLog, feed: EventFeed) -> None:
+    output, expected = printed_between_calls(log, feed)
+    log.flush()
+    events = list(feed.of_run("run-1"))
+    for number, event in enumerate(events[:-1]):
+        if not isinstance(event, RunOutput):
+            assert kinds(list(feed.of_run("run-1", event.cursor))) == expected[number + 1 :]
+    assert output.since(0)
+
+
+def test_output_behind_an_append_of_another_run_comes_when_that_is_on_disk(
+    log: ReceiptLog, feed: EventFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed_module, "_POLL_SECONDS", 3600)
+    output = feed.output("run-1")
+    log.append(of_run("started"))
+    reader = feed.of_run("run-1")
+    first(reader, 1)
+    for number in range(5):
+        log.append_relaxed(progress(number, "run-2"))
+        output(1, f"{number}")
+        (printed,) = first(reader, 1)
+        assert isinstance(printed, RunOutput)
+        assert printed.text == f"{number}"
 
 
 def test_a_reader_that_comes_late_still_gets_all_output(log: ReceiptLog, feed: EventFeed) -> None:

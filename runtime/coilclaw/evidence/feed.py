@@ -98,7 +98,7 @@ class EventFeed:
 
         One that was made before is left to the readers that have it: a resumed run prints everything again.
         """
-        made = OutputBuffer(run_id, self._wake_readers_of)
+        made = OutputBuffer(run_id, self._log.place, self._wake_readers_of)
         with self._lock:
             self._outputs[run_id] = made
         return made
@@ -188,6 +188,7 @@ class EventFeed:
                 with self._reading:
                     self._begin_at(self._log.end())
             self.catch_up()
+            self._wake_held_up()
         except CoilClawError:
             # Every reader finds out for itself what is wrong, when it reads the log.
             with self._lock:
@@ -224,6 +225,13 @@ class EventFeed:
     def _wake_readers_of(self, run_id: str) -> None:
         with self._lock:
             readers = list(self._readers.get(run_id, ()))
+        for reader in readers:
+            reader.wake()
+
+    def _wake_held_up(self) -> None:
+        """Wake readers that have output which comes behind what was not on disk before."""
+        with self._lock:
+            readers = [reader for some in self._readers.values() for reader in some if reader.is_held_up]
         for reader in readers:
             reader.wake()
 
