@@ -226,9 +226,8 @@ def doubling(keyword: str) -> dict[str, Any]:
         ({"properties": {"a": {"uniqueItems": True}}}, {"a": [{"n": n} for n in range(50_000)]}),
         ({"properties": {"a": {"items": {"enum": [[n] for n in range(5000)]}}}}, {"a": [[4999]] * 50_000}),
         ({"patternProperties": {"a*b": {}}, "additionalProperties": False}, {"a" * 900_000: 1}),
-        ({"properties": {"a": {"items": {"not": {"pattern": "[^a]{1480}b"}}}}}, {"a": ["é" * 1000] * 6000}),
+        ({"properties": {"a": {"items": {"not": {"pattern": "[^a]{1480}b"}}}}}, {"a": ["é" * 1000] * 20_000}),
         ({"properties": {"a": {"items": {"not": {"pattern": r"(\S{20}){50}b"}}}}}, {"a": ["😀aé" * 333] * 3000}),
-        ({"patternProperties": {".{1480}b": {}}}, {f"{n:0128}": 1 for n in range(30_000)}),
     ],
     ids=[
         "all",
@@ -253,7 +252,6 @@ def doubling(keyword: str) -> dict[str, Any]:
         "name",
         "many texts",
         "many wide texts",
-        "many names",
     ],
 )
 def test_no_schema_keeps_the_host_busy(schema: Any, data: Any) -> None:
