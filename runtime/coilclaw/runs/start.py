@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Literal
 
 from coilclaw.bridge import Bridge, Journal, RunHeader, RunSpec, Services, enter
@@ -41,7 +41,7 @@ def make_header(
         clock=origin.clock,
         policy_hash=services.policy.digest,
         conversation_id=spec.caller.conversation,
-        limits=asdict(spec.limits),
+        limits=dict(vars(spec.limits)),
         workspace=str(services.workspace),
     )
 
