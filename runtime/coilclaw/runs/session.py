@@ -84,7 +84,6 @@ class Session:
             facts["difference"] = outcome.error.message[:500]
         rows: list[Row] = []
         if self.journal is not None:
-            services.log.flush()
             rows.append(leave(run_id, self.journal.fence, status))
             facts |= self.journal.pins()
             if status != "suspended":

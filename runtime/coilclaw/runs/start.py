@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from coilclaw.bridge import Bridge, Journal, RunHeader, RunSpec, Services, enter
 from coilclaw.receipts import Draft, digest, now
@@ -66,6 +66,6 @@ def _header(services: Services, spec: RunSpec, origin: RunOrigin, job: Job) -> R
         clock=origin.clock,
         policy_hash=services.policy.digest,
         conversation_id=spec.caller.conversation,
-        limits=asdict(spec.limits),
+        limits=dict(vars(spec.limits)),
         workspace=str(services.workspace),
     )
