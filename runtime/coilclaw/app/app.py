@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.app.composition import Composition
-from coilclaw.config import Settings, load_settings
-from coilclaw.sdk import OperatorError, Tool
+from coilclaw.config import load_settings
+from coilclaw.sdk import OperatorError
 
 if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few of them.
     from asyncio import Future
@@ -31,10 +31,12 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few 
     from coilclaw.app.runs import Runs
     from coilclaw.app.tools import Tools
     from coilclaw.bridge import Caller, Registry
+    from coilclaw.config import Settings
     from coilclaw.evidence import EventFeed, EventReader
     from coilclaw.receipts import Verification
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
     from coilclaw.sandbox import Deadline, Limits, Snippet
+    from coilclaw.sdk import Tool
 
 __all__ = ["CoilClaw"]
 

@@ -9,13 +9,15 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.evidence import activity_of
-from coilclaw.policy import AlreadyDecided, Approval, NoSuchWindow, Window
-from coilclaw.receipts import ReceiptLog, contents_json
+from coilclaw.policy import AlreadyDecided, NoSuchWindow
+from coilclaw.receipts import contents_json
 from coilclaw.runs import NoSuchRun, find_run
 from coilclaw.sdk import OperatorError
 
 if TYPE_CHECKING:
     from coilclaw.app.stores import Stores
+    from coilclaw.policy import Approval, Window
+    from coilclaw.receipts import ReceiptLog
 
 __all__ = ["ApprovalRequest", "Approvals", "Windows", "pending_approvals"]
 

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING
 
 from coilclaw.app.engines import Engines
 from coilclaw.app.notices import Notices
-from coilclaw.app.stores import Stores, open_stores
-from coilclaw.sdk import OperatorError, Tool, ToolDefinitionError
+from coilclaw.app.stores import open_stores
+from coilclaw.sdk import OperatorError, ToolDefinitionError
 from coilclaw.trust import WriteGuard
 
 if TYPE_CHECKING:
+    from coilclaw.app.stores import Stores
     from coilclaw.app.toolbox import Toolbox
     from coilclaw.bridge import Handlers
     from coilclaw.config import SecretStore, Settings
     from coilclaw.evidence import EventFeed
     from coilclaw.policy import Policy
     from coilclaw.runs import Runtime
+    from coilclaw.sdk import Tool
 
 __all__ = ["Composition", "OpenWorkspace"]
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.receipts import Draft, ReceiptLog, now
+from coilclaw.receipts import Draft, now
 from coilclaw.sdk import CoilClawError, OperatorError
 
 if TYPE_CHECKING:
     from coilclaw.policy import EmergencyStop, StopState
+    from coilclaw.receipts import ReceiptLog
 
 __all__ = ["Estop", "StopChange"]
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.app.approvals import ApprovalRequest, pending_approvals
+from coilclaw.app.approvals import pending_approvals
 from coilclaw.evidence import activity_of
 
 if TYPE_CHECKING:
+    from coilclaw.app.approvals import ApprovalRequest
     from coilclaw.app.stores import Stores
     from coilclaw.runs import RunRecord, RunReport
     from coilclaw.sandbox import SnippetError

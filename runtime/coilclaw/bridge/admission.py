@@ -9,25 +9,36 @@ The result is one of five values, and whatever refuses a call has its receipts b
 from __future__ import annotations
 
 import itertools
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.approval_gate import ApprovalGate, Denied, Pending, Permission, denied_by_person
 from coilclaw.bridge.arguments import validate
 from coilclaw.bridge.call_context import CallContexts
-from coilclaw.bridge.call_receipts import CallReceipts, bounded, following, refused
+from coilclaw.bridge.call_receipts import bounded, following, refused
 from coilclaw.bridge.calls import Admitted, Rehearsed, UnknownOutcome
-from coilclaw.bridge.calls_under_way import TAKEN_OVER, CallsUnderWay
-from coilclaw.bridge.evidence_budget import EvidenceBudget, is_small
-from coilclaw.bridge.identified_call import Divergence, Identity, call_difference, identify
-from coilclaw.bridge.policy_check import Classified, PolicyCheck, denial_by_policy, rule_facts
-from coilclaw.bridge.prior_calls import PriorCall, PriorCalls, Retry
-from coilclaw.bridge.run_spec import RunSpec
-from coilclaw.bridge.services import Services
-from coilclaw.policy import Question, Verdict, runs_facts
-from coilclaw.receipts import Conflict, Draft, digest, now
+from coilclaw.bridge.calls_under_way import TAKEN_OVER
+from coilclaw.bridge.evidence_budget import is_small
+from coilclaw.bridge.identified_call import Divergence, call_difference, identify
+from coilclaw.bridge.policy_check import PolicyCheck, denial_by_policy, rule_facts
+from coilclaw.bridge.prior_calls import PriorCalls, Retry
+from coilclaw.policy import Question, runs_facts
+from coilclaw.receipts import Conflict, digest, now
 from coilclaw.sandbox import Failed, RunEnded, SnippetError
-from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext
+from coilclaw.sdk import Decision, Forbid, Risk
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.call_receipts import CallReceipts
+    from coilclaw.bridge.calls_under_way import CallsUnderWay
+    from coilclaw.bridge.evidence_budget import EvidenceBudget
+    from coilclaw.bridge.identified_call import Identity
+    from coilclaw.bridge.policy_check import Classified
+    from coilclaw.bridge.prior_calls import PriorCall
+    from coilclaw.bridge.run_spec import RunSpec
+    from coilclaw.bridge.services import Services
+    from coilclaw.policy import Verdict
+    from coilclaw.receipts import Draft
+    from coilclaw.sdk import Tool, ToolContext
 
 __all__ = ["Admission", "AdmissionResult"]
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from coilclaw.bridge.registry import Registry, build_registry
-from coilclaw.sdk import Diagnostic, Quarantined, Tool
+from coilclaw.sdk import Tool
+
+if TYPE_CHECKING:
+    from coilclaw.sdk import Diagnostic, Quarantined
 
 __all__ = ["LiveRegistry", "Provision"]
 

@@ -8,8 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from coilclaw.sdk import Diagnostic, Quarantined, Tool
+from coilclaw.sdk import Diagnostic
+
+if TYPE_CHECKING:
+    from coilclaw.sdk import Quarantined, Tool
 
 __all__ = ["Registry", "build_registry"]
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from coilclaw.bridge.caller import Caller
-from coilclaw.bridge.prior_calls import PriorCall
-from coilclaw.bridge.registry import Registry
-from coilclaw.sandbox import Deadline, Limits
-from coilclaw.sdk import Tool
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.prior_calls import PriorCall
+    from coilclaw.bridge.registry import Registry
+    from coilclaw.sandbox import Deadline, Limits
+    from coilclaw.sdk import Tool
 
 __all__ = ["RunSpec"]
 

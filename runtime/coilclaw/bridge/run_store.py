@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.bridge.errors import NoSuchRun, NotResumable
 from coilclaw.receipts import LOG_END, Row
-from coilclaw.store import KEYED, Database, Migration, cursor_at, position_of
+from coilclaw.store import KEYED, Migration, cursor_at, position_of
 from coilclaw.trust import is_running, this_process
 
 if TYPE_CHECKING:
     from coilclaw.sandbox import Limits
+    from coilclaw.store import Database
 
 __all__ = [
     "HELD",

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from coilclaw.bridge.handlers import Handlers
-from coilclaw.policy import ApprovalStore, Policy
-from coilclaw.receipts import ReceiptLog
 from coilclaw.sdk import Bounds
-from coilclaw.store import Database
-from coilclaw.trust import WriteGuard
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.handlers import Handlers
+    from coilclaw.policy import ApprovalStore, Policy
+    from coilclaw.receipts import ReceiptLog
+    from coilclaw.store import Database
+    from coilclaw.trust import WriteGuard
 
 __all__ = ["Services"]
 

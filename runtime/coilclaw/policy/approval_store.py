@@ -17,14 +17,19 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from coilclaw.policy.approver import Question
-from coilclaw.policy.decisions import CallOfTool, Decisions, Standpoint, Window, boot_seconds
+from coilclaw.policy.decisions import CallOfTool, Decisions, Window, boot_seconds
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
-from coilclaw.receipts import LOG_END, Conflict, Draft, ReceiptLog, Row, contents_json, now
-from coilclaw.store import KEYED, Database, Migration
+from coilclaw.receipts import LOG_END, Conflict, Draft, Row, contents_json, now
+from coilclaw.store import KEYED, Migration
 from coilclaw.trust import this_boot
+
+if TYPE_CHECKING:
+    from coilclaw.policy.approver import Question
+    from coilclaw.policy.decisions import Standpoint
+    from coilclaw.receipts import ReceiptLog
+    from coilclaw.store import Database
 
 __all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "Approval", "ApprovalStore", "denial", "runs_facts", "shown_hashes"]
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from coilclaw.policy.decisions import CallOfTool
 from coilclaw.receipts import digest
-from coilclaw.sdk import Risk
+
+if TYPE_CHECKING:
+    from coilclaw.sdk import Risk
 
 __all__ = ["Answer", "ApproveAll", "Approver", "NobodyToAsk", "Question"]
 

@@ -12,11 +12,14 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from coilclaw.receipts import DamagedReceipt, ReceiptLog, contents_json, second_of, text_field, type_field
+from coilclaw.receipts import DamagedReceipt, contents_json, second_of, text_field, type_field
 from coilclaw.sdk.quick_json import from_json
 from coilclaw.trust import this_boot
+
+if TYPE_CHECKING:
+    from coilclaw.receipts import ReceiptLog
 
 __all__ = ["CallOfTool", "Decisions", "Standpoint", "Window", "boot_seconds"]
 

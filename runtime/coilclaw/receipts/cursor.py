@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coilclaw.receipts.chain import GENESIS
 from coilclaw.receipts.fast_reading import is_of_run, run_field
@@ -18,8 +18,11 @@ from coilclaw.receipts.marks import numbers_of
 from coilclaw.receipts.receipt_table import last_receipt, receipts_at
 from coilclaw.receipts.record import receipt_of
 from coilclaw.receipts.tail import Tail
-from coilclaw.sdk import Receipt
-from coilclaw.store import BadCursor, Database
+from coilclaw.store import BadCursor
+
+if TYPE_CHECKING:
+    from coilclaw.sdk import Receipt
+    from coilclaw.store import Database
 
 __all__ = ["Page", "cursor_of", "end_cursor", "read_page", "start_cursor"]
 

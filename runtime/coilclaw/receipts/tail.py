@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.errors import DamagedReceipt
 from coilclaw.receipts.fast_reading import behind_payload, is_of_run, run_field
-from coilclaw.receipts.head import Head
-from coilclaw.receipts.marks import Mark, is_marked, true_marks
+from coilclaw.receipts.marks import is_marked, true_marks
 from coilclaw.receipts.receipt_table import linked_receipts, receipts_at
-from coilclaw.store import Database
+
+if TYPE_CHECKING:
+    from coilclaw.receipts.head import Head
+    from coilclaw.receipts.marks import Mark
+    from coilclaw.store import Database
 
 __all__ = ["Tail"]
 

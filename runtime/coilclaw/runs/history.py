@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge import Known, PriorCall, Recorded, RunRecord, count_rows, read_journal
 from coilclaw.policy import shown_hashes
 from coilclaw.receipts import Head, ReceiptLog, content_sizes, digest
 from coilclaw.runs.call_history import CallHistory, Event, RecordedCall, read_call_history
 from coilclaw.sdk.quick_json import from_json
-from coilclaw.store import Database
+
+if TYPE_CHECKING:
+    from coilclaw.store import Database
 
 __all__ = ["History", "kept_so_far", "read_history"]
 

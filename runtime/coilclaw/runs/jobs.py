@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from coilclaw.bridge import RunHeader
 from coilclaw.sandbox import (
     Completed,
     Deadline,
-    Engine,
     Failed,
     Host,
-    Limits,
     Outcome,
     RunClock,
     RunEnded,
-    Snippet,
     SnippetError,
 )
 from coilclaw.sdk.quick_json import from_json
+
+if TYPE_CHECKING:
+    from coilclaw.bridge import RunHeader
+    from coilclaw.sandbox import (
+        Engine,
+        Limits,
+        Snippet,
+    )
 
 __all__ = ["Execute", "direct_job", "snippet_job"]
 

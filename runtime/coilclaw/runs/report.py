@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coilclaw.receipts import digest
 from coilclaw.sandbox import (
@@ -13,7 +13,6 @@ from coilclaw.sandbox import (
     Crashed,
     Diverged,
     Failed,
-    Outcome,
     OutOfMemory,
     OutputExceeded,
     Rejected,
@@ -21,7 +20,12 @@ from coilclaw.sandbox import (
     Suspended,
     TimedOut,
 )
-from coilclaw.sdk import RunStatus
+
+if TYPE_CHECKING:
+    from coilclaw.sandbox import (
+        Outcome,
+    )
+    from coilclaw.sdk import RunStatus
 
 __all__ = ["RunReport", "error_of", "value_digest", "value_json"]
 

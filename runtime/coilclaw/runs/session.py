@@ -6,25 +6,31 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from coilclaw.bridge import Bridge, Handlers, Journal, RunHeader, RunSpec, Services, leave
-from coilclaw.receipts import Conflict, Draft, Row, now
-from coilclaw.runs.jobs import Execute
+from coilclaw.bridge import leave
+from coilclaw.receipts import Conflict, Draft, now
 from coilclaw.runs.kept_end import keep_end
 from coilclaw.runs.report import RunReport
 from coilclaw.sandbox import (
     Abandoned,
     Cancelled,
     Crashed,
-    Deadline,
     Diverged,
-    Host,
-    Outcome,
-    RunClock,
     TimedOut,
 )
 from coilclaw.sdk import EvidenceUnavailable
+
+if TYPE_CHECKING:
+    from coilclaw.bridge import Bridge, Handlers, Journal, RunHeader, RunSpec, Services
+    from coilclaw.receipts import Row
+    from coilclaw.runs.jobs import Execute
+    from coilclaw.sandbox import (
+        Deadline,
+        Host,
+        Outcome,
+        RunClock,
+    )
 
 __all__ = ["Session", "outcome_of"]
 

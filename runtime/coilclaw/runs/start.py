@@ -6,13 +6,16 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from coilclaw.bridge import Bridge, Journal, RunHeader, RunSpec, Services, enter
+from coilclaw.bridge import Bridge, Journal, RunHeader, enter
 from coilclaw.receipts import Draft, digest, now
-from coilclaw.runs.run_origin import RunOrigin
 from coilclaw.runs.session import Session
 from coilclaw.sandbox import RunClock
+
+if TYPE_CHECKING:
+    from coilclaw.bridge import RunSpec, Services
+    from coilclaw.runs.run_origin import RunOrigin
 
 __all__ = ["make_header", "start_run"]
 
