@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from coilclaw.app.engines import Engines
 from coilclaw.app.notices import Notices
 from coilclaw.app.stores import open_stores
 from coilclaw.sdk import OperatorError, ToolDefinitionError
+from coilclaw.sdk.frozen import Frozen
 from coilclaw.trust import WriteGuard
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Composition", "OpenWorkspace"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenWorkspace:
+class OpenWorkspace(Frozen):
     """A workspace in use: its tools, and the runtime that executes what calls them."""
 
     settings: Settings

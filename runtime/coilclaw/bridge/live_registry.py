@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from coilclaw.bridge.registry import Registry, build_registry
 from coilclaw.sdk import Tool
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.sdk import Diagnostic, Quarantined
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["LiveRegistry", "Provision"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Provision:
+class Provision(Frozen):
     """What one provider of tools has to offer right now."""
 
     tools: Sequence[Tool] = ()

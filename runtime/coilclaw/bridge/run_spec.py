@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from coilclaw.bridge.caller import Caller
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.bridge.prior_calls import PriorCall
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["RunSpec"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunSpec:
+class RunSpec(Frozen):
     """One run, as far as its calls depend on it: tools, limits, caller, and what earlier processes have done."""
 
     run_id: str

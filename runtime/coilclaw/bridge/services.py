@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coilclaw.sdk import Bounds
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.bridge.handlers import Handlers
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Services"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Services:
+class Services(Frozen):
     """What lives as long as the app. What belongs to one run is its `Caller`."""
 
     log: ReceiptLog

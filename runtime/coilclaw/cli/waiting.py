@@ -6,7 +6,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from coilclaw.cli.pending_notice import tell_pending
 from coilclaw.cli.terminal import say, warn
 from coilclaw.policy import Answer
 from coilclaw.sdk import CoilClawError
+from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Session", "command_caller", "open_session", "warn_if_stopped"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Session:
+class Session(Frozen):
     """The app of a command that runs something, and the caller it runs for."""
 
     claw: CoilClaw

@@ -16,12 +16,13 @@ import secrets
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.policy.decisions import CallOfTool, Decisions, Window, boot_seconds
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
 from coilclaw.receipts import LOG_END, Conflict, Draft, Row, contents_json, now
+from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import KEYED, Migration
 from coilclaw.trust import this_boot
 
@@ -89,8 +90,7 @@ _LASTS_SECONDS: Final = 7 * 24 * 3600
 LONGEST_WINDOW_SECONDS: Final = 15 * 60
 
 
-@dataclass(frozen=True, kw_only=True)
-class Approval:
+class Approval(Frozen):
     """One question and what became of it."""
 
     id: str

@@ -9,7 +9,6 @@ a whole older database put in place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coilclaw.receipts.canonical import canonical_json, digest, in_profile
@@ -21,6 +20,7 @@ from coilclaw.receipts.marks import MarkCheck, is_marked, stored_marks
 from coilclaw.receipts.promises import Promises
 from coilclaw.receipts.receipt_table import all_receipts
 from coilclaw.receipts.schema import LOG_ID, schema_problem
+from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.quick_json import to_json
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Verification", "verify_database", "verify_export"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verification:
+class Verification(Frozen):
     """The result: `first_bad` is the number of the first receipt that does not hold."""
 
     count: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coilclaw.receipts import digest
@@ -20,6 +19,7 @@ from coilclaw.sandbox import (
     Suspended,
     TimedOut,
 )
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.sandbox import (
@@ -40,8 +40,7 @@ def value_digest(value: Any) -> str:
     return digest(value_json(value))
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunReport:
+class RunReport(Frozen):
     """One run: its outcome, what it printed, and where its receipts begin."""
 
     run_id: str

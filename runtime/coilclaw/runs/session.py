@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge import leave
@@ -20,6 +20,7 @@ from coilclaw.sandbox import (
     TimedOut,
 )
 from coilclaw.sdk import EvidenceUnavailable
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.bridge import Bridge, Handlers, Journal, RunHeader, RunSpec, Services
@@ -41,8 +42,7 @@ _GRACE_SECONDS: Final = 0.15
 _LAST_RECEIPT: Final = {"suspended": "run.suspended", "diverged": "run.diverged"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Session:
+class Session(Frozen):
     """A run that has begun or was resumed in this process."""
 
     services: Services
