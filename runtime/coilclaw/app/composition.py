@@ -167,7 +167,7 @@ class Composition:
             return self.settings
         if not place.is_dir():
             raise OperatorError(f"the workspace {place} does not exist")
-        return replace(self.settings, config=config.with_values(workspace_dir=place))
+        return replace(self.settings, config=replace(config, workspace_dir=place))
 
     def _refuse_clashes(self, toolbox: Toolbox) -> None:
         """A tool of the host's own code that is not used would be missed only when a snippet calls it."""

@@ -8,7 +8,7 @@ needs takes longer than the run itself. Here they share these.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from typing import Any, ClassVar, dataclass_transform
 
 __all__ = ["Frozen"]
@@ -21,14 +21,16 @@ class Frozen:
     """A frozen, keyword-only dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    _known: ClassVar[Mapping[str, Field[Any]]]
     _defaults: ClassVar[Mapping[str, Any]]
     _factories: ClassVar[Mapping[str, Callable[[], Any]]]
 
     def __init_subclass__(cls) -> None:
         _without_methods(cls)
-        known = cls.__dataclass_fields__.items()
-        cls._defaults = {name: each.default for name, each in known if each.default is not MISSING}
-        cls._factories = {name: each.default_factory for name, each in known if each.default_factory is not MISSING}
+        known = fields(cls)  # Without class variables.
+        cls._known = {each.name: each for each in known}
+        cls._defaults = {each.name: each.default for each in known if each.default is not MISSING}
+        cls._factories = {each.name: each.default_factory for each in known if each.default_factory is not MISSING}
 
     def __init__(self, **given: Any) -> None:
         values = self.__dict__
@@ -37,8 +39,8 @@ class Frozen:
             if name not in given:
                 values[name] = make()
         values.update(given)
-        if values.keys() != self.__dataclass_fields__.keys():
-            raise TypeError(f"{type(self).__name__}: {_difference(values, self.__dataclass_fields__)}")
+        if values.keys() != self._known.keys():
+            raise TypeError(f"{type(self).__name__}: {_difference(values, self._known)}")
         self.__post_init__()
 
     def __post_init__(self) -> None:
@@ -59,11 +61,11 @@ class Frozen:
         return hash(self._compared())
 
     def __repr__(self) -> str:
-        shown = (f"{name}={getattr(self, name)!r}" for name, each in self.__dataclass_fields__.items() if each.repr)
+        shown = (f"{name}={getattr(self, name)!r}" for name, each in self._known.items() if each.repr)
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
     def _compared(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name, each in self.__dataclass_fields__.items() if each.compare)
+        return tuple(getattr(self, name) for name, each in self._known.items() if each.compare)
 
 
 def _difference(given: Mapping[str, Any], known: Mapping[str, Any]) -> str:
