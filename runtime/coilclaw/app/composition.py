@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coilclaw.app.engines import Engines
 from coilclaw.app.notices import Notices
 from coilclaw.app.stores import Stores, open_stores
-from coilclaw.config import Settings
-from coilclaw.policy import EmergencyStop
 from coilclaw.sdk import OperatorError, ToolDefinitionError
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:  # Imported where they are used: whoever only looks at the stores needs none of them.
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
     from coilclaw.app.toolbox import Toolbox
     from coilclaw.bridge import Handlers
-    from coilclaw.config import SecretStore
+    from coilclaw.config import SecretStore, Settings
     from coilclaw.evidence import EventFeed
     from coilclaw.policy import Policy
     from coilclaw.runs import Runtime
@@ -29,8 +29,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks at the sto
 __all__ = ["Composition", "OpenWorkspace"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenWorkspace:
+class OpenWorkspace(Frozen):
     """A workspace in use: its tools, and the runtime that executes what calls them."""
 
     settings: Settings
@@ -68,8 +67,6 @@ class Composition:
         self._toolboxes: dict[Path, Toolbox] = {}
         self._open: dict[Path, OpenWorkspace] = {}
         self.engines = Engines(settings, pool=pool, notices=self.notices)
-        self._made_handlers: Handlers | None = None
-        self.stop = EmergencyStop.of_home(settings.home)
 
     @cached_property
     def policy(self) -> Policy:
@@ -85,11 +82,14 @@ class Composition:
 
     @property
     def handlers(self) -> Handlers:
+        with self._lock:
+            return self._handlers
+
+    @cached_property
+    def _handlers(self) -> Handlers:
         from coilclaw.bridge import Handlers
 
-        with self._lock:
-            self._made_handlers = self._made_handlers or Handlers()
-            return self._made_handlers
+        return self._closing.enter_context(closing(Handlers()))
 
     @property
     def stores(self) -> Stores:
@@ -167,7 +167,7 @@ class Composition:
             return self.settings
         if not place.is_dir():
             raise OperatorError(f"the workspace {place} does not exist")
-        return replace(self.settings, config=config.with_values(workspace_dir=place))
+        return replace(self.settings, config=replace(config, workspace_dir=place))
 
     def _refuse_clashes(self, toolbox: Toolbox) -> None:
         """A tool of the host's own code that is not used would be missed only when a snippet calls it."""
@@ -186,6 +186,4 @@ class Composition:
             self._open.clear()
         with ExitStack() as stack:
             stack.push(closing)
-            if self._made_handlers is not None:
-                stack.callback(self._made_handlers.close)
             stack.callback(self.engines.close)

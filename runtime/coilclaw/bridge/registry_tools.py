@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from coilclaw.bridge.registry import Registry
-from coilclaw.policy import Policy
-from coilclaw.sdk import Risk, Tool
+from coilclaw.sdk import Risk
 from coilclaw.sdk.contract import deferred_tool
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.registry import Registry
+    from coilclaw.policy import Policy
+    from coilclaw.sdk import Tool
 
 __all__ = ["registry_tools"]
 
@@ -23,7 +27,7 @@ def registry_tools(lookup: Callable[[], Registry], *, policy: Policy | None = No
 
     @cache
     def made() -> tuple[Tool, Tool]:
-        from coilclaw.bridge.catalogue import make_registry_tools
+        from coilclaw.bridge.catalogue_tools import make_registry_tools
 
         return make_registry_tools(lookup, policy)
 
@@ -36,7 +40,7 @@ def registry_tools(lookup: Callable[[], Registry], *, policy: Policy | None = No
             idempotent=True,
             description=description,
             examples=(example,),
-            file=str(Path(__file__).with_name("catalogue.py")),
+            file=str(Path(__file__).with_name("catalogue_tools.py")),
         )
 
     return (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["RunOrigin", "new_run_id"]
 
@@ -15,14 +17,9 @@ def new_run_id() -> str:
     return f"run-{time.time_ns() // 1_000_000:011x}{secrets.token_hex(4)}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunOrigin:
+class RunOrigin(Frozen):
     """Drawn afresh for every run; a run that carries out a plan has the chance and the time of its rehearsal."""
 
     run_id: str = field(default_factory=new_run_id)
     seed: str = field(default_factory=lambda: secrets.token_hex(32))
     clock: int = field(default_factory=time.time_ns)
-
-    def again(self) -> RunOrigin:
-        """The beginning of another run that sees the same chance and the same time."""
-        return RunOrigin(seed=self.seed, clock=self.clock)
