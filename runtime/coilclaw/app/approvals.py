@@ -6,14 +6,16 @@ import json
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.app.stores import Stores
 from coilclaw.evidence import activity_of
 from coilclaw.policy import AlreadyDecided, Approval, NoSuchWindow, Window
 from coilclaw.receipts import ReceiptLog, contents_json
 from coilclaw.runs import NoSuchRun, find_run
 from coilclaw.sdk import OperatorError
+
+if TYPE_CHECKING:
+    from coilclaw.app.stores import Stores
 
 __all__ = ["ApprovalRequest", "Approvals", "Windows", "pending_approvals"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 from coilclaw.app.engines import Engines
 from coilclaw.app.notices import Notices
 from coilclaw.app.stores import Stores, open_stores
-from coilclaw.config import Settings
-from coilclaw.policy import EmergencyStop
 from coilclaw.sdk import OperatorError, ToolDefinitionError
 
 if TYPE_CHECKING:  # Imported where they are used: whoever only looks at the stores needs none of them.
     from coilclaw.app.toolbox import Toolbox
     from coilclaw.bridge import Handlers
-    from coilclaw.config import SecretStore
+    from coilclaw.config import SecretStore, Settings
     from coilclaw.evidence import EventFeed
     from coilclaw.policy import Policy
     from coilclaw.runs import Runtime
@@ -68,8 +66,6 @@ class Composition:
         self._toolboxes: dict[Path, Toolbox] = {}
         self._open: dict[Path, OpenWorkspace] = {}
         self.engines = Engines(settings, pool=pool, notices=self.notices)
-        self._made_handlers: Handlers | None = None
-        self.stop = EmergencyStop.of_home(settings.home)
 
     @cached_property
     def policy(self) -> Policy:
@@ -85,11 +81,14 @@ class Composition:
 
     @property
     def handlers(self) -> Handlers:
+        with self._lock:
+            return self._handlers
+
+    @cached_property
+    def _handlers(self) -> Handlers:
         from coilclaw.bridge import Handlers
 
-        with self._lock:
-            self._made_handlers = self._made_handlers or Handlers()
-            return self._made_handlers
+        return self._closing.enter_context(closing(Handlers()))
 
     @property
     def stores(self) -> Stores:
@@ -186,6 +185,4 @@ class Composition:
             self._open.clear()
         with ExitStack() as stack:
             stack.push(closing)
-            if self._made_handlers is not None:
-                stack.callback(self._made_handlers.close)
             stack.callback(self.engines.close)

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from coilclaw.policy import EmergencyStop, StopState
 from coilclaw.receipts import Draft, ReceiptLog, now
 from coilclaw.sdk import CoilClawError, OperatorError
+
+if TYPE_CHECKING:
+    from coilclaw.policy import EmergencyStop, StopState
 
 __all__ = ["Estop", "StopChange"]
 

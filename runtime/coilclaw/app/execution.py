@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from coilclaw.app.composition import Composition, OpenWorkspace
 from coilclaw.app.errors import AppClosed, WouldBlock
-from coilclaw.app.handle import RunHandle
 from coilclaw.app.report import CallReport, Report, reported
-from coilclaw.bridge import Caller
 from coilclaw.receipts import digest
 from coilclaw.runs import ApprovedPlan, Comparison, NotResumable, Rehearsal, find_run, new_run_id
 from coilclaw.sandbox import Deadline, Engine, Limits, Snippet
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from coilclaw.app.composition import Composition, OpenWorkspace
+    from coilclaw.app.handle import RunHandle
+    from coilclaw.bridge import Caller
 
 __all__ = ["Execution"]
 
@@ -68,6 +70,10 @@ class Execution:
 
     def start(self, snippet: Snippet, engine: str | None, limits: Limits, caller: Caller) -> RunHandle:
         """Run a snippet on a thread of the app, as soon as one is free."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        from coilclaw.app.handle import RunHandle
+
         with self._lock:
             if self._closed:
                 raise AppClosed
@@ -189,8 +195,12 @@ class Execution:
     def _refuse_to_block(self) -> None:
         """The loop that async tools run on must not wait for a run that may call them."""
         loop = self._parts.handlers.host_loop
+        if loop is None:
+            return
+        from asyncio import get_running_loop
+
         try:
-            if loop is not None and asyncio.get_running_loop() is loop:
+            if get_running_loop() is loop:
                 raise WouldBlock
         except RuntimeError:
             return  # No loop runs on this thread.

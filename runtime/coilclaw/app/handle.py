@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Generator
+import threading
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coilclaw.app.report import Report
-from coilclaw.evidence import EventFeed, EventReader, OutputBuffer
-from coilclaw.sandbox import Deadline
+if TYPE_CHECKING:
+    from coilclaw.app.report import Report
+    from coilclaw.evidence import EventFeed, EventReader, OutputBuffer
+    from coilclaw.sandbox import Deadline
 
-__all__ = ["RunHandle"]
+__all__ = ["RunHandle", "run_beside_loop"]
 
 
 class RunHandle:
@@ -39,6 +40,8 @@ class RunHandle:
         return self._future.result(timeout)
 
     def __await__(self) -> Generator[Any, None, Report]:
+        import asyncio
+
         # Shielded: a task that stops waiting for a run does not end the run.
         return asyncio.shield(asyncio.wrap_future(self._future)).__await__()
 
@@ -53,3 +56,22 @@ class RunHandle:
     @property
     def done(self) -> bool:
         return self._future.done()
+
+
+async def run_beside_loop(job: Callable[[], None]) -> None:
+    """Do something that blocks on a thread of its own, which has ended when this returns."""
+    import asyncio
+
+    done: Future[None] = Future()
+
+    def work() -> None:
+        try:
+            job()
+            done.set_result(None)
+        except BaseException as error:
+            done.set_exception(error)
+
+    thread = threading.Thread(target=work, name="coilclaw-close")
+    thread.start()
+    await asyncio.shield(asyncio.wrap_future(done))
+    thread.join()

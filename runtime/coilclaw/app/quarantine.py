@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from coilclaw.app.stores import Stores
 from coilclaw.sdk import Quarantined
 from coilclaw.workspace_tools import Source, Sources, ask_to_look
+
+if TYPE_CHECKING:
+    from coilclaw.app.stores import Stores
 
 __all__ = ["HeldFile", "Quarantine"]
 

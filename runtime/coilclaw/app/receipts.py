@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coilclaw.receipts import ReceiptLog
-from coilclaw.sdk import Receipt
+if TYPE_CHECKING:
+    from coilclaw.receipts import ReceiptLog
+    from coilclaw.sdk import Receipt
 
 __all__ = ["Receipts"]
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.app.approvals import ApprovalRequest, pending_approvals
-from coilclaw.app.stores import Stores
 from coilclaw.evidence import activity_of
-from coilclaw.runs import RunRecord, RunReport
-from coilclaw.sandbox import SnippetError
-from coilclaw.sdk import ActivityItem, Err, Receipt, Result, RunStatus
+
+if TYPE_CHECKING:
+    from coilclaw.app.stores import Stores
+    from coilclaw.runs import RunRecord, RunReport
+    from coilclaw.sandbox import SnippetError
+    from coilclaw.sdk import ActivityItem, Err, Receipt, Result, RunStatus
 
 __all__ = ["CallReport", "Report", "UnknownCall", "report_so_far", "reported"]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from coilclaw.app.report import Report, report_so_far, reported
-from coilclaw.app.stores import Stores
 from coilclaw.runs import RunPage, RunRecord, cancel_run, find_run, list_runs, report_of
+
+if TYPE_CHECKING:
+    from coilclaw.app.stores import Stores
 
 __all__ = ["Runs"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from coilclaw.config import Config, Settings
-
 if TYPE_CHECKING:
+    from coilclaw.config import Config, Settings
     from coilclaw.workspace_tools import mcp_servers  # Imported where it is used: most homes have no servers.
 
 __all__ = ["open_servers", "server_specs"]

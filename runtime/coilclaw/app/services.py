@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coilclaw.app.stores import Stores
-from coilclaw.config import Config, SecretStore, Settings
-from coilclaw.policy import Autonomy, EmergencyStop, Policy
-from coilclaw.sdk import Bounds
+from coilclaw.config import SecretStore
+from coilclaw.policy import Autonomy, Policy
 
 if TYPE_CHECKING:
+    from coilclaw.app.stores import Stores
     from coilclaw.bridge import Handlers, Services
+    from coilclaw.config import Config, Settings
     from coilclaw.sandbox import Limits
+    from coilclaw.sdk import Bounds
     from coilclaw.trust import WriteGuard
 
 __all__ = ["make_bounds", "make_policy", "make_secrets", "make_services", "run_limits"]
@@ -44,6 +45,8 @@ def run_limits(config: Config) -> Limits:
 
 def make_bounds(settings: Settings) -> Bounds:
     """What tools may reach. Our own files are forbidden too: who can write them can change policy and receipts."""
+    from coilclaw.sdk import Bounds
+
     config = settings.config
     security = config.security
     forbidden = (*security.forbidden_paths, *settings.own_paths)
@@ -72,6 +75,7 @@ def make_services(
 ) -> Services:
     """What all runs in one workspace share."""
     from coilclaw.bridge import Services
+    from coilclaw.policy import EmergencyStop
 
     config = settings.config
     return Services(

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coilclaw.app.notices import Notices
-from coilclaw.config import Settings
 from coilclaw.policy import ApprovalStore
 from coilclaw.receipts import Draft, ReceiptLog, found_log, now, refuse_without_log
 from coilclaw.receipts import restart_log as begin_in_place
@@ -16,6 +16,9 @@ from coilclaw.runs import MIGRATIONS
 from coilclaw.sdk import OperatorError
 from coilclaw.store import Database
 from coilclaw.trust import TrustLedger
+
+if TYPE_CHECKING:
+    from coilclaw.config import Settings
 
 __all__ = ["Stores", "make_home", "open_stores", "restart_log"]
 

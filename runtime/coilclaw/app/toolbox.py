@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from coilclaw.app.servers import open_servers
 from coilclaw.bridge import LiveRegistry, Provision, Registry, registry_tools
-from coilclaw.config import Settings
-from coilclaw.policy import Policy
-from coilclaw.sdk import Tool
-from coilclaw.trust import TrustLedger
 from coilclaw.workspace_tools import Change, Loaded, TooManyFiles, Watch, Workspace, load_installed
 
 if TYPE_CHECKING:
+    from coilclaw.config import Settings
+    from coilclaw.policy import Policy
+    from coilclaw.sdk import Tool
+    from coilclaw.trust import TrustLedger
     from coilclaw.workspace_tools import mcp_servers, plugins
 
 __all__ = ["Toolbox", "installed_registry"]

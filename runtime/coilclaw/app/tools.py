@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coilclaw.app.composition import Composition
-from coilclaw.app.services import make_bounds
-from coilclaw.bridge import Registry, Stubs, example_calls, registry_stubs, search_tools, tool_schemas
-from coilclaw.net import GuardedNetwork
-from coilclaw.policy import CallOfTool, Explanation, Policy, Window, classify
-from coilclaw.sdk import Forbid, Risk, Tool, ToolContext
-from coilclaw.sdk.quick_json import to_json
-from coilclaw.workspace_tools import Change, Watch
+if TYPE_CHECKING:
+    from coilclaw.app.composition import Composition
+    from coilclaw.bridge import Registry, Stubs
+    from coilclaw.policy import Explanation, Policy, Window
+    from coilclaw.sdk import Forbid, Risk, Tool
+    from coilclaw.workspace_tools import Change, Watch
 
 __all__ = ["Tools"]
 
@@ -40,10 +38,14 @@ class Tools:
 
     def search(self, query: str) -> list[Tool]:
         """The tools that fit the words of a query, best first."""
+        from coilclaw.bridge import search_tools
+
         return [match.tool for match in search_tools(self.registry, query)]
 
     def stubs(self, budget_tokens: int | None = None) -> Stubs:
         """Typed Python stubs for a model's prompt; with a budget, less is said about each tool until they fit."""
+        from coilclaw.bridge import registry_stubs
+
         return registry_stubs(self.registry, budget_tokens=budget_tokens, policy=self.policy)
 
     @property
@@ -74,6 +76,8 @@ class Tools:
 
     def facts(self, tool: Tool) -> dict[str, Any]:
         """A contract, what policy says about it, and which secrets are there, as JSON data. Never a secret's value."""
+        from coilclaw.bridge import example_calls, tool_schemas
+
         verdict = self.policy.decide(tool, tool.risk)
         input_schema, output_schema = tool_schemas(tool)
         return {
@@ -105,11 +109,18 @@ class Tools:
         """
         if arguments is None:
             return self.policy.explain(tool, tool.risk, channel=channel)
+        from pydantic_core import to_json
+
         input = tool.input.__pydantic_validator__.validate_json(to_json(dict(arguments)), strict=True, extra="forbid")
         return self.policy.explain(tool, self.classified(tool, input), arguments, channel, input=input)
 
     def classified(self, tool: Tool, input: Any) -> Risk | Forbid:
         """How risky the tool itself says that a call with this input is."""
+        from coilclaw.app.services import make_bounds
+        from coilclaw.net import GuardedNetwork
+        from coilclaw.policy import classify
+        from coilclaw.sdk import ToolContext
+
         settings = self._parts.settings
         context = ToolContext(
             workspace=settings.config.workspace_dir.resolve(),
@@ -125,6 +136,8 @@ class Tools:
         """The window that would let a call through; without arguments, one that lets some calls of the tool through."""
         if not self._parts.settings.config.receipts.path.exists():
             return None
+        from coilclaw.policy import CallOfTool
+
         call = CallOfTool(tool.id, tool.version, self.policy.digest)
         workspace = str(self._parts.settings.config.workspace_dir.resolve())
         found = self._parts.stores.approvals.windows()

@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.bridge.errors import NoSuchRun, NotResumable
 from coilclaw.receipts import LOG_END, Row
-from coilclaw.sandbox import Limits
 from coilclaw.store import KEYED, Database, Migration, cursor_at, position_of
 from coilclaw.trust import is_running, this_process
+
+if TYPE_CHECKING:
+    from coilclaw.sandbox import Limits
 
 __all__ = [
     "HELD",
@@ -79,9 +81,11 @@ class RunHeader:
     workspace: str = ""
 
     def text(self) -> str:
-        return json.dumps(asdict(self), sort_keys=True)
+        return json.dumps(vars(self), sort_keys=True)
 
     def run_limits(self) -> Limits:
+        from coilclaw.sandbox import Limits
+
         return Limits(**self.limits)
 
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from coilclaw.app import ApprovalRequest, CoilClaw, Window
 from coilclaw.cli.opening import open_app, settings_for
-from coilclaw.cli.paging import confirmed
 from coilclaw.cli.pending_notice import short_arguments, shown_risk
 from coilclaw.cli.person import this_person
-from coilclaw.cli.resume import resume_run
-from coilclaw.cli.run_report import workspace_option
-from coilclaw.cli.showing_approval import approval_rows, show_approval, workspace_of
 from coilclaw.cli.terminal import say, say_json, styled
 from coilclaw.cli.windows import DEFAULT_USES, MOST_USES, revoke, tell_window, window_arguments, window_seconds, windows
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name
+
+if TYPE_CHECKING:
+    from coilclaw.app import ApprovalRequest, CoilClaw, Window
 
 __all__ = ["approval"]
 
@@ -80,6 +78,8 @@ def show(approval_id: str, full: bool, as_json: bool) -> None:
 
     Characters that cannot be seen are written out as JSON writes them.
     """
+    from coilclaw.cli.showing_approval import show_approval, workspace_of
+
     with open_app(settings_for()) as claw:
         facts, workspace = claw.approvals.explain(approval_id), workspace_of(claw, claw.approvals.get(approval_id))
     if as_json:
@@ -133,6 +133,8 @@ def approve(
         _tell(decided, "Approved")
         resumable = resumes and _is_resumable(claw, decided, opened)
     if resumable:
+        from coilclaw.cli.resume import resume_run
+
         resume_run(settings, decided.run_id, workspace=workspace, as_json=as_json)
     _end(decided.facts(), decided.run_id, resumes, as_json, workspace)
 
@@ -165,6 +167,8 @@ def deny(
             _tell(each, "Denied")
         resumable = resumes and _is_resumable(claw, decided[0], None)
     if resumable:
+        from coilclaw.cli.resume import resume_run
+
         resume_run(settings, decided[0].run_id, workspace=workspace, as_json=as_json)
     facts = [each.facts() for each in decided]
     _end(facts if run_id else facts[0], decided[0].run_id, resumes, as_json, workspace)
@@ -184,6 +188,9 @@ def _pending(claw: CoilClaw, run_id: str) -> tuple[ApprovalRequest, ...]:
 def _confirmed(claw: CoilClaw, asked: ApprovalRequest, as_json: bool) -> bool:
     if asked.status != "pending":
         return True  # There is nothing to confirm: the decision itself will say why.
+    from coilclaw.cli.paging import confirmed
+    from coilclaw.cli.showing_approval import approval_rows, workspace_of
+
     rows = approval_rows(claw.approvals.explain(asked.id), workspace_of(claw, asked), full=False)
     return confirmed("Approve?", rows, err=as_json)
 
@@ -208,6 +215,8 @@ def _end(facts: object, run_id: str, resumes: bool, as_json: bool, workspace: st
     if as_json:
         say_json(facts)
     if not resumes:
+        from coilclaw.cli.run_report import workspace_option
+
         say(f"To go on: coilclaw resume {as_name(run_id)}{workspace_option(workspace)}", err=True)
         return
     with open_app(settings_for(workspace)) as claw:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from coilclaw.app import CoilClaw, restart_log
 from coilclaw.cli.opening import open_app, settings_for
-from coilclaw.cli.paging import confirmed
-from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import counted, say, say_json
-from coilclaw.receipts import LogMissing, Verification, verify_export
+from coilclaw.receipts import LogMissing
 from coilclaw.sdk import OperatorError, Receipt
 from coilclaw.sdk.legible import as_name, one_line
+
+if TYPE_CHECKING:
+    from coilclaw.app import CoilClaw
+    from coilclaw.receipts import Verification
 
 __all__ = ["receipt"]
 
@@ -99,6 +101,8 @@ def show(reference: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def verify(file: str | None, as_json: bool) -> None:
     """Replay the log, or an exported FILE, and name the first receipt that does not hold (exit code 1)."""
+    from coilclaw.receipts import Verification, verify_export
+
     if file is None:
         try:
             with open_app(settings_for()) as claw:
@@ -135,6 +139,10 @@ def restart(workspace: str | None, yes: bool) -> None:
     The key of the lost log is kept under another name. Nobody knows any more which tool files were written through the
     bridge, so all of the workspace are quarantined until `coilclaw tool trust`.
     """
+    from coilclaw.app import restart_log
+    from coilclaw.cli.paging import confirmed
+    from coilclaw.cli.person import this_person
+
     settings = settings_for(workspace)
     try:
         with open_app(settings) as claw:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from coilclaw.app import Window
 from coilclaw.cli.opening import open_app, settings_for
 from coilclaw.cli.pending_notice import short_arguments
 from coilclaw.cli.person import this_person
@@ -18,6 +17,9 @@ from coilclaw.policy import LONGEST_WINDOW_SECONDS
 from coilclaw.receipts import contents_json
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name, one_line
+
+if TYPE_CHECKING:
+    from coilclaw.app import Window
 
 __all__ = [
     "DEFAULT_USES",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from coilclaw.sandbox.channel import ChildEnded
 from coilclaw.sandbox.deadline import Deadline
@@ -30,7 +31,7 @@ class WasmEngine:
     name = "wasm"
 
     def __init__(self, cache: Path, *, pool: int = 0, workers: int = 0, progress: Progress | None = None) -> None:
-        """`pool` guests are kept ready; runs at the same time are given to up to `workers` processes."""
+        """`pool` guests are kept ready; runs that come at the same time are given to up to `workers` processes."""
         compiled = compile_guest(cache, progress)
         self.build = compiled.build
         linker = link_guest(compiled)
@@ -46,21 +47,27 @@ class WasmEngine:
         return concluded(lambda: self._run(run_request(snippet, pins), limits, host, deadline, pins))
 
     def _run(self, request: str, limits: Limits, host: Host, deadline: Deadline, pins: Pins) -> Outcome:
+        job = partial(self._run_somewhere, request, limits.memory_bytes, host, deadline, pins)
         try:
-            with self.workers.one() as worker:
-                run = self._run_here if worker is None else worker.run
-                job = partial(run, request, limits.memory_bytes, host, deadline, pins)
-                return reported_outcome(self._threads.run_deep(job, deadline), limits)
+            return reported_outcome(self._threads.run_deep(job, deadline), limits)
         except GuestTrap as trap:
             return _crash(str(trap))
         except ChildEnded as ended:
             return Crashed(reason=f"the sandbox's process ended: {ended}")
 
-    def _run_here(self, request: str, memory_bytes: int, host: Host, deadline: Deadline, pins: Pins) -> str:
-        guest = self.guests.take()
+    def _run_somewhere(self, request: str, *details: Any) -> str:
+        """Run a request here if it is alone and a guest is ready: then it is quickest. Otherwise in a worker."""
+        guest = self.guests.take_if_alone()
+        worker = self.workers.take() if guest is None else None
+        if worker is not None:
+            try:
+                return worker.run(request, *details)
+            finally:
+                self.workers.give_back(worker)
+        guest = guest or self.guests.take()
         try:
             with self._ticker.ticking():
-                return guest.run(request, memory_bytes, host, deadline, pins)
+                return guest.run(request, *details)
         finally:
             self.guests.discard(guest)
 

@@ -13,8 +13,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ __all__ = ["Worker", "Workers"]
 
 _logger = logging.getLogger(__name__)
 _STOP_SECONDS: Final = 0.25
-_PATIENCE_SECONDS: Final = 0.05
+_PATIENCE_SECONDS: Final = 0.25
 """How long a run waits for a worker that computes. Longer is no gain: it could run here meanwhile."""
 _CALLING_SECONDS: Final = 0.01
 """A worker whose guest has waited this long for a tool is not about to be free."""
@@ -130,85 +130,94 @@ class Worker(Channel):
             self._process.wait()
 
 
+class _Place:
+    """A run's place among those that wait for a worker."""
+
+    def __init__(self) -> None:
+        self.worker: Worker | None = None
+        self._given = threading.Lock()
+        self._given.acquire()
+
+    def give(self, worker: Worker) -> None:
+        self.worker = worker
+        self._given.release()
+
+    def wait(self, seconds: float) -> bool:
+        return self._given.acquire(timeout=seconds)
+
+
 class Workers:
-    """The worker processes of one engine. They are started when runs come at the same time, and kept. Thread-safe."""
+    """The worker processes of one engine. They are started when they are first needed, and kept. Thread-safe."""
 
     def __init__(self, cache: Path, most: int, build: str) -> None:
         self._cache = cache
         self._most = most
         self._build = build
-        self._runs = 0
-        self.runs_at_least = 2 if most else sys.maxsize
-        """How many runs there must be at once: a run that is alone is quicker where the bridge is."""
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
         self._starting: list[Worker] = []
-        self._idle: list[Worker] = []
+        self._idle: deque[Worker] = deque()
         self._busy: set[Worker] = set()
+        self._waiting: deque[_Place] = deque()
         self._closed = False
 
     @property
     def pids(self) -> set[int]:
         """The processes, while there are some."""
-        with self._changed:
+        with self._lock:
             return {worker.pid for worker in (*self._starting, *self._idle, *self._busy)}
 
-    @contextmanager
-    def one(self) -> Iterator[Worker | None]:
-        """A worker for one run; None for a run that is alone, or if no worker is free soon: it takes place here."""
-        with self._changed:
-            self._runs += 1
-            worker = self._take() if self._runs >= self.runs_at_least else None
-        try:
-            yield worker
-        finally:
-            with self._changed:
-                self._runs -= 1
-                keep = self._give_back(worker)
-            if worker is not None and not keep:
-                worker.close()
-
-    def _take(self) -> Worker | None:
-        ends = time.monotonic() + _PATIENCE_SECONDS
-        while not self._closed:
+    def take(self) -> Worker | None:
+        """A worker for one run; None if there is none soon. In the order in which runs come."""
+        if not self._most:
+            return None
+        with self._lock:
             self._look_at_starting()
             self._start_one()
             while self._idle:
-                worker = self._idle.pop(0)  # It has had the most time to make its next guest.
+                worker = self._idle.popleft()  # It has had the most time to make its next guest.
                 if worker.is_usable:
                     self._busy.add(worker)
                     return worker
                 worker.close()
-            left = ends - time.monotonic()
-            if left <= 0 or not self._is_one_free_soon():
-                return None
-            self._changed.wait(min(left, _CALLING_SECONDS))
-        return None
+            place = _Place()
+            self._waiting.append(place)
+        ends = time.monotonic() + _PATIENCE_SECONDS
+        while not place.wait(_CALLING_SECONDS):
+            with self._lock:
+                if time.monotonic() < ends and self._is_one_free_soon():
+                    continue
+                if place.worker is None:
+                    self._waiting.remove(place)
+                break
+        return place.worker
 
-    def _give_back(self, worker: Worker | None) -> bool:
-        """Whether it is kept."""
-        if worker is None:
-            return False
-        self._busy.discard(worker)
-        keep = worker.is_usable and not self._closed
-        if keep:
-            self._idle.append(worker)
-        self._changed.notify()
-        return keep
+    def give_back(self, worker: Worker) -> None:
+        """The run is over. A worker that did not survive it is replaced when the next one is needed."""
+        with self._lock:
+            keep = worker.is_usable and not self._closed
+            if keep and self._waiting:
+                self._waiting.popleft().give(worker)
+                return
+            self._busy.discard(worker)
+            if keep:
+                self._idle.append(worker)
+        if not keep:
+            worker.close()
 
     def wait_until_ready(self, seconds: float = 30.0) -> bool:
         """Start all workers and wait for them; False if that did not succeed."""
-        with self._changed:
+        with self._lock:
             while self._start_one():
                 pass
-            starting, self._starting = self._starting, []
-            for worker in starting:
-                if worker.is_ready(self._build, seconds):
-                    self._idle.append(worker)
-            return len(self._idle) + len(self._busy) >= self._most
+            starting = self._starting
+        ready = all(worker.has_spoken(seconds) for worker in starting)
+        with self._lock:
+            self._look_at_starting()
+            return ready and len(self._idle) + len(self._busy) == self._most > 0
 
     def _start_one(self) -> bool:
         count = len(self._starting) + len(self._idle) + len(self._busy)
-        if count >= self._most or (self._idle and self._starting):
+        if self._closed or count >= self._most:
             return False
         try:
             self._starting.append(Worker(self._cache))
@@ -234,9 +243,10 @@ class Workers:
         return any(worker.calling_since is None or worker.calling_since > latest for worker in self._busy)
 
     def close(self) -> None:
-        with self._changed:
+        with self._lock:
             self._closed = True
-            idle, self._idle, self._starting = [*self._idle, *self._starting], [], []
-            self._changed.notify_all()
+            idle = [*self._idle, *self._starting]
+            self._idle.clear()
+            self._starting.clear()
         for worker in idle:
             worker.close()
