@@ -99,6 +99,8 @@ with Database(home / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database
     registry = build_registry([([write, read], ())])
     spec = RunSpec(run_id=f"run-{os.getpid()}", registry=registry, limits=Limits(calls=10**6), deadline=Deadline(60))
     bridge = Bridge(around, spec)
+    for tool in registry.tools.values():
+        tool.models()  # What the first call would load and make.
     print("ready", flush=True)
     for number in range(int(sys.argv[3])):
         bridge.call("test.read", b'{"n": %d}' % number, 1)
