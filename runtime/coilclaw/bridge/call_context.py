@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge.call_receipts import bounded, following
-from coilclaw.bridge.calls import Call
-from coilclaw.bridge.calls_under_way import CallsUnderWay
 from coilclaw.bridge.redaction import Redaction
-from coilclaw.bridge.run_spec import RunSpec
-from coilclaw.bridge.services import Services
 from coilclaw.net import GuardedNetwork
 from coilclaw.receipts import now
-from coilclaw.sdk import Tool, ToolContext
+from coilclaw.sdk import ToolContext
 from coilclaw.sdk.legible import text_of
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.calls import Call
+    from coilclaw.bridge.calls_under_way import CallsUnderWay
+    from coilclaw.bridge.run_spec import RunSpec
+    from coilclaw.bridge.services import Services
+    from coilclaw.sdk import Tool
 
 __all__ = ["CallContexts"]
 

@@ -6,14 +6,16 @@ import json
 import shlex
 import sys
 from dataclasses import replace
-from typing import Final, NoReturn, TextIO
+from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
-from coilclaw.app import Report
 from coilclaw.cli.approval import somebody_is_here
 from coilclaw.cli.pending_notice import tell_pending
 from coilclaw.cli.terminal import counted, pass_through, say, say_json, say_text, styled
-from coilclaw.sandbox import Deadline
 from coilclaw.sdk.legible import as_name, legible_lines, one_line, visible_block
+
+if TYPE_CHECKING:
+    from coilclaw.app import Report
+    from coilclaw.sandbox import Deadline
 
 __all__ = ["Display", "exit_code", "print_report", "show_end", "tell_waiting", "workspace_option"]
 
