@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TextIO
 from coilclaw.cli.approval import somebody_is_here
 from coilclaw.cli.composition import Parts
 from coilclaw.cli.disclosure import approval_facts, pending_of, tell_pending
+from coilclaw.cli.streams import unguarded
 from coilclaw.cli.terminal import counted, pass_through, say, say_json, say_text, styled
 from coilclaw.evidence import activity_of
 from coilclaw.runs import RunReport
@@ -107,7 +108,7 @@ class Display:
 
     def __init__(self, deadline: Deadline, stdout: TextIO, *, quiet: bool, asks: bool = True) -> None:
         self._deadline = deadline
-        self._stdout = stdout
+        self._stdout = unguarded(stdout)  # A snippet prints from whichever thread it runs on.
         self._quiet = quiet
         self._prompts = asks and somebody_is_here()
 
