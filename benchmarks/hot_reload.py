@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import statistics
 import subprocess
@@ -23,7 +22,7 @@ from typing import Final
 
 from suite.record import machine
 
-from coilclaw.cli.composition import open_parts, run_limits, settings_for
+from coilclaw.app import CoilClaw
 from coilclaw.workspace_tools import load_workspace
 
 _FOLDER: Final = Path(__file__).resolve().parent
@@ -94,16 +93,12 @@ def _measure(edits: int, tools: int) -> dict[str, list[float]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".work-", dir=_FOLDER)))
         (folder / "workspace").mkdir()
-        os.environ["COILCLAW_HOME"] = str(folder / "home")
         bench = _Bench(folder / "workspace", tools)
-        settings = settings_for(str(folder / "workspace"))
-        limits = run_limits(settings.config)
-        parts = stack.enter_context(open_parts(settings))
-        stack.enter_context(parts.toolbox.watch(lambda change, registry: None))
+        claw = stack.enter_context(CoilClaw.open(folder / "home", workspace=folder / "workspace", watch=True))
 
         def watched(name: str, value: int) -> bool:
-            result, _ = parts.runtime.call(name, {"name": "x"}, parts.registry, limits)
-            return bool(result.ok) and result.unwrap()["value"] == value
+            done = claw.call(name, {"name": "x"})
+            return done.ok and bool(done.value["value"] == value)
 
         def again(name: str, value: int) -> bool:
             loaded = {tool.id: tool for tool in load_workspace(bench.workspace).tools}

@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import World
 
 from coilclaw.bridge import Registry, build_registry, registry_tools, search_tools
-from coilclaw.bridge.catalogue import make_registry_tools
+from coilclaw.bridge.catalogue_tools import make_registry_tools
 from coilclaw.policy import Autonomy, Policy, Rule
 from coilclaw.runs import RunReport
 from coilclaw.sandbox import Limits, Snippet

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import pytest
 from tests.cli.conftest import Command
 from tests.conftest import cache_folder
 from tests.sampling import whole_only
 
-from coilclaw.cli.composition import make_engine
+from coilclaw.app import Engines, Notices
 from coilclaw.config import load_settings
 
 
@@ -47,13 +46,14 @@ def test_the_first_home_compiles_for_the_second(coilclaw: Command, tmp_path: Pat
     assert kept(cache) == before
 
 
-def test_a_user_without_a_cache_has_one_in_the_home(
-    engine: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_user_without_a_cache_has_one_in_the_home(engine: object, tmp_path: Path) -> None:
     """A service's user often has no folder of its own, or none that can be written."""
     (tmp_path / "file").touch()
     home = tmp_path / "home"
     shutil.copytree(cache_folder(), home / "cache")
     settings = load_settings({"COILCLAW_HOME": str(home), "XDG_CACHE_HOME": str(tmp_path / "file/cache")})
-    make_engine(settings, engine="wasm").close()
-    assert "Compiling" not in capsys.readouterr().err
+    compiled: list[float] = []
+    engines = Engines(settings, pool=0, notices=Notices(compiled=compiled.append))
+    engines.get("wasm")
+    engines.close()
+    assert compiled == []

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from tests.cli.conftest import Command
 from tests.conftest import cache_folder
 
+from coilclaw.app import Engines
 from coilclaw.cli import sandbox as command
 from coilclaw.sandbox import EngineUnavailable, escapes
 from coilclaw.sandbox.wasm import WasmEngine
@@ -33,12 +34,12 @@ def short_corpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(escapes, "read_corpus", lambda: corpus)
     monkeypatch.setenv("COILCLAW_HOME", str(tmp_path))
 
-    def make_engine(settings: object, *, engine: str, pool: int) -> WasmEngine:
-        if engine == "restricted":
+    def get(self: Engines, name: str) -> WasmEngine:
+        if name == "restricted":
             raise EngineUnavailable("this machine has no such thing")
         return WasmEngine(cache_folder(), pool=1)
 
-    monkeypatch.setattr(command, "make_engine", make_engine)
+    monkeypatch.setattr(Engines, "get", get)
 
 
 def scorecard(*arguments: str) -> Any:

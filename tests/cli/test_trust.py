@@ -13,10 +13,8 @@ import pytest
 from tests.cli import terminal
 from tests.cli.conftest import Command, Done
 
-from coilclaw.cli.composition import Evidence, open_evidence
-from coilclaw.cli.toolbox import Toolbox
+from coilclaw.app import CoilClaw, Stores, open_stores
 from coilclaw.config import load_settings
-from coilclaw.policy import Autonomy, Policy
 
 TOOL = """
 from pathlib import Path
@@ -31,17 +29,17 @@ NAME = "tools/theirs/tools.py"
 
 
 @contextmanager
-def evidence(coilclaw: Command) -> Iterator[Evidence]:
+def stores(coilclaw: Command) -> Iterator[Stores]:
     settings = load_settings({"COILCLAW_HOME": str(coilclaw.home)}, {"workspace_dir": str(coilclaw.workspace)})
-    with open_evidence(settings) as opened:
+    with open_stores(settings) as opened:
         yield opened
 
 
 def written(coilclaw: Command, data: bytes | str, name: str = NAME) -> Path:
     """A file as a call leaves it."""
     content = data.encode() if isinstance(data, str) else data
-    with evidence(coilclaw) as opened:
-        opened.ledger.note_written("call-1", content)
+    with stores(coilclaw) as opened:
+        opened.trust(coilclaw.workspace).note_written("call-1", content)
     file = coilclaw.workspace / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)
@@ -216,7 +214,7 @@ def test_a_path_that_is_no_tool_file_is_refused(coilclaw: Command, path: str) ->
     assert done.code != 0
     assert "Traceback" not in done.err
     assert "\x1b" not in done.err
-    with evidence(coilclaw) as opened:
+    with stores(coilclaw) as opened:
         assert not [each for each in opened.log.latest(100) if each.type == "tool.module.trusted"]
 
 
@@ -244,25 +242,20 @@ def test_a_process_that_watches_has_the_tool_at_once_and_runs_nothing_else_again
 
     coilclaw.tool("mine/tools.py", TOOL.format(value=1).replace("theirs", "mine"))
     written(coilclaw, TOOL.format(value=5))
-    settings = load_settings({"COILCLAW_HOME": str(coilclaw.home)}, {"workspace_dir": str(coilclaw.workspace)})
     came = threading.Event()
-    with (
-        open_evidence(settings) as opened,
-        Toolbox(settings, opened.ledger, Policy(Autonomy.FULL, [])) as toolbox,
-    ):
-        toolbox.refresh()
-        mine = toolbox.registry.tools["mine.tool"]
-        assert "theirs.tool" not in toolbox.registry.tools
+    with CoilClaw.open(coilclaw.home, workspace=coilclaw.workspace) as claw:
+        mine = claw.tools.get("mine.tool")
+        assert claw.tools.get("theirs.tool") is None
 
         def changed(change: object, registry: object) -> None:
-            if "theirs.tool" in toolbox.registry.tools:
+            if claw.tools.get("theirs.tool") is not None:
                 came.set()
 
-        with toolbox.watch(changed):
+        with claw.tools.watch(changed):
             assert coilclaw("tool", "trust", NAME, "--yes").code == 0
             assert came.wait(60)
-        assert toolbox.registry.tools["theirs.tool"](None) == 5
-        assert toolbox.registry.tools["mine.tool"] is mine
+        assert claw.tools.registry.tools["theirs.tool"](None) == 5
+        assert claw.tools.get("mine.tool") is mine
     assert not (coilclaw.workspace / "tools/.reload").exists()
 
 

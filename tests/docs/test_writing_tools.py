@@ -96,7 +96,7 @@ class Reader:
 
     def _start(self, line: str) -> None:
         self.background.append(subprocess.Popen(line.split(), env=self.environment, cwd=self.folder))
-        for _ in range(500):
+        for _ in range(3000):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", int(self.port))) == 0:
                     return

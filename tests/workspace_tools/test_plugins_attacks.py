@@ -17,7 +17,7 @@ from tests.processes import gone
 from tests.workspace_tools.test_plugins import PATH, call, failure, only, plugin
 
 from coilclaw.sdk import OperatorError
-from coilclaw.workspace_tools.plugins import install, load_plugins, prepare, remove, stop_programs
+from coilclaw.workspace_tools.plugins import Programs, install, load_plugins, prepare, remove
 
 
 def problems_of(source: Path, plugins: Path) -> str:
@@ -83,8 +83,10 @@ def test_endless_complaints_are_read_and_forgotten(tmp_path: Path) -> None:
 
 
 def test_a_child_that_stays_behind_is_ended_and_not_waited_for(tmp_path: Path) -> None:
-    plugin(tmp_path, '#!/bin/sh\nsleep 3000 &\necho $! > ../pid\necho \'{"ok": true, "value": 1}\'\n')
+    plugin(tmp_path, '#!/bin/sh\nsleep 300 &\necho $! > ../pid\necho \'{"ok": true, "value": 1}\'\n')
+    began = time.monotonic()
     assert call(only(tmp_path), tmp_path) == 1
+    assert time.monotonic() - began < 60
     assert gone(int((tmp_path / "pid").read_text()))
 
 
@@ -161,11 +163,13 @@ def test_everything_ends_when_we_are_killed(tmp_path: Path) -> None:
 def test_programs_under_way_can_all_be_stopped(tmp_path: Path) -> None:
     plugin(tmp_path, LEAVES % (1, "time.sleep(300)"))
     codes: list[str] = []
-    thread = threading.Thread(target=lambda: codes.append(failure(only(tmp_path), tmp_path).code))
+    programs = Programs()
+    (tool,) = load_plugins(tmp_path, path=PATH, programs=programs).tools
+    thread = threading.Thread(target=lambda: codes.append(failure(tool, tmp_path).code))
     thread.start()
     while not (tmp_path / "pid").exists():
         time.sleep(0.01)
-    stop_programs()
+    programs.stop()
     thread.join(60)
     assert codes == ["plugin_failed"]
     assert gone(int((tmp_path / "pid").read_text()))

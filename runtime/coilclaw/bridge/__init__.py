@@ -1,42 +1,72 @@
 """The bridge: registry, preflight, stubs, and the one path every call takes."""
 
-from coilclaw.bridge.bridge import Bridge
-from coilclaw.bridge.caller import Caller
-from coilclaw.bridge.calls import call_number
-from coilclaw.bridge.catalogue import Match, search_tools
-from coilclaw.bridge.errors import NoSuchRun, NotResumable
-from coilclaw.bridge.handlers import Handlers
-from coilclaw.bridge.identified_call import call_difference
-from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, count_rows, read_journal
-from coilclaw.bridge.live_registry import LiveRegistry, Provision
-from coilclaw.bridge.prior_calls import PriorCall
-from coilclaw.bridge.registry import Registry, build_registry
-from coilclaw.bridge.registry_tools import registry_tools
-from coilclaw.bridge.replay_host import ReplayHost
-from coilclaw.bridge.run_spec import RunSpec
-from coilclaw.bridge.run_store import (
-    RUNS,
-    RunHeader,
-    RunPage,
-    RunRecord,
-    call_off,
-    enter,
-    find_run,
-    leave,
-    list_runs,
-    take_over,
-)
-from coilclaw.bridge.services import Services
-from coilclaw.bridge.stubs import (
-    Spelling,
-    Stubs,
-    estimated_tokens,
-    example_calls,
-    first_sentence,
-    registry_stubs,
-    tool_schemas,
-    tool_stub,
-)
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.bridge import Bridge
+    from coilclaw.bridge.caller import Caller
+    from coilclaw.bridge.calls import call_number
+    from coilclaw.bridge.catalogue import Match, search_tools
+    from coilclaw.bridge.errors import NoSuchRun, NotResumable
+    from coilclaw.bridge.handlers import Handlers
+    from coilclaw.bridge.identified_call import call_difference
+    from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, count_rows, read_journal
+    from coilclaw.bridge.live_registry import LiveRegistry, Provision
+    from coilclaw.bridge.prior_calls import PriorCall
+    from coilclaw.bridge.registry import Registry, build_registry
+    from coilclaw.bridge.registry_tools import registry_tools
+    from coilclaw.bridge.replay_host import ReplayHost
+    from coilclaw.bridge.run_spec import RunSpec
+    from coilclaw.bridge.run_store import (
+        RUNS,
+        RunHeader,
+        RunPage,
+        RunRecord,
+        call_off,
+        enter,
+        find_run,
+        leave,
+        list_runs,
+        take_over,
+    )
+    from coilclaw.bridge.services import Services
+    from coilclaw.bridge.stubs import (
+        Spelling,
+        Stubs,
+        estimated_tokens,
+        example_calls,
+        first_sentence,
+        registry_stubs,
+        tool_schemas,
+        tool_stub,
+    )
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "bridge": "Bridge",
+            "caller": "Caller",
+            "calls": "call_number",
+            "catalogue": "Match search_tools",
+            "errors": "NoSuchRun NotResumable",
+            "handlers": "Handlers",
+            "identified_call": "call_difference",
+            "journal": "JOURNAL Journal Known Recorded count_rows read_journal",
+            "live_registry": "LiveRegistry Provision",
+            "prior_calls": "PriorCall",
+            "registry": "Registry build_registry",
+            "registry_tools": "registry_tools",
+            "replay_host": "ReplayHost",
+            "run_spec": "RunSpec",
+            "run_store": "RUNS RunHeader RunPage RunRecord call_off enter find_run leave list_runs take_over",
+            "services": "Services",
+            "stubs": (
+                "Spelling Stubs estimated_tokens example_calls first_sentence registry_stubs tool_schemas tool_stub"
+            ),
+        },
+    )
 
 __all__ = [
     "JOURNAL",

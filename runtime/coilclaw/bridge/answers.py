@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-
-from pydantic_core import to_json
 
 from coilclaw.sdk.legible import text_of
 
 __all__ = ["TOO_MANY_ANSWERS", "Refusal", "failure", "success"]
 
 
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _LONGEST_TEXT: Final = 2000
 
 
@@ -41,7 +41,8 @@ def success(value: bytes) -> bytes:
 
 
 def failure(refusal: Refusal) -> bytes:
-    return to_json({"ok": False, "code": refusal.code, "message": refusal.message, "hint": refusal.hint})
+    told = {"ok": False, "code": refusal.code, "message": refusal.message, "hint": refusal.hint}
+    return _encode(told).encode()
 
 
 TOO_MANY_ANSWERS: Final = failure(

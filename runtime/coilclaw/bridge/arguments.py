@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.bridge.answers import Refusal
 from coilclaw.receipts import NotCanonical, contents_json
 from coilclaw.sdk import OperatorError, Tool
 from coilclaw.sdk.legible import kind_of
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
 
 __all__ = ["bind", "signature", "type_words", "validate"]
 
@@ -27,6 +27,8 @@ _MOST_PROBLEMS: Final = 1000
 
 def bind(tool: Tool | None, sent: bytes) -> bytes | Refusal:
     """The canonical JSON object of the arguments: what is hashed, decided about, validated and run."""
+    from pydantic_core import from_json
+
     if len(sent) > MAX_INPUT_BYTES:
         return _invalid(f"the arguments exceed {MAX_INPUT_BYTES} bytes")
     try:
@@ -90,12 +92,18 @@ def validate(tool: Tool, arguments: bytes) -> BaseModel | Refusal:
     try:
         valid: BaseModel = tool.input.__pydantic_validator__.validate_json(arguments, strict=True, extra="forbid")
         return valid
-    except ValidationError as error:
+    except BaseException as error:  # A validator of the tool's author may do anything.
+        return _not_valid(tool, error)
+
+
+def _not_valid(tool: Tool, error: BaseException) -> Refusal:
+    from pydantic_core import ValidationError
+
+    if isinstance(error, ValidationError):
         return _invalid(f"{tool.id}: {_explain(tool, error)}", f"it takes: {signature(tool)}")
-    except OperatorError as error:  # Its code cannot be loaded.
+    if isinstance(error, OperatorError):  # Its code cannot be loaded.
         return Refusal(code="tool_crashed", message=f"{tool.id}: {error.message}", hint=error.hint)
-    except BaseException as error:  # A validator of the tool's author, which may do anything.
-        return Refusal(code="tool_crashed", message=f"{tool.id} could not validate its input: {kind_of(error)}")
+    return Refusal(code="tool_crashed", message=f"{tool.id} could not validate its input: {kind_of(error)}")
 
 
 def _explain(tool: Tool, error: ValidationError) -> str:

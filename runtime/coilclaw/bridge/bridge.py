@@ -12,8 +12,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Final
 
-from pydantic_core import to_json
-
 from coilclaw.bridge.admission import Admission
 from coilclaw.bridge.answer_queue import AnswerQueue
 from coilclaw.bridge.answers import Refusal, failure, success
@@ -29,6 +27,7 @@ from coilclaw.bridge.preflight import check_calls
 from coilclaw.bridge.run_spec import RunSpec
 from coilclaw.bridge.services import Services
 from coilclaw.sandbox import POLL_SECONDS, OutputExceeded, RunEnded, Suspended
+from coilclaw.sdk.quick_json import to_json
 
 __all__ = ["Bridge"]
 

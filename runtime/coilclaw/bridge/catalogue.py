@@ -1,21 +1,17 @@
-"""Finding tools by words: ranked search, and the code of the two tools with which a snippet looks into its registry."""
+"""Finding tools by words: ranked search."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final
-
-from pydantic import Field
+from typing import Final
 
 from coilclaw.bridge.registry import Registry
-from coilclaw.bridge.stubs import brief_line, example_calls, first_sentence, tool_stub
-from coilclaw.policy import Policy
-from coilclaw.sdk import Tool, ToolContext, ToolFailure, define_tool
+from coilclaw.sdk import Tool
 
-__all__ = ["Match", "make_registry_tools", "search_tools"]
+__all__ = ["LONGEST_QUERY", "Match", "search_tools"]
 
 _WHOLE: Final = re.compile(r"[^\W_]+")
 _PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_A-Za-z]+")
@@ -42,7 +38,7 @@ _SMALL_WORDS: Final = frozenset(
         "with",
     }
 )
-_LONGEST_QUERY: Final = 200
+LONGEST_QUERY: Final = 200
 _MOST_WORDS: Final = 10
 _LONGEST_DESCRIPTION: Final = 2000
 _ALIKE: Final = 0.78
@@ -64,7 +60,7 @@ def search_tools(registry: Registry, query: str) -> list[Match]:
     Words are those of ids, aliases, argument names and descriptions. A word that nothing knows is taken
     for a misspelling of what it is most like. The same registry and query always give the same order.
     """
-    query = query[:_LONGEST_QUERY]
+    query = query[:LONGEST_QUERY]
     wanted = _words(query)
     wanted = [word for word in wanted if word not in _SMALL_WORDS] or wanted
     named = registry.resolve(query.strip().removeprefix("tools."))
@@ -128,63 +124,3 @@ def _meanings(word: str, vocabulary: list[str]) -> dict[str, float]:
 
 def _points(meaning: Mapping[str, float], weights: Mapping[str, float]) -> float:
     return max((share * weights[word] for word, share in meaning.items() if word in weights), default=0.0)
-
-
-@dataclass(frozen=True)
-class FoundTool:
-    id: str
-    call: str
-    does: str
-    risk: str
-
-
-@dataclass(frozen=True)
-class FoundTools:
-    tools: list[FoundTool]
-    more: int
-
-
-@dataclass(frozen=True)
-class ToolDescription:
-    id: str
-    stub: str
-    examples: list[str]
-
-
-def make_registry_tools(lookup: Callable[[], Registry], policy: Policy | None) -> tuple[Tool, Tool]:
-    """`registry.search` and `registry.describe`, over the one snapshot that `lookup` gives."""
-
-    @define_tool(id="registry.search", risk="read", idempotent=True, examples=[{"query": "read a file"}])
-    def search(
-        ctx: ToolContext,
-        query: Annotated[str, Field(min_length=1, max_length=_LONGEST_QUERY)],
-        limit: Annotated[int, Field(ge=1, le=50)] = 10,
-    ) -> FoundTools:
-        """The tools that fit some words, best first. In `call`, `?` marks arguments that may be left out."""
-        matches = search_tools(lookup(), query)
-        return FoundTools(
-            tools=[
-                FoundTool(
-                    id=match.tool.id,
-                    call=brief_line(match.tool, with_description=False),
-                    does=first_sentence(match.tool.description, 160),
-                    risk=match.tool.risk.value,
-                )
-                for match in matches[:limit]
-            ],
-            more=max(0, len(matches) - limit),
-        )
-
-    @define_tool(id="registry.describe", risk="read", idempotent=True, examples=[{"id": "files.read"}])
-    def describe(
-        ctx: ToolContext, id: Annotated[str, Field(min_length=1, max_length=_LONGEST_QUERY)]
-    ) -> ToolDescription:
-        """One tool in full, by id or alias. `stub` is its typed Python signature, with all types and what it does."""
-        registry = lookup()
-        name = id.removeprefix("tools.")
-        tool = registry.resolve(name)
-        if tool is None:
-            raise ToolFailure(f"tools.{name} does not exist", code="no_such_tool", hint=registry.suggestion(name))
-        return ToolDescription(id=tool.id, stub=tool_stub(tool, policy=policy), examples=example_calls(tool))
-
-    return (search, describe)

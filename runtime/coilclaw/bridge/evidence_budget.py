@@ -48,9 +48,9 @@ class EvidenceBudget:
         """Enter something if it fits; for what is kept when no call executes any more."""
         with self._lock:
             fits = content_hash in self._counted or self._used + size <= self._most
-            if fits:
-                self._count(content_hash, size)
-            return fits
+        if fits:
+            self.count(content_hash, size)
+        return fits
 
     def has_room(self, args_hash: str, args_size: int, result_size: int) -> bool:
         """Whether a call fits, once those that execute now have given back what they do not use."""

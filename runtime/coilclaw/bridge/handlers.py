@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from coilclaw.sandbox import Abandoned, Deadline, ExpendableThreads
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
     from coilclaw.bridge.loops import Loops  # Imported where it is used: asyncio takes longer to load than a snippet.
 
 __all__ = ["Handlers", "LoopBlocked"]
@@ -38,10 +40,12 @@ class LoopBlocked(Exception):
 
 
 class Handlers:
-    """The threads and the event loops of one process."""
+    """The threads and the event loops of one app."""
 
     def __init__(self) -> None:
         self.threads = ExpendableThreads()
+        self.host_loop: AbstractEventLoop | None = None
+        """The loop of the program that uses us, once it has said that async handlers are to run there."""
         self._lock = threading.Lock()
         self._loops: Loops | None = None
         self._proofs: dict[str, int] = {}
@@ -79,14 +83,19 @@ class Handlers:
     def run_async(
         self, make: Make, timeout: float, deadline: Deadline, *, tool: str = "a tool", version: str = ""
     ) -> Any:
-        """Run the coroutine that `make` makes on the shared loop; it is cancelled when it takes too long.
+        """Run the coroutine that `make` makes on the host's loop, or else on one that all handlers share.
+
+        It is cancelled when it takes too long.
 
         Raises `LoopBlocked` when there is no loop for it.
         """
-        from coilclaw.bridge.loops import Loops
+        from coilclaw.bridge.loops import Loops, run_on_host
 
         if timeout <= 0:
             raise Abandoned  # Not begun: there is no time left.
+        host = self.host_loop
+        if host is not None and host.is_running():
+            return run_on_host(host, make, timeout, deadline)
         with self._lock:
             if self._loops is None:
                 self._loops = Loops()

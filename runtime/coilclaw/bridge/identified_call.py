@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, NamedTuple
 
-from pydantic_core import from_json
-
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.arguments import bind
 from coilclaw.bridge.calls import Call, call_id
@@ -17,6 +15,7 @@ from coilclaw.receipts import digest
 from coilclaw.sandbox import Diverged, RunEnded, SnippetError
 from coilclaw.sdk import OperatorError, Tool
 from coilclaw.sdk.legible import text_of
+from coilclaw.sdk.quick_json import from_json
 
 __all__ = ["CallDifference", "Divergence", "Identity", "call_difference", "identify"]
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError, from_json, to_json
-
 from coilclaw.sdk import Tool, ToolContext
 from coilclaw.sdk.legible import kind_of
 
@@ -58,21 +55,35 @@ def serialised(tool: Tool, returned: Any) -> bytes:
         value = tool.output.serializer.to_json(valid, warnings="error")
         if valid is not None and b"null" in value:
             # Perhaps a number that JSON cannot write, which pydantic turns into nothing.
-            plain = tool.output.dump_python(valid, warnings="error")
-            _check_readable(tool, to_json(plain, inf_nan_mode="constants", fallback=lambda other: None))
+            _check_readable(tool, _with_constants(tool, valid))
         elif len(value) > _MOST_DIGITS or b"NaN" in value or b"Infinity" in value:
             _check_readable(tool, value)
         return value
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        problem = f"{place + ': ' if place else ''}{first['msg']}"
-        raise BadOutput(f"{tool.id} returned a value that does not fit its output type: {problem}") from None
-    except (PydanticSerializationError, ValueError, TypeError) as error:
-        raise BadOutput(f"{tool.id} returned something that is not JSON: {error}") from None
+    except (ValueError, TypeError) as error:  # Among them what pydantic raises.
+        raise _bad_output(tool, error) from None
+
+
+def _with_constants(tool: Tool, valid: Any) -> bytes:
+    from pydantic_core import to_json
+
+    plain = tool.output.dump_python(valid, warnings="error")
+    return to_json(plain, inf_nan_mode="constants", fallback=lambda other: None)
+
+
+def _bad_output(tool: Tool, error: ValueError | TypeError) -> BadOutput:
+    from pydantic_core import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return BadOutput(f"{tool.id} returned something that is not JSON: {error}")
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    problem = f"{place + ': ' if place else ''}{first['msg']}"
+    return BadOutput(f"{tool.id} returned a value that does not fit its output type: {problem}")
 
 
 def _check_readable(tool: Tool, value: bytes) -> None:
+    from pydantic_core import from_json
+
     try:
         from_json(value, allow_inf_nan=False)
     except ValueError:

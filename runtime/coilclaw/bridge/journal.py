@@ -16,14 +16,15 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
-
-from pydantic_core import from_json
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coilclaw.bridge.run_store import HELD, hold
 from coilclaw.receipts import Row, read_contents
-from coilclaw.sandbox import RunClock
+from coilclaw.sdk.quick_json import from_json
 from coilclaw.store import KEYED, Database, Migration
+
+if TYPE_CHECKING:
+    from coilclaw.sandbox import RunClock
 
 __all__ = ["JOURNAL", "Delivery", "DeliveryDigest", "Journal", "Known", "Recorded", "count_rows", "read_journal"]
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 from coilclaw.bridge.handlers import LoopBlocked, Make
 from coilclaw.sandbox import POLL_SECONDS, Abandoned, Deadline
 
-__all__ = ["OVERDUE_SECONDS", "Loops"]
+__all__ = ["OVERDUE_SECONDS", "Loops", "run_on_host"]
 
 _logger = logging.getLogger(__name__)
 
@@ -234,6 +234,29 @@ class Loops:
             loops, self._all, self._shared = self._all, [], None
         for loop in loops:
             loop.soon(loop.loop.stop)
+
+
+def run_on_host(loop: asyncio.AbstractEventLoop, make: Make, timeout: float, deadline: Deadline) -> Any:
+    """Run the coroutine that `make` makes on a loop that is not ours and return its result.
+
+    It is cancelled when it takes too long. A loop that does not answer is its owner's concern: the call is abandoned
+    when its time is up, like one of a handler that takes too long.
+    """
+
+    async def call() -> Any:
+        return await make()
+
+    future = asyncio.run_coroutine_threadsafe(call(), loop)
+    ends = time.monotonic() + timeout
+    while True:
+        try:
+            return future.result(timeout=max(0.0, min(POLL_SECONDS, ends - time.monotonic())))
+        except TimeoutError:
+            if future.done():
+                return future.result()  # The handler's own TimeoutError.
+            if time.monotonic() >= ends or deadline.over:
+                future.cancel()
+                raise Abandoned from None
 
 
 def _named(calls: list[_Call]) -> str:

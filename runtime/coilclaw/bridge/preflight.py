@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic_core import from_json, to_json
-
 from coilclaw.bridge.arguments import signature
 from coilclaw.bridge.registry import Registry
 from coilclaw.policy import Policy
@@ -23,6 +21,10 @@ _MOST_PROBLEMS = 10
 
 def check_calls(calls: bytes, registry: Registry, policy: Policy, channel: str = "cli") -> bytes:
     """The problems in a list of visible calls, each with its line, as JSON."""
+    if calls == b"[]":
+        return calls
+    from pydantic_core import from_json, to_json
+
     problems = []
     try:
         for call in from_json(calls):

@@ -23,7 +23,7 @@ def registry_tools(lookup: Callable[[], Registry], *, policy: Policy | None = No
 
     @cache
     def made() -> tuple[Tool, Tool]:
-        from coilclaw.bridge.catalogue import make_registry_tools
+        from coilclaw.bridge.catalogue_tools import make_registry_tools
 
         return make_registry_tools(lookup, policy)
 
@@ -36,7 +36,7 @@ def registry_tools(lookup: Callable[[], Registry], *, policy: Policy | None = No
             idempotent=True,
             description=description,
             examples=(example,),
-            file=str(Path(__file__).with_name("catalogue.py")),
+            file=str(Path(__file__).with_name("catalogue_tools.py")),
         )
 
     return (

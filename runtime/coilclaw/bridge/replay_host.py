@@ -1,11 +1,9 @@
-"""Running a snippet again from its journal, and going on where it ended."""
+"""Replay a run from its journal, and continue it where the journal ends."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Final
-
-from pydantic_core import to_json
 
 from coilclaw.bridge.answers import TOO_MANY_ANSWERS, success
 from coilclaw.bridge.bridge import Bridge
@@ -25,13 +23,14 @@ from coilclaw.sandbox import (
     RunEnded,
     Suspended,
 )
+from coilclaw.sdk.quick_json import to_json
 
 __all__ = ["JournalEnded", "ReplayHost"]
 
 _MOST_AHEAD: Final = 1024
 _BYTES_AHEAD: Final = 256 * 1024
 _BY_ITSELF: Final = (Completed, Failed, OutOfMemory, OutputExceeded, Rejected)
-"""How a snippet ends that nobody ended."""
+"""Outcomes of a snippet that ran to its end: nobody suspended it, cancelled it or cut it off."""
 
 
 class JournalEnded(RunEnded):
@@ -42,9 +41,9 @@ class JournalEnded(RunEnded):
 
 
 class _Answers:
-    """What a run was told, put together ahead of need as far as it is small.
+    """The recorded answers of a run, read ahead as far as they are small.
 
-    Ahead, because it takes a fraction of the time in a row: a sandbox that ran in between has emptied the caches.
+    Reading many in a row takes a fraction of the time: a sandbox that ran in between has emptied the caches.
     """
 
     def __init__(self, recorded: Recorded) -> None:

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from coilclaw.cli.composition import Evidence, open_evidence, settings_for
-from coilclaw.cli.disclosure import (
-    approval_facts,
-    arguments_of,
-    in_order,
-    pending_of,
-    short_arguments,
-    shown_risk,
-)
-from coilclaw.cli.paging import confirmed
+from coilclaw.cli.opening import open_app, settings_for
+from coilclaw.cli.pending_notice import short_arguments, shown_risk
 from coilclaw.cli.person import this_person
-from coilclaw.cli.resume import resume_run
-from coilclaw.cli.run_report import workspace_option
-from coilclaw.cli.showing_approval import approval_rows, full_facts, show_approval, workspace_of
 from coilclaw.cli.terminal import say, say_json, styled
 from coilclaw.cli.windows import DEFAULT_USES, MOST_USES, revoke, tell_window, window_arguments, window_seconds, windows
-from coilclaw.policy import Approval, Window
-from coilclaw.runs import find_run
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name
 
+if TYPE_CHECKING:
+    from coilclaw.app import ApprovalRequest, CoilClaw, Window
+
 __all__ = ["approval"]
 
-_STATUSES: Final = ("pending", "granted", "denied", "expired", "consumed")
 _SHOWN: Final = 100
 _LONGEST_REASON: Final = 500
 
@@ -61,21 +50,20 @@ approval.add_command(revoke)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_approvals(everything: bool, run_id: str | None, limit: int | None, as_json: bool) -> None:
     """List pending calls, oldest first."""
-    with open_evidence(settings_for()) as evidence:
-        found = in_order(evidence.book.list(*_STATUSES, run_id=run_id)) if everything else pending_of(evidence, run_id)
-        most = limit or (len(found) if as_json else _SHOWN)
-        facts = [approval_facts(each, evidence.log) for each in found[:most]]
+    with open_app(settings_for()) as claw:
+        found = claw.approvals.list(run_id=run_id) if everything else claw.approvals.pending(run_id)
+    shown = found[: limit or (len(found) if as_json else _SHOWN)]
     if as_json:
-        say_json(facts)
-    for each in () if as_json else facts:
-        status = styled(f"{each['status']:<8}", fg="cyan" if each["status"] == "pending" else None)
-        run = as_name(each["run_id"])
-        say(as_name(each["id"]), "  ", status, f"  {as_name(each['tool'])}  {shown_risk(each['risk'])}  {run}")
-        say(f"  {short_arguments(each['arguments'])}")
-    if len(found) > len(facts):
-        rest = len(found) - len(facts)
+        say_json([each.facts() for each in shown])
+    for each in () if as_json else shown:
+        status = styled(f"{each.status:<8}", fg="cyan" if each.status == "pending" else None)
+        run = as_name(each.run_id)
+        say(as_name(each.id), "  ", status, f"  {as_name(each.tool)}  {shown_risk(each.risk)}  {run}")
+        say(f"  {short_arguments(each.arguments)}")
+    if len(found) > len(shown):
+        rest = len(found) - len(shown)
         say(f"{rest} more, {len(found)} in all; --limit {len(found)} shows them, --run RUN those of a run.", err=True)
-    elif facts and not as_json:
+    elif shown and not as_json:
         say("To see one of them whole: coilclaw approval show ID", err=True, dim=True)
     elif not as_json:
         say("Nothing was ever asked." if everything else "Nothing waits for a decision.", err=True)
@@ -90,9 +78,10 @@ def show(approval_id: str, full: bool, as_json: bool) -> None:
 
     Characters that cannot be seen are written out as JSON writes them.
     """
-    with open_evidence(settings_for()) as evidence:
-        found = evidence.book.get(approval_id)
-        facts, workspace = full_facts(evidence, found), workspace_of(evidence, found)
+    from coilclaw.cli.showing_approval import show_approval, workspace_of
+
+    with open_app(settings_for()) as claw:
+        facts, workspace = claw.approvals.explain(approval_id), workspace_of(claw, claw.approvals.get(approval_id))
     if as_json:
         say_json(facts)
     else:
@@ -107,7 +96,7 @@ def show(approval_id: str, full: bool, as_json: bool) -> None:
 @click.option("--window", metavar="TIME", help="Let calls of the same tool through for a while: 90s, 10m; at most 15m.")
 @click.option("--uses", type=click.IntRange(1, MOST_USES), metavar="N", help="How many calls the window lets through.")
 @click.option("--where", multiple=True, metavar="NAME=VALUE", help="Only calls with this argument pass the window.")
-@click.option("--workspace", metavar="DIR", help="The workspace, if the run began with another one than the usual.")
+@click.option("--workspace", metavar="DIR", help="The workspace the run began in; need not be given.")
 @click.option("--yes", is_flag=True, help="Do not ask again on a terminal. Holds for this call, not for later ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object: the approval, or with --resume the run.")
 def approve(
@@ -128,27 +117,26 @@ def approve(
     """
     seconds = window_seconds(window, uses, where)
     settings = settings_for(workspace)
-    with open_evidence(settings) as evidence:
-        asked = _open_question(evidence, approval_id)
-        arguments = arguments_of(asked, evidence.log)
-        narrowed = window_arguments(where, arguments)
-        if not yes and sys.stdin.isatty() and sys.stderr.isatty() and not _confirmed(evidence, asked, as_json):
+    with open_app(settings) as claw:
+        asked = claw.approvals.open_request(approval_id)
+        narrowed = window_arguments(where, asked.arguments)
+        if not yes and sys.stdin.isatty() and sys.stderr.isatty() and not _confirmed(claw, asked, as_json):
             say(f"{asked.id} is still pending.", err=True)
             sys.exit(1)
-        decided = evidence.book.decide(asked.id, granted=True, decided_by=this_person())
-        grant = None
+        decided = claw.approvals.decide(asked.id, granted=True, by=this_person())
+        opened = None
         if seconds is not None:
-            place = find_run(evidence.database, asked.run_id).header.workspace
-            grant = evidence.book.open_window(
-                asked.of_tool, place, narrowed, uses=uses or DEFAULT_USES, seconds=seconds, granted_by=this_person()
+            opened = claw.approvals.windows.open(
+                asked.id, by=this_person(), seconds=seconds, uses=uses or DEFAULT_USES, where=narrowed
             )
-            tell_window(grant, seconds)
+            tell_window(opened, seconds)
         _tell(decided, "Approved")
-        goes_on = resumes and _may_go_on(evidence, decided, grant)
-        facts = approval_facts(decided, evidence.log)
-    if goes_on:
+        resumable = resumes and _is_resumable(claw, decided, opened)
+    if resumable:
+        from coilclaw.cli.resume import resume_run
+
         resume_run(settings, decided.run_id, workspace=workspace, as_json=as_json)
-    _end(facts, decided.run_id, resumes, as_json, workspace)
+    _end(decided.facts(), decided.run_id, resumes, as_json, workspace)
 
 
 @approval.command(epilog="Example: coilclaw approval deny approval-1f0c9a77d2 --reason 'not on a Friday' --resume")
@@ -156,7 +144,7 @@ def approve(
 @click.option("--run", "run_id", metavar="RUN", help="Deny everything that this run waits for.")
 @click.option("--reason", metavar="TEXT", help="What the snippet is told with the denial.")
 @click.option("--resume", "resumes", is_flag=True, help="Resume the run at once, here; the call is refused.")
-@click.option("--workspace", metavar="DIR", help="The workspace, if the run began with another one than the usual.")
+@click.option("--workspace", metavar="DIR", help="The workspace the run began in; need not be given.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object: the approval, or with --resume the run.")
 def deny(
     approval_id: str | None, run_id: str | None, reason: str | None, resumes: bool, workspace: str | None, as_json: bool
@@ -170,24 +158,25 @@ def deny(
     if reason is not None and len(reason) > _LONGEST_REASON:
         raise click.BadParameter(f"at most {_LONGEST_REASON} characters", param_hint="--reason")
     settings = settings_for(workspace)
-    with open_evidence(settings) as evidence:
-        asked = [_open_question(evidence, approval_id)] if approval_id else _pending(evidence, str(run_id))
+    with open_app(settings) as claw:
+        asked = [claw.approvals.open_request(approval_id)] if approval_id else _pending(claw, str(run_id))
         decided = [
-            evidence.book.decide(each.id, granted=False, decided_by=this_person(), note=reason or None)
-            for each in asked
+            claw.approvals.decide(each.id, granted=False, by=this_person(), reason=reason or None) for each in asked
         ]
         for each in decided:
             _tell(each, "Denied")
-        goes_on = resumes and _may_go_on(evidence, decided[0], None)
-        facts = [approval_facts(each, evidence.log) for each in decided]
-    if goes_on:
+        resumable = resumes and _is_resumable(claw, decided[0], None)
+    if resumable:
+        from coilclaw.cli.resume import resume_run
+
         resume_run(settings, decided[0].run_id, workspace=workspace, as_json=as_json)
+    facts = [each.facts() for each in decided]
     _end(facts if run_id else facts[0], decided[0].run_id, resumes, as_json, workspace)
 
 
-def _pending(evidence: Evidence, run_id: str) -> list[Approval]:
-    known = find_run(evidence.database, run_id)
-    found = pending_of(evidence, run_id)
+def _pending(claw: CoilClaw, run_id: str) -> tuple[ApprovalRequest, ...]:
+    known = claw.runs.find(run_id)
+    found = claw.approvals.pending(run_id)
     if not found:
         raise OperatorError(
             f"{known.run_id} ({known.status}) waits for no decision",
@@ -196,58 +185,40 @@ def _pending(evidence: Evidence, run_id: str) -> list[Approval]:
     return found
 
 
-def _open_question(evidence: Evidence, approval_id: str) -> Approval:
-    """The question, if an answer to it could still matter."""
-    asked = evidence.book.get(approval_id)
-    status = find_run(evidence.database, asked.run_id).status
-    if asked.status == "pending" and status not in ("running", "suspended"):
-        raise OperatorError(
-            f"{asked.run_id}, which asked for {asked.id}, is over ({status})",
-            hint="`coilclaw approval list` shows what waits for a decision",
-        )
-    return asked  # Whether it is still pending is told by the attempt to decide it, which only one wins.
-
-
-def _confirmed(evidence: Evidence, asked: Approval, as_json: bool) -> bool:
+def _confirmed(claw: CoilClaw, asked: ApprovalRequest, as_json: bool) -> bool:
     if asked.status != "pending":
         return True  # There is nothing to confirm: the decision itself will say why.
-    rows = approval_rows(full_facts(evidence, asked), workspace_of(evidence, asked), full=False)
+    from coilclaw.cli.paging import confirmed
+    from coilclaw.cli.showing_approval import approval_rows, workspace_of
+
+    rows = approval_rows(claw.approvals.explain(asked.id), workspace_of(claw, asked), full=False)
     return confirmed("Approve?", rows, err=as_json)
 
 
-def _tell(decided: Approval, word: str) -> None:
+def _tell(decided: ApprovalRequest, word: str) -> None:
     who = as_name(str(decided.decided_by))
     say(f"{word} {decided.id} as {who}: {as_name(decided.tool)}, {as_name(decided.run_id)}", err=True)
 
 
-def _may_go_on(evidence: Evidence, decided: Approval, grant: Window | None) -> bool:
+def _is_resumable(claw: CoilClaw, decided: ApprovalRequest, window: Window | None) -> bool:
     """Whether the run can be resumed here and now; says why not."""
-    known = find_run(evidence.database, decided.run_id)
-    if not known.is_waiting:
+    if not claw.runs.find(decided.run_id).is_waiting:
         say(f"{decided.run_id} goes on in the process that waits for it.", err=True)
         return False
-    left = grant.uses_left if grant is not None else 0
-    open_ones = []
-    for each in pending_of(evidence, decided.run_id):
-        arguments = arguments_of(each, evidence.log)
-        covered = (
-            grant is not None and isinstance(arguments, dict) and grant.covers(each.of_tool, grant.workspace, arguments)
-        )
-        if covered and left > 0:
-            left -= 1
-            continue
-        open_ones.append(each)
-    for each in open_ones:
+    undecided = claw.approvals.undecided(decided.run_id, window)
+    for each in undecided:
         say(f"Still pending: {each.id}  {as_name(each.tool)}", err=True)
-    return not open_ones
+    return not undecided
 
 
 def _end(facts: object, run_id: str, resumes: bool, as_json: bool, workspace: str | None) -> None:
     if as_json:
         say_json(facts)
     if not resumes:
+        from coilclaw.cli.run_report import workspace_option
+
         say(f"To go on: coilclaw resume {as_name(run_id)}{workspace_option(workspace)}", err=True)
         return
-    with open_evidence(settings_for(workspace)) as evidence:
-        waits = pending_of(evidence, run_id)
+    with open_app(settings_for(workspace)) as claw:
+        waits = claw.approvals.pending(run_id)
     sys.exit(3 if waits else 0)

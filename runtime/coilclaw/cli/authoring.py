@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coilclaw.cli.composition import load_registry, make_secrets, settings_for
+from coilclaw.cli.opening import load_registry, open_app, settings_for
 from coilclaw.cli.terminal import Styled, counted, say, say_json, styled
 from coilclaw.sdk import OperatorError, Risk, Tool
 from coilclaw.sdk.legible import as_name, cells, legible_lines, one_line
 
 if TYPE_CHECKING:
-    from coilclaw.cli.example_runs import Trial
+    from coilclaw.app import Trial
     from coilclaw.workspace_tools import checks
 
 __all__ = ["check", "new", "test"]
@@ -87,10 +87,11 @@ def check(names: tuple[str, ...], workspace: str | None, strict: bool, as_json: 
 
     settings = settings_for(workspace)
     place = settings.config.workspace_dir
-    registry = load_registry(settings)
+    with open_app(settings, record=False) as claw:
+        registry, has_secret = claw.tools.registry, claw.tools.has_secret
     mine = _of_workspace(registry.tools.values(), place)
     findings = checks.check_tools(
-        place, mine, registry.diagnostics, quarantined=registry.quarantined, secret_present=make_secrets(settings).has
+        place, mine, registry.diagnostics, quarantined=registry.quarantined, secret_present=has_secret
     )
     looked_at = {str(file) for file in checks.tool_files(place)}
     if names:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
-from coilclaw.cli.composition import open_evidence, settings_for
+from coilclaw.cli.opening import open_app, settings_for
 from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import say, say_json
 from coilclaw.cli.windows import tell_left_open
-from coilclaw.runs import cancel_run, find_run
 from coilclaw.sdk.legible import as_name
 
 __all__ = ["cancel"]
@@ -22,10 +21,10 @@ def cancel(run_id: str, as_json: bool) -> None:
 
     A run that is under way is cancelled with Ctrl-C where it runs.
     """
-    with open_evidence(settings_for()) as evidence:
-        workspace = find_run(evidence.database, run_id).header.workspace
-        cancel_run(evidence.database, evidence.log, evidence.book, run_id, decided_by=this_person())
-        still_open = evidence.book.windows()
+    with open_app(settings_for()) as claw:
+        workspace = claw.runs.find(run_id).header.workspace
+        claw.runs.cancel(run_id, by=this_person())
+        still_open = claw.approvals.windows.list()
     if as_json:
         say_json({"run_id": run_id, "status": "cancelled"})
     say(f"Cancelled {as_name(run_id)}.", err=True)

@@ -7,10 +7,8 @@ import os
 
 import click
 
-from coilclaw.cli.composition import make_policy, settings_for
-from coilclaw.cli.doubts import doubts_about
+from coilclaw.cli.opening import settings_for
 from coilclaw.cli.terminal import say, say_json, warn
-from coilclaw.cli.toolbox import installed_registry
 from coilclaw.config import load_settings
 from coilclaw.sdk.legible import as_name, one_line
 
@@ -35,6 +33,9 @@ def validate() -> None:
     What is valid but has no effect is a warning, and the exit code stays 0. Rules are compared with the tools that are
     installed; `coilclaw doctor` knows those of the workspace too.
     """
+    from coilclaw.app import installed_registry, make_policy
+    from coilclaw.cli.doubts import doubts_about
+
     settings = load_settings(os.environ, workspace_exists=True)
     for doubt in doubts_about(settings.config, installed_registry(make_policy(settings.config)), complete=False):
         warn(doubt)

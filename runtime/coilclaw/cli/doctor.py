@@ -11,9 +11,9 @@ from importlib.metadata import version
 
 import click
 
-from coilclaw.cli.composition import load_registry, open_log, settings_for
 from coilclaw.cli.doctor_places import Finding, exposed, private_places, written
 from coilclaw.cli.doubts import doubts_about
+from coilclaw.cli.opening import load_registry, open_app, settings_for
 from coilclaw.cli.terminal import counted, say, say_json, styled
 from coilclaw.config import Settings
 from coilclaw.policy import EmergencyStop
@@ -141,8 +141,8 @@ def _tools(settings: Settings) -> Iterator[Finding]:
 
 
 def _receipts(settings: Settings) -> Iterator[Finding]:
-    with open_log(settings) as log:
-        result = log.verify()
+    with open_app(settings) as claw:
+        result = claw.verify()
     if result.ok:
         detail = f"{counted(result.count, 'receipt')}, chain and seal hold"
         yield Finding(check="receipts", state="ok", detail=detail)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from coilclaw.cli.composition import expanded, open_log, settings_for
+from coilclaw.cli.opening import expanded, open_app, settings_for
 from coilclaw.cli.terminal import say
 from coilclaw.config import config_text, load_settings
 from coilclaw.sdk import OperatorError
@@ -58,7 +58,8 @@ def init(workspace: str | None) -> None:
         raise OperatorError(
             f"cannot set up {error.filename or home}: {error.strerror}", hint="set COILCLAW_HOME to another folder"
         ) from None
-    with open_log(settings):
+    with open_app(settings) as claw:
+        claw.receipts.latest(1)
         say(f"Receipts are kept in {as_name(str(settings.config.receipts.path))}")
     say(f"Workspace: {as_name(str(place))}")
     # The file may name another workspace, whose tools the script does not mean.

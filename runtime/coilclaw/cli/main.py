@@ -41,11 +41,10 @@ _COMMANDS: Final = {
 
 def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from importlib.metadata import version
-
         from coilclaw.cli.terminal import say
+        from coilclaw.sdk.version import VERSION
 
-        say(f"coilclaw {version('coilclaw')}")
+        say(f"coilclaw {VERSION}")
         ctx.exit()
 
 

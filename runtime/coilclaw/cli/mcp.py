@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 import click
 
-from coilclaw.cli.composition import settings_for
+from coilclaw.app import open_servers
+from coilclaw.cli.opening import settings_for
 from coilclaw.cli.terminal import counted, say, say_json, warn
-from coilclaw.config import Config, Settings
+from coilclaw.config import Settings
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name, one_line
 from coilclaw.workspace_tools import mcp_servers
 
-__all__ = ["mcp", "open_servers", "server_specs"]
+__all__ = ["mcp"]
 
 
 @click.group()
@@ -33,7 +33,7 @@ def mcp() -> None:
 def list_servers(as_json: bool) -> None:
     """List every configured server, its state and its tools. One that was never seen is started to learn them."""
     settings = settings_for()
-    servers = open_servers(settings)
+    servers = _open(settings)
     try:
         loaded = servers.load()
         states = servers.states()
@@ -68,7 +68,7 @@ def refresh_servers(name: str | None) -> None:
     if name is not None and name not in settings.config.integrations.mcp:
         known = ", ".join(settings.config.integrations.mcp) or "none"
         raise OperatorError(f"there is no server {as_name(name, 80)}", hint=f"configured: {one_line(known, 500)}")
-    servers = open_servers(settings)
+    servers = _open(settings)
     try:
         servers.refresh(name)
         loaded = servers.load()
@@ -90,31 +90,5 @@ def _places(states: list[mcp_servers.ServerState]) -> list[tuple[mcp_servers.Ser
     return [(each, mcp_servers.ServerSpec(name=each.name).place) for each in states]
 
 
-def server_specs(config: Config) -> list[mcp_servers.ServerSpec]:
-    """The servers of the configuration, in its order."""
-    return [
-        mcp_servers.ServerSpec(
-            name=name, command=server.command, env=dict(server.env), url=server.url, seconds=server.seconds
-        )
-        for name, server in config.integrations.mcp.items()
-    ]
-
-
-def _say(message: str) -> None:
-    say(one_line(message), err=True)
-
-
-def open_servers(
-    settings: Settings,
-    on_change: Callable[[], object] = lambda: None,
-    *,
-    progress: Callable[[str], None] = _say,
-) -> mcp_servers.McpServers:
-    """The servers, with what is remembered about them in the home folder."""
-    return mcp_servers.McpServers(
-        server_specs(settings.config),
-        settings.home / "cache/mcp",
-        on_change,
-        environment=os.environ,
-        progress=progress,
-    )
+def _open(settings: Settings) -> mcp_servers.McpServers:
+    return open_servers(settings, os.environ, progress=lambda message: say(one_line(message), err=True))

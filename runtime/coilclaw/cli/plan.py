@@ -12,13 +12,13 @@ from typing import Any, NoReturn
 
 from coilclaw.cli.approval import somebody_is_here
 from coilclaw.cli.call_text import argument_rows, runs_rows
-from coilclaw.cli.composition import Parts
 from coilclaw.cli.paging import Row, confirmed, say_rows
 from coilclaw.cli.person import this_person
 from coilclaw.cli.run_report import Display
 from coilclaw.cli.terminal import counted, say, say_json
+from coilclaw.cli.waiting import Session
 from coilclaw.runs import ApprovedPlan, Plan, PlannedCall, Rehearsal
-from coilclaw.sandbox import Deadline, Engine, Limits, Snippet
+from coilclaw.sandbox import Deadline, Snippet
 from coilclaw.sdk.legible import as_name, cells, one_line
 
 __all__ = ["approved_plan", "show_rehearsal"]
@@ -27,9 +27,9 @@ _LONGEST_SHORT = 60
 _COLOURS = {"allow": "green", "ask": "cyan", "deny": "red"}
 
 
-def show_rehearsal(parts: Parts, snippet: Snippet, engine: Engine, limits: Limits, *, as_json: bool) -> NoReturn:
+def show_rehearsal(session: Session, snippet: Snippet, *, as_json: bool) -> NoReturn:
     """`--dry-run`: rehearse, print the plan, and end the command. What the snippet prints goes to stderr."""
-    rehearsal = _rehearse(parts, snippet, engine, limits, quiet=as_json)
+    rehearsal = _rehearse(session, snippet, quiet=as_json)
     if as_json:
         say_json(_object(rehearsal))
     else:
@@ -38,10 +38,10 @@ def show_rehearsal(parts: Parts, snippet: Snippet, engine: Engine, limits: Limit
     sys.exit(0 if rehearsal.report.status == "completed" else 1)
 
 
-def approved_plan(parts: Parts, snippet: Snippet, engine: Engine, limits: Limits, *, yes: bool) -> ApprovedPlan:
+def approved_plan(session: Session, snippet: Snippet, *, yes: bool) -> ApprovedPlan:
     """`--approve-plan`: rehearse, show the plan and ask. Without a yes, the command ends here."""
-    rehearsal = _rehearse(parts, snippet, engine, limits, quiet=True)
-    workspace = parts.settings.config.workspace_dir
+    rehearsal = _rehearse(session, snippet, quiet=True)
+    workspace = session.claw.settings.config.workspace_dir
     rows = [*_plan_rows(rehearsal), *_whole_rows(rehearsal.plan, workspace), *_end_rows(rehearsal)]
     ended = rehearsal.report.status in ("rejected", "cancelled")
     if ended or yes or not somebody_is_here():
@@ -59,11 +59,13 @@ def approved_plan(parts: Parts, snippet: Snippet, engine: Engine, limits: Limits
     sys.exit(1)
 
 
-def _rehearse(parts: Parts, snippet: Snippet, engine: Engine, limits: Limits, *, quiet: bool) -> Rehearsal:
-    deadline = Deadline(limits.seconds)
-    caller = replace(parts.caller, show=Display(deadline, sys.stderr, quiet=quiet))
+def _rehearse(session: Session, snippet: Snippet, *, quiet: bool) -> Rehearsal:
+    deadline = Deadline(session.claw.settings.config.limits.seconds)
+    caller = replace(session.caller, show=Display(deadline, sys.stderr, quiet=quiet))
     with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
-        return parts.runtime.rehearse(snippet, engine, parts.registry, limits, deadline=deadline, caller=caller)
+        return session.claw.rehearse(
+            snippet.source, inputs=snippet.inputs, name=snippet.name, deadline=deadline, caller=caller
+        )
 
 
 def _object(rehearsal: Rehearsal) -> dict[str, Any]:

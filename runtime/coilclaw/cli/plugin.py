@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from coilclaw.cli.composition import expanded, settings_for
+from coilclaw.cli.opening import expanded, settings_for
 from coilclaw.cli.paging import confirmed
 from coilclaw.cli.terminal import say, say_json, show_error, warn
 from coilclaw.sdk import Diagnostic, OperatorError

@@ -8,22 +8,12 @@ from typing import Any, Final
 
 import click
 from pydantic import ValidationError
-from pydantic_core import to_json
 
-from coilclaw.cli.composition import (
-    load_registry,
-    make_bounds,
-    make_policy,
-    open_evidence,
-    settings_for,
-    show_diagnostics,
-)
+from coilclaw.cli.opening import open_app, settings_for, show_diagnostics
 from coilclaw.cli.terminal import json_value, say, say_json, say_wrapped
 from coilclaw.cli.windows import window_facts
-from coilclaw.config import Settings
-from coilclaw.net import GuardedNetwork
-from coilclaw.policy import CallOfTool, Explanation, Window, classify
-from coilclaw.sdk import Decision, Tool, ToolContext
+from coilclaw.policy import Explanation
+from coilclaw.sdk import Decision
 from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["policy"]
@@ -56,15 +46,19 @@ def explain(name: str, arguments: str | None, workspace: str | None, channel: st
     Without arguments the answer is about the tool; rules that depend on arguments are marked so.
     """
     given = None if arguments is None else _given(arguments)
-    settings = settings_for(workspace)
-    registry = load_registry(settings)
-    show_diagnostics(registry)
-    name = name.removeprefix("tools.")
-    tool = registry.resolve(name)
-    if tool is None:
-        raise click.UsageError(f"there is no tool {name[:200]!r}; {registry.suggestion(name)}")
-    explanation = _explained(settings, tool, given, channel)
-    window = _open_window(settings, tool, given) if explanation.verdict.decision is Decision.ASK else None
+    with open_app(settings_for(workspace), record=False) as claw:
+        tools = claw.tools
+        show_diagnostics(tools.registry)
+        name = name.removeprefix("tools.")
+        tool = tools.get(name)
+        if tool is None:
+            raise click.UsageError(f"there is no tool {name[:200]!r}; {tools.registry.suggestion(name)}")
+        try:
+            with redirect_stdout(sys.stderr):  # What the tool prints is not the explanation.
+                explanation = tools.explain(tool, given, channel=channel)
+        except ValidationError as error:
+            raise click.BadParameter(f"{tool.id}: {_problems(error)}", param_hint="--json") from None
+        window = tools.window_for(tool, given) if explanation.verdict.decision is Decision.ASK else None
     if form == "json":
         say_json({**_facts(explanation), "window": window_facts(window) if window else None})
         return
@@ -86,40 +80,6 @@ def _given(arguments: str) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise click.BadParameter('the arguments are a JSON object, e.g. \'{"path": "."}\'', param_hint="--json")
     return given
-
-
-def _explained(settings: Settings, tool: Tool, given: dict[str, Any] | None, channel: str) -> Explanation:
-    rules = make_policy(settings.config)
-    if given is None:
-        return rules.explain(tool, tool.risk, channel=channel)
-    try:
-        input = tool.input.__pydantic_validator__.validate_json(to_json(given), strict=True, extra="forbid")
-    except ValidationError as error:
-        raise click.BadParameter(f"{tool.id}: {_problems(error)}", param_hint="--json") from None
-    context = ToolContext(
-        workspace=settings.config.workspace_dir.resolve(),
-        tool_id=tool.id,
-        hosts=tool.hosts,
-        bounds=make_bounds(settings),
-        settings=settings.config.integrations.settings_of(tool.integration),
-        network=GuardedNetwork,
-    )
-    with redirect_stdout(sys.stderr):  # What the tool prints is not the explanation.
-        classified = classify(tool, input, context)
-    return rules.explain(tool, classified, given, channel, input=input)
-
-
-def _open_window(settings: Settings, tool: Tool, given: dict[str, Any] | None) -> Window | None:
-    """The window that would let the call through; without arguments, one that lets some calls of the tool through."""
-    if not settings.config.receipts.path.exists():
-        return None
-    call = CallOfTool(tool.id, tool.version, make_policy(settings.config).digest)
-    workspace = str(settings.config.workspace_dir.resolve())
-    with open_evidence(settings) as evidence:
-        found = evidence.book.windows()
-    return next(
-        (each for each in found if each.covers(call, workspace, each.arguments if given is None else given)), None
-    )
 
 
 def _problems(error: ValidationError) -> str:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from coilclaw.cli.composition import open_log, restart_log, settings_for
-from coilclaw.cli.paging import confirmed
-from coilclaw.cli.person import this_person
+from coilclaw.cli.opening import open_app, settings_for
 from coilclaw.cli.terminal import counted, say, say_json
-from coilclaw.receipts import LogMissing, ReceiptLog, Verification, verify_export
+from coilclaw.receipts import LogMissing
 from coilclaw.sdk import OperatorError, Receipt
 from coilclaw.sdk.legible import as_name, one_line
+
+if TYPE_CHECKING:
+    from coilclaw.app import CoilClaw
+    from coilclaw.receipts import Verification
 
 __all__ = ["receipt"]
 
@@ -41,11 +43,11 @@ def receipt() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list; with --follow, one JSON object a line.")
 def list_receipts(run_id: str | None, limit: int, follow: bool, as_json: bool) -> None:
     """List the latest receipts, oldest first."""
-    with open_log(settings_for()) as log:
+    with open_app(settings_for()) as claw:
         if follow:
-            _follow(log, run_id, limit, as_json=as_json)
+            _follow(claw, run_id, limit, as_json=as_json)
             return
-        receipts = log.latest(limit, run_id)
+        receipts = claw.receipts.latest(limit, run_id=run_id)
     if as_json:
         say_json([each._asdict() for each in receipts])
         return
@@ -53,9 +55,7 @@ def list_receipts(run_id: str | None, limit: int, follow: bool, as_json: bool) -
         _print(each)
 
 
-def _follow(log: ReceiptLog, run_id: str | None, limit: int, *, as_json: bool) -> None:
-    from coilclaw.evidence import EventFeed
-
+def _follow(claw: CoilClaw, run_id: str | None, limit: int, *, as_json: bool) -> None:
     def show(each: Receipt) -> None:
         if as_json:
             say_json(each._asdict())
@@ -63,15 +63,14 @@ def _follow(log: ReceiptLog, run_id: str | None, limit: int, *, as_json: bool) -
             _print(each)
 
     # What comes while the latest are printed is behind this cursor, and may be among them.
-    after, latest = log.end(), log.latest(limit, run_id)
+    after, latest = claw.feed.end(), claw.receipts.latest(limit, run_id=run_id)
     for each in latest:
         show(each)
     shown = {each.id for each in latest}
     try:
-        with EventFeed(log) as feed:
-            for event in feed.follow(after):
-                if event.receipt is not None and event.receipt not in shown and run_id in (None, event.run_id):
-                    show(log.find(event.receipt))
+        for event in claw.events(after):
+            if event.receipt is not None and event.receipt not in shown and run_id in (None, event.run_id):
+                show(claw.receipts.find(event.receipt))
     except KeyboardInterrupt:
         return
 
@@ -87,9 +86,9 @@ def _print(each: Receipt) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def show(reference: str, as_json: bool) -> None:
     """Show one receipt, by its id or its number, with the arguments and the result it stands for."""
-    with open_log(settings_for()) as log:
-        found = log.find(reference)
-        facts = {**found._asdict(), **_contents(log, found)}
+    with open_app(settings_for()) as claw:
+        found = claw.receipts.find(reference)
+        facts = {**found._asdict(), **claw.receipts.contents(found)}
     if as_json:
         say_json(facts)
         return
@@ -97,24 +96,17 @@ def show(reference: str, as_json: bool) -> None:
         say(f"{key:<16} {one_line(value if isinstance(value, str) else json.dumps(value))}")
 
 
-def _contents(log: ReceiptLog, found: Receipt) -> dict[str, Any]:
-    contents: dict[str, Any] = {}
-    for name, content_hash in (("arguments", found.args_hash), ("result", found.result_hash)):
-        body = log.contents(content_hash) if content_hash else None
-        if body:
-            contents[name] = json.loads(body)
-    return contents
-
-
 @receipt.command("verify", epilog="Example: coilclaw receipt verify receipts.jsonl")
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def verify(file: str | None, as_json: bool) -> None:
     """Replay the log, or an exported FILE, and name the first receipt that does not hold (exit code 1)."""
+    from coilclaw.receipts import Verification, verify_export
+
     if file is None:
         try:
-            with open_log(settings_for()) as log:
-                result = log.verify()
+            with open_app(settings_for()) as claw:
+                result = claw.verify()
         except LogMissing as missing:
             result = Verification(count=0, first_bad=1, problem=f"{missing.message}; {missing.hint}")
     else:
@@ -147,9 +139,14 @@ def restart(workspace: str | None, yes: bool) -> None:
     The key of the lost log is kept under another name. Nobody knows any more which tool files were written through the
     bridge, so all of the workspace are quarantined until `coilclaw tool trust`.
     """
+    from coilclaw.app import restart_log
+    from coilclaw.cli.paging import confirmed
+    from coilclaw.cli.person import this_person
+
     settings = settings_for(workspace)
     try:
-        with open_log(settings):
+        with open_app(settings) as claw:
+            claw.receipts.latest(1)
             raise OperatorError(
                 "the receipt log is there: nothing to restart", hint="`coilclaw receipt verify` checks it"
             )
@@ -172,16 +169,16 @@ def restart(workspace: str | None, yes: bool) -> None:
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file instead of stdout.")
 def export(output: str | None) -> None:
     """Print every receipt as one line of canonical JSON."""
-    with open_log(settings_for()) as log:
+    with open_app(settings_for()) as claw:
         if output is None:
-            for line in log.export():
+            for line in claw.receipts.export():
                 sys.stdout.buffer.write(line + b"\n")
             sys.stdout.buffer.flush()
             return
         fresh = Path(output + ".part")
         try:
             with fresh.open("wb") as file:
-                count = sum(1 for line in log.export() if file.write(line + b"\n"))
+                count = sum(1 for line in claw.receipts.export() if file.write(line + b"\n"))
             fresh.replace(output)
         except OSError as error:
             fresh.unlink(missing_ok=True)

@@ -6,9 +6,8 @@ import sys
 
 import click
 
-from coilclaw.cli.composition import make_policy, open_evidence, settings_for, show_diagnostics
+from coilclaw.cli.opening import open_app, settings_for, show_diagnostics
 from coilclaw.cli.terminal import counted, say, say_json, warn
-from coilclaw.cli.toolbox import Toolbox
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name
 from coilclaw.workspace_tools import ask_to_reload
@@ -29,17 +28,13 @@ def reload(workspace: str | None, as_json: bool) -> None:
     root = settings.config.workspace_dir / "tools"
     if not root.is_dir():
         raise OperatorError(f"{root} does not exist", hint="coilclaw tool new example.hello.say makes a first tool")
-    with (
-        open_evidence(settings) as evidence,
-        Toolbox(settings, evidence.ledger, make_policy(settings.config)) as toolbox,
-    ):
-        change = toolbox.refresh()
+    with open_app(settings) as claw:
+        change = claw.tools.loaded
         try:
             ask_to_reload(root)
         except OSError as error:
             warn(f"other processes were not told, {root}: {error.strerror}")
-        registry = toolbox.registry
-    own = [tool.id for tool in toolbox.workspace.tools]
+        registry, own = claw.tools.registry, [tool.id for tool in claw.tools.own]
     if as_json:
         facts = {
             "generation": registry.generation,

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from typing import Any
 
 import click
 
-from coilclaw.bridge import Caller, Handlers, Registry, Services
-from coilclaw.cli.composition import make_engine, make_policy, make_secrets, open_evidence, settings_for
+from coilclaw.app import Caller
+from coilclaw.cli.opening import open_app, settings_for
 from coilclaw.cli.run_report import Display
 from coilclaw.cli.terminal import counted, say, say_json, styled
-from coilclaw.cli.toolbox import Toolbox
-from coilclaw.config import Settings
-from coilclaw.runs import Breakpoint, Comparison, Runtime
+from coilclaw.runs import Breakpoint, Comparison
 from coilclaw.sandbox import Deadline
 from coilclaw.sdk.legible import as_name, one_line
 
@@ -26,7 +23,7 @@ __all__ = ["replay"]
 @click.command(epilog="Example: coilclaw replay run-0198f3a1b2c3d4e5f6a7 --until 3")
 @click.argument("run_id", metavar="RUN")
 @click.option("--until", type=click.IntRange(min=1), metavar="N", help="Stop at call N and show the variables.")
-@click.option("--workspace", metavar="DIR", help="The workspace whose tools are compared with.")
+@click.option("--workspace", metavar="DIR", help="A workspace whose tools to compare with; by default that of the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def replay(run_id: str, until: int | None, workspace: str | None, as_json: bool) -> None:
     """Execute RUN again from its journal and compare: its calls, how it ends, what it prints, its value.
@@ -37,12 +34,12 @@ def replay(run_id: str, until: int | None, workspace: str | None, as_json: bool)
     settings = settings_for(workspace)
     shown = until is not None and not as_json
     display = Display(Deadline(0), sys.stdout, quiet=False)
-    with _opened(settings) as (runtime, registry), redirect_stdout(sys.stderr):
-        comparison = runtime.replay(
+    # Not even the tools that it loads leave a receipt.
+    with open_app(settings, record=False) as claw, redirect_stdout(sys.stderr):
+        comparison = claw.replay(
             run_id,
-            lambda name: make_engine(settings, engine=name),
-            registry,
             until=until,
+            workspace=None if workspace is None else settings.config.workspace_dir,
             caller=Caller(show=display) if shown else None,
         )
     if as_json:
@@ -50,28 +47,6 @@ def replay(run_id: str, until: int | None, workspace: str | None, as_json: bool)
     else:
         _print(comparison)
     sys.exit(0 if comparison.identical else 1)
-
-
-@contextmanager
-def _opened(settings: Settings) -> Iterator[tuple[Runtime, Registry]]:
-    """A runtime that can only look: not even the tools that it loads leave a receipt."""
-    policy = make_policy(settings.config)
-    with ExitStack() as stack:
-        evidence = stack.enter_context(open_evidence(settings))
-        toolbox = stack.enter_context(Toolbox(settings, evidence.ledger, policy, record=False))
-        toolbox.refresh()
-        handlers = Handlers()
-        stack.callback(handlers.close)
-        services = Services(
-            log=evidence.log,
-            database=evidence.database,
-            approvals=evidence.book,
-            policy=policy,
-            handlers=handlers,
-            workspace=settings.config.workspace_dir.resolve(),
-            secret=make_secrets(settings).get,
-        )
-        yield Runtime(services), toolbox.registry
 
 
 def _object(comparison: Comparison) -> dict[str, Any]:

@@ -6,24 +6,27 @@ import gc
 import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
-from typing import NoReturn
+from typing import Literal, NoReturn, TypeAlias
 
 import click
 
-from coilclaw.cli.composition import Parts, make_engine, settings_for, show_diagnostics
+from coilclaw.app import Report
+from coilclaw.cli.opening import settings_for, show_diagnostics
 from coilclaw.cli.paging import chosen
-from coilclaw.cli.run_report import Display, RunEnd, run_end, show_end, tell_waiting, workspace_option
-from coilclaw.cli.waiting import open_waiting
+from coilclaw.cli.run_report import Display, show_end, tell_waiting, workspace_option
+from coilclaw.cli.waiting import Session, open_session
 from coilclaw.config import Settings
-from coilclaw.runs import RunReport, find_run
-from coilclaw.sandbox import Deadline, Engine
+from coilclaw.runs import NotResumable, RunRecord
+from coilclaw.sandbox import Deadline
 
 __all__ = ["resume", "resume_run"]
+
+Unknown: TypeAlias = Literal["retry", "failed"]
 
 
 @click.command(epilog="Example: coilclaw resume run-1a1e265a6b2e813fd94")
 @click.argument("run_id", metavar="RUN")
-@click.option("--workspace", metavar="DIR", help="The workspace, if the run began with another one than the usual.")
+@click.option("--workspace", metavar="DIR", help="The workspace the run began in; need not be given.")
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Wall time from now on."
 )
@@ -39,7 +42,7 @@ def resume(
     run_id: str,
     workspace: str | None,
     timeout: float | None,
-    unknown: str | None,
+    unknown: Unknown | None,
     yes: bool,
     wait: bool,
     as_json: bool,
@@ -61,40 +64,49 @@ def resume_run(
     *,
     workspace: str | None = None,
     timeout: float | None = None,
-    unknown: str | None = None,
+    unknown: Unknown | None = None,
     yes: bool = False,
     wait: bool = False,
     as_json: bool = False,
 ) -> NoReturn:
-    """Go on with a run, print how it ended, and end the command."""
+    """Resume a run, print how it ended, and end the command."""
     deadline = Deadline(timeout or settings.config.limits.seconds)
-    with open_waiting(settings, deadline, yes=yes, wait=wait, options=workspace_option(workspace)) as parts:
-        limits = find_run(parts.evidence.database, run_id).header.run_limits()
-        deadline.seconds = timeout or limits.seconds
-        show_diagnostics(parts.registry)
+    options = workspace_option(workspace)
+    with open_session(settings, deadline, yes=yes, wait=wait, options=options) as session:
+        known = session.claw.runs.find(run_id)
+        if workspace is not None:
+            _refuse_elsewhere(known, settings)
+        deadline.seconds = timeout or known.header.run_limits().seconds
+        show_diagnostics(session.claw.registry_of(run_id))
         gc.freeze()
-        end = run_end(parts, _resumed(parts, run_id, deadline, unknown, as_json), workspace=workspace)
-        if end.unknown and unknown is None and not yes and (choice := _ask_about(end)):
-            end = run_end(parts, _resumed(parts, run_id, deadline, choice, as_json), workspace=workspace)
-    show_end(end, as_json=as_json)
+        report = _resumed(session, run_id, deadline, unknown, as_json)
+        if report.unknown and unknown is None and not yes and (choice := _ask_about(report, options)):
+            report = _resumed(session, run_id, deadline, choice, as_json)
+    show_end(report, options=options, as_json=as_json)
 
 
-def _resumed(parts: Parts, run_id: str, deadline: Deadline, unknown: str | None, as_json: bool) -> RunReport:
-    def engine(name: str) -> Engine:
-        made = make_engine(parts.settings, engine=name)
-        deadline.restart()  # Compiling the sandbox is not the run's time.
-        return made
-
-    deadline.restart()
-    caller = replace(parts.caller, show=Display(deadline, sys.stdout, quiet=as_json))
+def _resumed(session: Session, run_id: str, deadline: Deadline, unknown: Unknown | None, as_json: bool) -> Report:
+    caller = replace(session.caller, show=Display(deadline, sys.stdout, quiet=as_json))
     with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
-        return parts.runtime.resume(run_id, engine, parts.registry, deadline=deadline, unknown=unknown, caller=caller)
+        return session.claw.resume(run_id, deadline=deadline, unknown=unknown, caller=caller)
 
 
-def _ask_about(end: RunEnd) -> str | None:
+def _refuse_elsewhere(known: RunRecord, settings: Settings) -> None:
+    if known.header.workspace != str(settings.config.workspace_dir.resolve()):
+        # Its calls were asked about where they were meant to happen.
+        raise NotResumable(
+            f"{known.run_id} began in the workspace {known.header.workspace}", hint="leave --workspace out"
+        )
+
+
+def _ask_about(report: Report, options: str) -> Unknown | None:
     """What the person at the terminal says about calls of unknown outcome; None to leave the run as it is."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    tell_waiting(end)
-    answer = chosen("Call them again, or count them as failed?", ("retry", "failed", "leave"), "leave")
-    return None if answer == "leave" else answer
+    tell_waiting(report, options)
+    match chosen("Call them again, or count them as failed?", ("retry", "failed", "leave"), "leave"):
+        case "retry":
+            return "retry"
+        case "failed":
+            return "failed"
+    return None

@@ -11,11 +11,11 @@ from typing import Any
 
 import click
 
-from coilclaw.cli.composition import make_engine, run_limits, settings_for, show_diagnostics
+from coilclaw.cli.opening import settings_for, show_diagnostics
 from coilclaw.cli.plan import approved_plan, show_rehearsal
-from coilclaw.cli.run_report import Display, run_end, show_end, workspace_option
+from coilclaw.cli.run_report import Display, show_end, workspace_option
 from coilclaw.cli.terminal import json_value
-from coilclaw.cli.waiting import open_waiting
+from coilclaw.cli.waiting import open_session
 from coilclaw.sandbox import Deadline, Snippet
 from coilclaw.sdk.legible import as_name
 
@@ -24,7 +24,21 @@ __all__ = ["run"]
 _RESERVED = {"tools", "Ok", "Err", "Result", "ToolCallError"}
 
 
-@click.command(epilog="Example: coilclaw run report.py --input 'site=\"example.org\"' --timeout 30")
+class _Run(click.Command):
+    """Runs a file, unless the first argument is `list` or `show`: those have commands of their own."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args[:1] not in (["list"], ["show"]):
+            return super().make_context(info_name, args, parent, **extra)
+        from coilclaw.cli.runs import list_runs, show_run
+
+        command = list_runs if args[0] == "list" else show_run
+        return command.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+
+
+@click.command(cls=_Run, epilog="Example: coilclaw run report.py --input 'site=\"example.org\"' --timeout 30")
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option("--engine", type=click.Choice(["wasm", "restricted"]), help="The sandbox engine.")
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools and files are used.")
@@ -55,31 +69,39 @@ def run(
     1 any other end; 2 wrong usage; 3 approval needed; 4 credentials needed; 130 interrupted.
 
     A call that asks when nobody is there suspends the run: it goes on, hours later if need be, with `coilclaw resume`.
+
+    \b
+    coilclaw run list       List runs, newest first.
+    coilclaw run show RUN   Show a run again as it ended.
+    A file called `list` or `show` is run as ./list.
     """
     snippet = Snippet(source=_source(file), name=_name(file), inputs=_inputs(inputs))
     settings = settings_for(workspace, sandbox__engine=engine, limits__seconds=timeout, limits__memory_mib=memory)
-    limits = run_limits(settings.config)
-    deadline = Deadline(limits.seconds)
-    sandbox = make_engine(settings)  # First: what it starts gets ready while the rest is loaded.
+    deadline = Deadline(settings.config.limits.seconds)
     options = workspace_option(workspace)
     # Whoever says yes to a plan in advance has not said it to what is not in the plan.
-    with open_waiting(settings, deadline, yes=yes and not approve_plan, wait=wait, options=options) as parts:
-        show_diagnostics(parts.registry)
+    with open_session(settings, deadline, yes=yes and not approve_plan, wait=wait, options=options) as session:
+        claw = session.claw
+        claw.engines.get()  # First: what it starts gets ready while the rest is loaded.
+        show_diagnostics(claw.tools.registry)
         # Nothing that was loaded so far is garbage; looking through it again would interrupt the run.
         gc.freeze()
         approved = None
         if approve_plan:
-            approved = approved_plan(parts, snippet, sandbox, limits, yes=yes)
+            approved = approved_plan(session, snippet, yes=yes)
         elif dry_run:
-            show_rehearsal(parts, snippet, sandbox, limits, as_json=as_json)
-        deadline.restart()  # Compiling the sandbox is not the run's time, nor is a person's.
-        caller = replace(parts.caller, show=Display(deadline, sys.stdout, quiet=as_json, asks=not yes))
+            show_rehearsal(session, snippet, as_json=as_json)
+        caller = replace(session.caller, show=Display(deadline, sys.stdout, quiet=as_json, asks=not yes))
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
-            report = parts.runtime.run(
-                snippet, sandbox, parts.registry, limits, deadline=deadline, caller=caller, planned=approved
+            report = claw.run(
+                snippet.source,
+                inputs=snippet.inputs,
+                name=snippet.name,
+                deadline=deadline,
+                caller=caller,
+                plan=approved,
             )
-        end = run_end(parts, report, workspace=workspace)
-    show_end(end, as_json=as_json)
+    show_end(report, options=options, as_json=as_json)
 
 
 def _source(file: str) -> str:

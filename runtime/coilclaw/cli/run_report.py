@@ -5,53 +5,23 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, NoReturn, TextIO
+from dataclasses import replace
+from typing import Final, NoReturn, TextIO
 
+from coilclaw.app import Report
 from coilclaw.cli.approval import somebody_is_here
-from coilclaw.cli.composition import Parts
-from coilclaw.cli.disclosure import approval_facts, pending_of, tell_pending
+from coilclaw.cli.pending_notice import tell_pending
 from coilclaw.cli.terminal import counted, pass_through, say, say_json, say_text, styled
-from coilclaw.evidence import activity_of
-from coilclaw.runs import RunReport
 from coilclaw.sandbox import Deadline
-from coilclaw.sdk import Receipt, RelevantToolActivity
 from coilclaw.sdk.legible import as_name, legible_lines, one_line, visible_block
 
-__all__ = ["Display", "RunEnd", "exit_code", "run_end", "show_end", "tell_waiting", "workspace_option"]
+__all__ = ["Display", "exit_code", "print_report", "show_end", "tell_waiting", "workspace_option"]
 
+_HINTS: Final = {
+    "timed_out": "raise the limit with --timeout SECONDS, or do less",
+    "out_of_memory": "raise the limit with --memory MIB, or keep less at a time",
+}
 _COLOURS = {"succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunEnd:
-    """A report, and what the log and the book say about the run besides."""
-
-    report: RunReport
-    activity: RelevantToolActivity
-    pending: tuple[dict[str, Any], ...] = ()
-    unknown: tuple[str, ...] = ()
-    """Calls that were under way when their process ended."""
-    not_made: frozenset[str] = frozenset()
-    """The last receipts of calls that never began."""
-    options: str = field(default="")
-    """What has to be added to the commands that go on with the run."""
-
-
-def run_end(parts: Parts, report: RunReport, *, workspace: str | None) -> RunEnd:
-    """Everything there is to say about the end of a run. Needs the parts still open."""
-    receipts = parts.log.of_run(report.run_id, since=report.first_receipt) if report.first_receipt else []
-    waits = report.status == "suspended"
-    pending = pending_of(parts.evidence, report.run_id) if waits else []
-    return RunEnd(
-        report=report,
-        activity=activity_of(report.run_id, receipts),
-        pending=tuple(approval_facts(each, parts.log) for each in pending),
-        not_made=_not_made(receipts),
-        unknown=_unknown(receipts) if waits and report.unknown else (),
-        options=workspace_option(workspace),
-    )
 
 
 def workspace_option(workspace: str | None) -> str:
@@ -59,34 +29,34 @@ def workspace_option(workspace: str | None) -> str:
     return f" --workspace {shlex.quote(one_line(workspace))}" if workspace is not None else ""
 
 
-def show_end(end: RunEnd, *, as_json: bool) -> NoReturn:
+def show_end(report: Report, *, options: str, as_json: bool) -> NoReturn:
     """Print how a run ended, and end the command with the code that says the same."""
+    report = _with_hints(report)
     if as_json:
-        say_json(_object(end))
+        say_json(report.facts())
     else:
-        _print(end)
-    tell_waiting(end)
-    sys.exit(exit_code(end.report))
+        print_report(report)
+    tell_waiting(report, options)
+    sys.exit(exit_code(report))
 
 
-def tell_waiting(end: RunEnd) -> None:
-    """What a suspended run waits for, and how it goes on. On stderr, also beside JSON."""
-    report = end.report
+def tell_waiting(report: Report, options: str) -> None:
+    """What a suspended run waits for, and how it is resumed. On stderr, also beside JSON."""
     if report.status != "suspended":
         return
-    if end.unknown:
+    if report.unknown:
         say(err=True)
         say("The process of this run ended while these calls were under way:", err=True, bold=True)
-        for each in end.unknown:
-            say(f"  {each}", err=True)
+        for each in report.unknown:
+            say(f"  {as_name(each.tool)}, started {each.started}, {each.receipt_ref}", err=True)
         say("Nobody knows what they did. Look, then decide:", err=True)
         for choice, meaning in (("retry", "call again"), ("failed", "count as failed and go on")):
-            say(f"  coilclaw resume {report.run_id}{end.options} --unknown {choice:<6}  # {meaning}", err=True)
+            say(f"  coilclaw resume {report.run_id}{options} --unknown {choice:<6}  # {meaning}", err=True)
         return
-    tell_pending(end.pending, report.run_id, end.options)
+    tell_pending(report.approvals, report.run_id, options)
 
 
-def exit_code(report: RunReport) -> int:
+def exit_code(report: Report) -> int:
     match report.status:
         case "completed":
             return 0
@@ -97,6 +67,12 @@ def exit_code(report: RunReport) -> int:
     if "approval_required" in report.unmet:
         return 3
     return 4 if "missing_secret" in report.unmet else 1
+
+
+def _with_hints(report: Report) -> Report:
+    """The report with the options of this command in its hints."""
+    hint = _HINTS.get(report.status)
+    return report if hint is None or report.error is None else replace(report, error=replace(report.error, hint=hint))
 
 
 class Display:
@@ -123,49 +99,6 @@ class Display:
             self._deadline.cancel()
 
 
-def _unknown(receipts: list[Receipt]) -> tuple[str, ...]:
-    return tuple(
-        f"{as_name(each.tool or '')}, started {each.timestamp}, {each.id}"
-        for each in _last_of_calls(receipts)
-        if each.type == "tool.call.started"
-    )
-
-
-def _not_made(receipts: list[Receipt]) -> frozenset[str]:
-    before = ("tool.call.requested", "tool.call.pending", "tool.call.approved")
-    return frozenset(each.id for each in _last_of_calls(receipts) if each.type in before)
-
-
-def _last_of_calls(receipts: list[Receipt]) -> Iterable[Receipt]:
-    last = {each.tool_call_id: each for each in receipts if each.tool_call_id and each.type != "tool.call.progress"}
-    return last.values()
-
-
-def _object(end: RunEnd) -> dict[str, Any]:
-    report, error = end.report, end.report.error
-    return {
-        "run_id": report.run_id,
-        "status": report.status,
-        "engine": report.engine,
-        "value": report.value,
-        "stdout": report.stdout,
-        "error": None
-        if error is None
-        else {
-            "type": error.type,
-            "message": error.message,
-            "line": error.line,
-            "traceback": error.traceback,
-            "hint": error.hint,
-        },
-        "activity": [item._asdict() for item in end.activity.items],
-        "approvals": [
-            {key: each[key] for key in ("id", "run_id", "tool", "arguments", "status")} for each in end.pending
-        ],
-        "duration_ms": report.duration_ms,
-    }
-
-
 def _traceback_lines(text: str) -> list[str]:
     """Return the lines of a traceback. If a message in it has lines of its own, all of them stand behind a bar."""
     lines = legible_lines(text.rstrip())
@@ -178,8 +111,8 @@ def _traceback_lines(text: str) -> list[str]:
     return lines if ordinary else [f"| {each}".rstrip() for each in lines]
 
 
-def _print(end: RunEnd) -> None:
-    report = end.report
+def print_report(report: Report) -> None:
+    """Print how a run ended, except for its output: the value on stdout, everything else on stderr."""
     if report.stdout and not report.stdout.endswith("\n"):
         say()
     if report.value is not None:
@@ -194,11 +127,11 @@ def _print(end: RunEnd) -> None:
             say(one_line(f"{error.type}: {error.message}{where}"), err=True, fg="red")
         if error.hint:
             say(f"Hint: {one_line(error.hint)}", err=True)
-    for item in end.activity.items:
+    for item in report.activity:
         approval = f"  ({one_line(item.approval)})" if item.approval else ""
-        over = report.status == "cancelled" and item.receipt_ref in end.not_made
+        over = report.status == "cancelled" and item.receipt_ref in report.not_made
         mark = styled(f"{'not made' if over else item.status:<9}", fg=_COLOURS[item.status])
         say("  ", mark, f" {as_name(item.tool_id):<24} {as_name(item.receipt_ref)}{approval}", err=True)
     colour = {"completed": "green", "suspended": "cyan"}.get(report.status, "red")
-    calls = counted(len(end.activity.items), "call")
+    calls = counted(len(report.activity), "call")
     say(styled(report.status, fg=colour), f" in {report.duration_ms:.0f} ms, {calls}, {report.run_id}", err=True)

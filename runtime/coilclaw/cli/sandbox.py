@@ -14,7 +14,8 @@ from typing import Final
 
 import click
 
-from coilclaw.cli.composition import make_engine, settings_for
+from coilclaw.app import Engines
+from coilclaw.cli.opening import settings_for, terminal_notices
 from coilclaw.cli.terminal import say, say_json, say_progress
 from coilclaw.config import Settings
 from coilclaw.sandbox import EngineUnavailable, escapes
@@ -93,9 +94,9 @@ def _tried(name: str, settings: Settings) -> Scorecard:
         tempfile.TemporaryDirectory(prefix="coilclaw-scorecard-") as folder,
         proving_ground(Path(folder), os.environ, settle_after=_SETTLE_AFTER) as ground,
     ):
-        pool = settings.config.sandbox.pool
         try:
-            return score(ground, lambda: make_engine(settings, engine=name, pool=pool), classes, bar.show)
+            # A fresh one each time: closing it is part of the trial.
+            return score(ground, lambda: Engines(settings, notices=terminal_notices()).get(name), classes, bar.show)
         finally:
             bar.clear()
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from coilclaw.cli.composition import load_registry, settings_for
+from coilclaw.cli.opening import load_registry, settings_for
 from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.config import SecretStore
 from coilclaw.sdk import OperatorError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from coilclaw.cli.composition import make_engine, settings_for
+from coilclaw.cli.opening import open_app, settings_for
 from coilclaw.cli.terminal import say
 
 __all__ = ["setup"]
@@ -13,7 +13,5 @@ __all__ = ["setup"]
 @click.command(epilog="Example: coilclaw setup")
 def setup() -> None:
     """Compile the sandbox for this machine, so that the first run starts at once."""
-    settings = settings_for()
-    engine = make_engine(settings, engine="wasm")
-    say(f"Ready: {engine.build}")
-    engine.close()
+    with open_app(settings_for()) as claw:
+        say(f"Ready: {claw.engines.get('wasm').build}")

@@ -8,40 +8,22 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from coilclaw.app import ApprovalRequest, CoilClaw
 from coilclaw.cli.call_text import argument_rows, runs_rows
-from coilclaw.cli.composition import Evidence
-from coilclaw.cli.disclosure import approval_facts, shown_risk
 from coilclaw.cli.paging import Row, say_rows
-from coilclaw.evidence import activity_of
-from coilclaw.policy import Approval
-from coilclaw.runs import find_run
+from coilclaw.cli.pending_notice import shown_risk
 from coilclaw.sdk.legible import as_name, legible_line, one_line
 
-__all__ = ["approval_rows", "full_facts", "show_approval", "workspace_of"]
+__all__ = ["approval_rows", "show_approval", "workspace_of"]
 
 _AROUND: Final = 20
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 """Where Python ends a line. `str.splitlines` knows more ends, and a snippet could use them to move the mark."""
 
 
-def full_facts(evidence: Evidence, approval: Approval) -> dict[str, Any]:
-    """The question with its run."""
-    known = find_run(evidence.database, approval.run_id)
-    source = evidence.log.contents(known.header.code_hash) if known.header.kind == "snippet" else None
-    receipts = [each for each in evidence.log.of_run(approval.run_id) if each.seq >= known.first_seq]
-    return {
-        **approval_facts(approval, evidence.log),
-        "run_status": known.status,
-        "name": known.header.name,
-        "kind": known.header.kind,
-        "source": None if source is None else source.decode(errors="replace"),
-        "activity": [item._asdict() for item in activity_of(approval.run_id, receipts).items],
-    }
-
-
-def workspace_of(evidence: Evidence, approval: Approval) -> Path | None:
+def workspace_of(claw: CoilClaw, asked: ApprovalRequest) -> Path | None:
     """The workspace whose files the call would change."""
-    place = find_run(evidence.database, approval.run_id).header.workspace
+    place = claw.runs.find(asked.run_id).header.workspace
     return Path(place) if place else None
 
 

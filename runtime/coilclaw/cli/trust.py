@@ -9,15 +9,15 @@ from pathlib import Path
 
 import click
 
-from coilclaw.cli.composition import expanded, open_evidence, settings_for
+from coilclaw.app import HeldFile, Quarantine
 from coilclaw.cli.difference import difference_rows
+from coilclaw.cli.opening import expanded, open_app, settings_for
 from coilclaw.cli.paging import Row, confirmed, say_rows
 from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.sdk import OperatorError, Quarantined
 from coilclaw.sdk.legible import as_name, one_line
-from coilclaw.trust import TrustLedger
-from coilclaw.workspace_tools import Source, Sources, ask_to_look
+from coilclaw.workspace_tools import Sources
 
 __all__ = ["trust"]
 
@@ -35,40 +35,27 @@ def trust(paths: tuple[str, ...], workspace: str | None, yes: bool, as_json: boo
     """
     settings = settings_for(workspace)
     root = settings.config.workspace_dir
-    sources = Sources(root / "tools")  # Looks at the files and runs none of them.
-    with open_evidence(settings) as evidence:
-        ledger = evidence.ledger
-        ledger.recover(sources.digests)
-        held = _quarantined(sources, ledger)
+    with open_app(settings) as claw:
+        quarantine = claw.quarantine
+        held = quarantine.held()
         if not paths:
-            _show_list([each for each, _ in held.values()], as_json)
+            _show_list([each.entry for each in held.values()], as_json)
             return
         trusted = []
         for name in dict.fromkeys(_name(path, root) for path in paths):
             if name not in held:
-                _explain(name, sources)
+                _explain(name, quarantine.sources)
                 continue
-            receipt = _trust(name, held[name][1], ledger, yes=yes, quiet=as_json)
+            receipt = _trust(held[name], quarantine, yes=yes, quiet=as_json)
             if receipt is None:
                 say(f"{as_name(name)}: left in quarantine", err=True)
-                ask_to_look(root / "tools")
+                quarantine.look()
                 sys.exit(1)
-            trusted.append({"path": name, "content_hash": held[name][1].digest, "receipt": receipt})
-        ask_to_look(root / "tools")
-        _warn_of_changes(trusted, sources)
+            trusted.append({"path": name, "content_hash": held[name].entry.content_hash, "receipt": receipt})
+        quarantine.look()
+        _warn_of_changes(trusted, quarantine.sources)
     if as_json:
         say_json(trusted)
-
-
-def _quarantined(sources: Sources, ledger: TrustLedger) -> dict[str, tuple[Quarantined, Source]]:
-    found, judge = ledger.examine(sources.read)
-    reasons = judge({name: source.digest for name, source in found.items() if source.data.strip()})
-    held = {}
-    for name, reason in reasons.items():
-        source = found[name]
-        entry = Quarantined(name=f"tools/{name}", path=source.path, content_hash=source.digest, reason=reason)
-        held[entry.name] = entry, source
-    return held
 
 
 def _explain(name: str, sources: Sources) -> None:
@@ -116,16 +103,17 @@ def _name(path: str, workspace: Path) -> str:
     )
 
 
-def _trust(name: str, source: Source, ledger: TrustLedger, *, yes: bool, quiet: bool) -> str | None:
+def _trust(file: HeldFile, quarantine: Quarantine, *, yes: bool, quiet: bool) -> str | None:
     """Ask about exactly these bytes; if the file has changed meanwhile, what it holds now is still quarantined."""
-    rows = _difference_rows(name, ledger.in_force(source.name), source.data)
+    name, source = file.entry.name, file.source
+    rows = _difference_rows(name, file.in_force, source.data)
     if not yes and not _confirmed(name, source.data, rows, err=quiet):
         return None
     if yes and not quiet:
         say_rows(rows)
         if encoding := _odd_encoding(source.data):
             warn(encoding)
-    receipt = ledger.trust(source.name, source.data, this_person())
+    receipt = quarantine.trust(file, by=this_person())
     if not quiet:
         say(f"Trusted {as_name(name)} ({source.digest[:12]}), {receipt}")
     return receipt

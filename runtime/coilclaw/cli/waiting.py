@@ -6,42 +6,65 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from coilclaw.app import Caller, CoilClaw
 from coilclaw.cli.approval import approver_for
-from coilclaw.cli.composition import Evidence, Parts, open_parts
-from coilclaw.cli.disclosure import approval_facts, pending_of, tell_pending
-from coilclaw.cli.terminal import say
+from coilclaw.cli.opening import open_app
+from coilclaw.cli.pending_notice import tell_pending
+from coilclaw.cli.terminal import say, warn
 from coilclaw.config import Settings
 from coilclaw.policy import Answer, Question
 from coilclaw.sandbox import Deadline
 from coilclaw.sdk import CoilClawError
+from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
-    from coilclaw.evidence import EventFeed, EventReader
+    from coilclaw.evidence import EventReader
 
-__all__ = ["open_waiting"]
+__all__ = ["Session", "command_caller", "open_session", "warn_if_stopped"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """The app of a command that runs something, and the caller it runs for."""
+
+    claw: CoilClaw
+    caller: Caller
 
 
 @contextmanager
-def open_waiting(settings: Settings, deadline: Deadline, *, yes: bool, wait: bool, options: str) -> Iterator[Parts]:
-    """Everything but the engine, for a run that goes on later if nobody answers now.
+def open_session(settings: Settings, deadline: Deadline, *, yes: bool, wait: bool, options: str) -> Iterator[Session]:
+    """Open the app for a run that is resumed later if nobody answers now.
 
     With `wait`, nobody is asked here: this process stays until the decision is made elsewhere. `options` is what the
     commands that decide and resume need besides the id.
     """
-    if yes or not wait:
-        approver = approver_for(yes, deadline, may_wait=True, workspace=settings.config.workspace_dir)
-        with open_parts(settings, approver, deadline=deadline) as parts:
-            yield parts
-        return
-    patience = _Patience(options)
-    with (
-        open_parts(settings, patience, stays=patience.lasts, deadline=deadline) as parts,
-        patience.watching(parts.evidence),
-    ):
-        yield parts
+    with open_app(settings, deadline=deadline) as claw:
+        warn_if_stopped(claw)
+        if yes or not wait:
+            approver = approver_for(yes, deadline, may_wait=True, workspace=settings.config.workspace_dir)
+            yield Session(claw=claw, caller=command_caller(approver=approver))
+            return
+        patience = _Patience(options)
+        with patience.watching(claw):
+            yield Session(claw=claw, caller=command_caller(approver=patience, waits=patience.lasts))
+
+
+def warn_if_stopped(claw: CoilClaw) -> None:
+    if stopped := claw.estop.state:
+        warn(f"{stopped}. Every call is refused until `coilclaw estop --clear`.")
+
+
+def command_caller(**facts: object) -> Caller:
+    """The caller of what a person starts with a command: what tools report is shown on stderr."""
+    return Caller(
+        channel="cli",
+        progress=lambda tool, message: say(f"{as_name(tool)}: {one_line(message)}", err=True),
+        **facts,  # type: ignore[arg-type]
+    )
 
 
 class _Patience:
@@ -68,11 +91,8 @@ class _Patience:
         return Answer(decision="unanswered", decided_by="nobody")
 
     @contextmanager
-    def watching(self, evidence: Evidence) -> Iterator[None]:
-        from coilclaw.evidence import EventFeed
-
-        feed = EventFeed(evidence.log)
-        watched = (evidence, feed, feed.end())
+    def watching(self, claw: CoilClaw) -> Iterator[None]:
+        watched = (claw, claw.feed.end())
         thread = threading.Thread(target=self._watch, args=watched, name="coilclaw-waiting", daemon=True)
         thread.start()
         before = signal.getsignal(signal.SIGINT)
@@ -85,7 +105,6 @@ class _Patience:
             self._closed = True
             self._again.set()
             thread.join()
-            feed.close()
             self._tell_if_left()
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
@@ -100,7 +119,7 @@ class _Patience:
             say(err=True)
             say("Interrupted: the run is left suspended. Once more cancels it.", err=True)
 
-    def _watch(self, evidence: Evidence, feed: EventFeed, start: str) -> None:
+    def _watch(self, claw: CoilClaw, start: str) -> None:
         told: set[str] = set()
         events: EventReader | None = None
         while True:
@@ -108,15 +127,15 @@ class _Patience:
             self._again.clear()
             if self._closed:
                 return
-            events = events or feed.of_run(self._run_id, start, wake=self._again.set)
+            events = events or claw.feed.of_run(self._run_id, start, wake=self._again.set)
             with suppress(CoilClawError):  # The run finds out by itself that the log does not hold.
                 while events.take():
                     pass  # Whatever happened, the store knows what is pending now.
-            pending = pending_of(evidence, self._run_id)
+            pending = claw.approvals.pending(self._run_id)
             self._waits = bool(pending)
             new = [each for each in pending if each.id not in told]
             if new:
                 told.update(each.id for each in new)
-                tell_pending([approval_facts(each, evidence.log) for each in new], self._run_id, self._options)
+                tell_pending(new, self._run_id, self._options)
                 say("Waiting here for the decision. Ctrl-C leaves the run suspended.", err=True)
             self._tell_if_left()

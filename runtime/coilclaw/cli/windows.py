@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from coilclaw.cli.composition import open_evidence, settings_for
-from coilclaw.cli.disclosure import short_arguments
+from coilclaw.cli.opening import open_app, settings_for
+from coilclaw.cli.pending_notice import short_arguments
 from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import counted, json_value, say, say_json
-from coilclaw.policy import LONGEST_WINDOW_SECONDS, Window
+from coilclaw.policy import LONGEST_WINDOW_SECONDS
 from coilclaw.receipts import contents_json
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name, one_line
+
+if TYPE_CHECKING:
+    from coilclaw.app import Window
 
 __all__ = [
     "DEFAULT_USES",
@@ -39,8 +42,8 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def windows(as_json: bool) -> None:
     """List the windows that are open, those that close first at the top."""
-    with open_evidence(settings_for()) as evidence:
-        found = evidence.book.windows()
+    with open_app(settings_for()) as claw:
+        found = claw.approvals.windows.list()
     if as_json:
         say_json([window_facts(each) for each in found])
         return
@@ -61,8 +64,8 @@ def windows(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object: the window.")
 def revoke(window_id: str, as_json: bool) -> None:
     """Close a window. Calls like those it let through need approval again."""
-    with open_evidence(settings_for()) as evidence:
-        closed = evidence.book.close_window(window_id, decided_by=this_person())
+    with open_app(settings_for()) as claw:
+        closed = claw.approvals.windows.close(window_id, by=this_person())
     if as_json:
         say_json(window_facts(closed))
     say(f"Closed {closed.id}: {as_name(closed.tool)}", err=True)

@@ -1,11 +1,28 @@
 """The typed configuration."""
 
-from coilclaw.config.errors import ConfigError
-from coilclaw.config.load import Settings, home_folder, load_settings
-from coilclaw.config.model import Config, PolicyRule
-from coilclaw.config.places import STORE_SUFFIXES
-from coilclaw.config.secrets import SecretStore
-from coilclaw.config.template import config_text
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.config.errors import ConfigError
+    from coilclaw.config.load import Settings, home_folder, load_settings
+    from coilclaw.config.model import Config, PolicyRule
+    from coilclaw.config.places import STORE_SUFFIXES
+    from coilclaw.config.secrets import SecretStore
+    from coilclaw.config.template import config_text
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "errors": "ConfigError",
+            "load": "Settings home_folder load_settings",
+            "model": "Config PolicyRule",
+            "places": "STORE_SUFFIXES",
+            "secrets": "SecretStore",
+            "template": "config_text",
+        },
+    )
 
 __all__ = [
     "STORE_SUFFIXES",

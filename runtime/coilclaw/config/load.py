@@ -57,13 +57,19 @@ def home_folder(environment: Mapping[str, str]) -> Path:
 
 
 def load_settings(
-    environment: Mapping[str, str], overrides: Mapping[str, Any] | None = None, *, workspace_exists: bool = False
+    environment: Mapping[str, str],
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    home: Path | None = None,
+    cache: Path | None = None,
+    workspace_exists: bool = False,
 ) -> Settings:
     """Return the configuration in force. Raises ConfigError with every problem at once.
 
-    With `workspace_exists`, a workspace that is not there is one of the problems.
+    Without `home` and `cache`, the environment says where they are. With `workspace_exists`, a workspace that is not
+    there is one of the problems.
     """
-    home = home_folder(environment)
+    home = home or home_folder(environment)
     path = home / "config.toml"
     given = _read(path)
     sources = {key: "config.toml" for key, _ in _leaves(given)}
@@ -85,7 +91,7 @@ def load_settings(
     problems.extend(each for each in others if _key_of(each) not in unset)
     if config is None or problems:
         raise ConfigError(path, list(dict.fromkeys(problems)))
-    return Settings(config=config, home=home, path=path, sources=sources, cache=user_cache(environment))
+    return Settings(config=config, home=home, path=path, sources=sources, cache=cache or user_cache(environment))
 
 
 def _key_of(problem: str) -> str:

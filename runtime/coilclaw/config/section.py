@@ -17,6 +17,7 @@ from typing import (
     Final,
     Literal,
     NamedTuple,
+    Self,
     TypeAlias,
     Union,
     dataclass_transform,
@@ -72,6 +73,10 @@ class Section:
             object.__setattr__(self, name, value)
         if given:
             raise TypeError(f"{type(self).__name__} has no key {next(iter(given))!r}")
+
+    def with_values(self, **values: Any) -> Self:
+        """The same section with other values for some keys."""
+        return type(self)(**{**{name: getattr(self, name) for name in self.keys}, **values})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")

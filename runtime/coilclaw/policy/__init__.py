@@ -1,24 +1,40 @@
 """Policy: rules, autonomy, classification and approval."""
 
-from coilclaw.policy.approval_store import (
-    APPROVALS,
-    LONGEST_WINDOW_SECONDS,
-    Approval,
-    ApprovalStore,
-    denial,
-    runs_facts,
-    shown_hashes,
-)
-from coilclaw.policy.approver import Answer, ApproveAll, Approver, NobodyToAsk, Question
-from coilclaw.policy.classification import classify, judge
-from coilclaw.policy.constraints import Constraint, Problem, read_constraint
-from coilclaw.policy.decisions import CallOfTool, Window
-from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
-from coilclaw.policy.estop import EmergencyStop, StopState
-from coilclaw.policy.examples import Example, problem_with_example
-from coilclaw.policy.explanation import Explanation, Opinion, Verdict
-from coilclaw.policy.policy import Autonomy, Policy
-from coilclaw.policy.rules import BadRule, Rule
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.policy.approval import Approval, denial, runs_facts
+    from coilclaw.policy.approval_store import APPROVALS, LONGEST_WINDOW_SECONDS, ApprovalStore, shown_hashes
+    from coilclaw.policy.approver import Answer, ApproveAll, Approver, NobodyToAsk, Question
+    from coilclaw.policy.classification import classify, judge
+    from coilclaw.policy.constraints import Constraint, Problem, read_constraint
+    from coilclaw.policy.decisions import CallOfTool, Window
+    from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
+    from coilclaw.policy.estop import EmergencyStop, StopState
+    from coilclaw.policy.examples import Example, problem_with_example
+    from coilclaw.policy.explanation import Explanation, Opinion, Verdict
+    from coilclaw.policy.policy import Autonomy, Policy
+    from coilclaw.policy.rules import BadRule, Rule
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "approval": "Approval denial runs_facts",
+            "approval_store": "APPROVALS LONGEST_WINDOW_SECONDS ApprovalStore shown_hashes",
+            "approver": "Answer ApproveAll Approver NobodyToAsk Question",
+            "classification": "classify judge",
+            "constraints": "Constraint Problem read_constraint",
+            "decisions": "CallOfTool Window",
+            "errors": "AlreadyDecided NoSuchApproval NoSuchWindow",
+            "estop": "EmergencyStop StopState",
+            "examples": "Example problem_with_example",
+            "explanation": "Explanation Opinion Verdict",
+            "policy": "Autonomy Policy",
+            "rules": "BadRule Rule",
+        },
+    )
 
 __all__ = [
     "APPROVALS",

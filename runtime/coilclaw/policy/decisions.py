@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from pydantic_core import from_json
-
 from coilclaw.receipts import DamagedReceipt, ReceiptLog, contents_json, second_of, text_field, type_field
+from coilclaw.sdk.quick_json import from_json
 from coilclaw.trust import this_boot
 
 __all__ = ["CallOfTool", "Decisions", "Standpoint", "Window", "boot_seconds"]

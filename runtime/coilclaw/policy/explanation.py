@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from coilclaw.policy.rules import Rule
 from coilclaw.sdk import Decision, Risk
+
+if TYPE_CHECKING:
+    from coilclaw.policy.rules import Rule
 
 __all__ = ["Explanation", "Opinion", "Verdict"]
 

@@ -9,11 +9,13 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.policy.explanation import Explanation, Opinion, Verdict
-from coilclaw.policy.rules import Rule, names_of
 from coilclaw.sdk import Decision, Forbid, Risk, Tool
+
+if TYPE_CHECKING:
+    from coilclaw.policy.rules import Rule
 
 __all__ = ["Autonomy", "Policy"]
 
@@ -160,7 +162,7 @@ class Policy:
         known = self._concerned.get(key)
         if known is not None:
             return known
-        names = names_of(tool)
+        names = tool.names
         near = [*self._by_end.get("", ())]
         for end in {end for name in names for end in _ends(name)}:
             near += self._by_end.get(end, ())

@@ -11,7 +11,7 @@ from typing import Any, Final
 from coilclaw.policy.constraints import Constraint, Problem, read_constraint
 from coilclaw.sdk import Decision, Risk, Tool
 
-__all__ = ["BadRule", "Rule", "names_of"]
+__all__ = ["BadRule", "Rule"]
 
 _PATTERN: Final = re.compile(r"[\w.*?\[\]!-]+", re.ASCII)
 
@@ -66,7 +66,7 @@ class Rule:
 
     def names(self, tool: Tool) -> bool:
         """A rule may name a tool by any name it has, the short one included."""
-        return self.fits(names_of(tool))
+        return self.fits(tool.names)
 
     def fits(self, names: Iterable[str]) -> bool:
         return any(map(self._names.match, names))
@@ -108,9 +108,3 @@ class Rule:
     def __str__(self) -> str:
         number = f" {self.number}" if self.number else ""
         return f"rule{number} {self.tool!r}: {self.decision.value}" + (f" ({self.reason})" if self.reason else "")
-
-
-def names_of(tool: Tool) -> tuple[str, ...]:
-    """All names of a tool: `integration.action` too, whether or not it is the only one with that name."""
-    first, *middle, last = tool.id.split(".")
-    return (tool.id, f"{first}.{last}", *tool.aliases) if middle else (tool.id, *tool.aliases)

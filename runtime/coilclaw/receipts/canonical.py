@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pydantic_core import PydanticSerializationError, to_json
+from coilclaw.sdk.quick_json import to_json
 
 __all__ = ["NotCanonical", "canonical_json", "contents_json", "digest", "in_profile"]
 
@@ -53,7 +53,7 @@ def canonical_json(ordered: Any) -> bytes:
     """The canonical bytes of a value that came out of `in_profile`, or was built in that order."""
     try:
         return to_json(ordered)
-    except (PydanticSerializationError, UnicodeEncodeError) as error:
+    except ValueError as error:  # A lone surrogate, for one.
         raise NotCanonical(str(error)) from None
 
 

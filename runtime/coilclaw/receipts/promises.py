@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from pydantic_core import from_json
-
 from coilclaw.receipts.contents import absent_contents
 from coilclaw.receipts.fast_reading import (
     args_hash_of,
@@ -17,6 +15,7 @@ from coilclaw.receipts.fast_reading import (
     type_field,
 )
 from coilclaw.receipts.receipt_table import Read, Stored
+from coilclaw.sdk.quick_json import from_json
 
 __all__ = ["Promises"]
 

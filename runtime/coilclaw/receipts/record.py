@@ -22,7 +22,7 @@ def receipt_of(body: bytes, receipt_hash: str) -> Receipt:
         receipt = Receipt(**{**json.loads(body), "receipt_hash": receipt_hash})
         if all(isinstance(value, _KINDS.get(name, str | None)) for name, value in receipt._asdict().items()):
             return receipt if receipt.risk is None else receipt._replace(risk=Risk(receipt.risk))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         pass
     raise DamagedReceipt("a receipt is damaged", hint="`coilclaw receipt verify` names it")
 

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pydantic_core import from_json, to_json
-
 from coilclaw.receipts.canonical import canonical_json, digest, in_profile
 from coilclaw.receipts.chain import FIELDS, GENESIS
 from coilclaw.receipts.contents import all_contents
@@ -23,6 +21,7 @@ from coilclaw.receipts.marks import MarkCheck, is_marked, stored_marks
 from coilclaw.receipts.promises import Promises
 from coilclaw.receipts.receipt_table import Read, Stored, all_receipts
 from coilclaw.receipts.schema import LOG_ID, schema_problem
+from coilclaw.sdk.quick_json import to_json
 from coilclaw.store import Database
 
 __all__ = ["Verification", "verify_database", "verify_export"]
@@ -174,6 +173,8 @@ def _broken_link(stored: _Stored, following: _Stored | None, seq: int, vouched_h
 
 
 def _from_row(seq: int, run_id: object, body: bytes, receipt_hash: str) -> _Stored:
+    from pydantic_core import from_json
+
     try:
         fields = from_json(body)
         if fields["run_id"] != run_id:
@@ -186,6 +187,8 @@ def _from_row(seq: int, run_id: object, body: bytes, receipt_hash: str) -> _Stor
 
 
 def _from_lines(lines: Iterable[bytes]) -> Iterator[_Stored]:
+    from pydantic_core import from_json
+
     for number, line in enumerate(lines, start=1):
         text = line.rstrip(b"\r\n")
         try:

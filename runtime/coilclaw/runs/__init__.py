@@ -1,15 +1,38 @@
 """Run lifecycle."""
 
-from coilclaw.bridge import NoSuchRun, NotResumable, RunPage, RunRecord, find_run, list_runs
-from coilclaw.runs.breakpoint import Breakpoint, Frame, Variable
-from coilclaw.runs.cancellation import cancel_run
-from coilclaw.runs.comparison import Comparison, Difference
-from coilclaw.runs.errors import NotCancellable
-from coilclaw.runs.kept_end import report_of
-from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedCall, PlanNotUsable, Rehearsal
-from coilclaw.runs.report import RunReport, error_of
-from coilclaw.runs.runtime import Runtime
-from coilclaw.runs.schema import MIGRATIONS
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.bridge import NoSuchRun, NotResumable, RunPage, RunRecord, find_run, list_runs
+    from coilclaw.runs.breakpoint import Breakpoint, Frame, Variable
+    from coilclaw.runs.cancellation import cancel_run
+    from coilclaw.runs.comparison import Comparison, Difference
+    from coilclaw.runs.errors import NotCancellable
+    from coilclaw.runs.kept_end import report_of
+    from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedCall, PlanNotUsable, Rehearsal
+    from coilclaw.runs.report import RunReport, error_of
+    from coilclaw.runs.run_origin import new_run_id
+    from coilclaw.runs.runtime import Runtime
+    from coilclaw.runs.schema import MIGRATIONS
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "coilclaw.bridge": "NoSuchRun NotResumable RunPage RunRecord find_run list_runs",
+            "breakpoint": "Breakpoint Frame Variable",
+            "cancellation": "cancel_run",
+            "comparison": "Comparison Difference",
+            "errors": "NotCancellable",
+            "kept_end": "report_of",
+            "plan": "ApprovedPlan Plan PlannedCall PlanNotUsable Rehearsal",
+            "report": "RunReport error_of",
+            "run_origin": "new_run_id",
+            "runtime": "Runtime",
+            "schema": "MIGRATIONS",
+        },
+    )
 
 __all__ = [
     "MIGRATIONS",
@@ -34,5 +57,6 @@ __all__ = [
     "error_of",
     "find_run",
     "list_runs",
+    "new_run_id",
     "report_of",
 ]

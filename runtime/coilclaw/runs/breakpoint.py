@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from pydantic_core import from_json
-
 __all__ = ["STOP", "Breakpoint", "Frame", "Variable", "frames_of"]
 
 STOP: Final = b'{"ok":false,"stop":true}'
@@ -50,6 +48,8 @@ class Breakpoint:
 
 def frames_of(report: bytes) -> tuple[Frame, ...]:
     """What the guest says of its variables. It may say anything: whatever is not of this form is left out."""
+    from pydantic_core import from_json
+
     try:
         given = from_json(report) if len(report) <= _MOST_BYTES else None
     except ValueError:

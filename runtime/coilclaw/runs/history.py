@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic_core import from_json
-
 from coilclaw.bridge import Known, PriorCall, Recorded, RunRecord, count_rows, read_journal
 from coilclaw.policy import shown_hashes
 from coilclaw.receipts import Head, ReceiptLog, content_sizes, digest
-from coilclaw.runs.call_history import CallHistory, Event, RecordedCall, read_call_history
+from coilclaw.runs.call_history import CallHistory, ReceiptParts, RecordedCall, read_call_history
+from coilclaw.sdk.quick_json import from_json
 from coilclaw.store import Database
 
 __all__ = ["History", "kept_so_far", "read_history"]
@@ -32,7 +31,7 @@ class History:
     recorded: Recorded
     calls: Mapping[int, PriorCall]
     """Every call the run has asked for so far, by its number."""
-    end: Event | None
+    end: ReceiptParts | None
     """How the run ended, if it did: one that was resumed since has no end yet."""
     doubt: str | None
     """The first thing in its header or its journal that the receipts do not bear out."""
@@ -128,7 +127,7 @@ def _bears_out(call: RecordedCall, known: Known) -> bool:
     return known.result_hash is None and any(_is_told(known.failure, refusal) for refusal in call.refusals)
 
 
-def _is_told(failure: str, refusal: Event) -> bool:
+def _is_told(failure: str, refusal: ReceiptParts) -> bool:
     try:
         told = from_json(failure)
         return bool(

@@ -76,13 +76,13 @@ def error_of(outcome: Outcome) -> SnippetError | None:
             return SnippetError(
                 type="TimedOut",
                 message=f"the run took longer than {seconds:g} s",
-                hint="raise the limit with --timeout SECONDS, or do less",
+                hint="raise the time limit, or do less",
             )
         case OutOfMemory(memory_bytes=memory):
             return SnippetError(
                 type="OutOfMemory",
                 message=f"the sandbox needed more than {memory // 2**20} MiB",
-                hint="raise the limit with --memory MIB, or keep less at a time",
+                hint="raise the memory limit, or keep less at a time",
             )
         case OutputExceeded(output_bytes=size):
             return SnippetError(

@@ -6,10 +6,11 @@ import secrets
 import time
 from dataclasses import dataclass, field
 
-__all__ = ["RunOrigin"]
+__all__ = ["RunOrigin", "new_run_id"]
 
 
-def _new_run_id() -> str:
+def new_run_id() -> str:
+    """Return the name of a run that is about to begin."""
     # Sortable by time and unique between processes.
     return f"run-{time.time_ns() // 1_000_000:011x}{secrets.token_hex(4)}"
 
@@ -18,10 +19,6 @@ def _new_run_id() -> str:
 class RunOrigin:
     """Drawn afresh for every run; a run that carries out a plan has the chance and the time of its rehearsal."""
 
-    run_id: str = field(default_factory=_new_run_id)
+    run_id: str = field(default_factory=new_run_id)
     seed: str = field(default_factory=lambda: secrets.token_hex(32))
     clock: int = field(default_factory=time.time_ns)
-
-    def again(self) -> RunOrigin:
-        """The beginning of another run that sees the same chance and the same time."""
-        return RunOrigin(seed=self.seed, clock=self.clock)

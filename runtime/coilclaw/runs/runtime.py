@@ -6,11 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pydantic_core import to_json
-
-from coilclaw.bridge import Caller, Registry, RunHeader, RunSpec, Services
+from coilclaw.bridge import Caller, Registry, RunSpec, Services
 from coilclaw.policy import NobodyToAsk
-from coilclaw.receipts import digest
 from coilclaw.runs.comparison import Comparison
 from coilclaw.runs.jobs import direct_job, snippet_job
 from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedAnswers, Rehearsal, planned_calls
@@ -19,7 +16,7 @@ from coilclaw.runs.report import RunReport
 from coilclaw.runs.resume import resume_run
 from coilclaw.runs.run_origin import RunOrigin
 from coilclaw.runs.sample_value import stand_in
-from coilclaw.runs.start import make_header, start_run
+from coilclaw.runs.start import start_run
 from coilclaw.sandbox import Completed, Deadline, Engine, Failed, Limits, Snippet
 from coilclaw.sdk import Err, Ok, Result
 
@@ -43,17 +40,18 @@ class Runtime:
         caller: Caller | None = None,
         deadline: Deadline | None = None,
         planned: ApprovedPlan | None = None,
+        run_id: str | None = None,
     ) -> RunReport:
         """Run a snippet to its end. Raises EvidenceUnavailable before anything ran if receipts cannot be written.
 
-        With `planned`, it carries out the plan that was approved.
+        With `planned`, it carries out the plan that was approved. With `run_id`, that is its name.
         """
-        caller, origin = caller or self._caller, RunOrigin()
+        caller, origin = caller or self._caller, _origin(run_id)
         if planned is not None:
             origin = planned.beginning
             caller = replace(caller, approver=PlannedAnswers(planned, caller.approver))
-        spec = _spec(origin, registry, limits, caller, deadline)
-        return self._run(snippet, engine, spec, origin, planned)[0]
+        spec, job = _spec(origin, registry, limits, caller, deadline), snippet_job(snippet, engine, limits)
+        return start_run(self._services, spec, origin, job, planned).execute(job)
 
     def call(
         self,
@@ -64,23 +62,12 @@ class Runtime:
         *,
         caller: Caller | None = None,
         deadline: Deadline | None = None,
+        run_id: str | None = None,
     ) -> tuple[Result[Any], RunReport]:
         """Call one tool directly. The same path, the same receipts; only the sandbox is missing."""
-        origin, sent = RunOrigin(), to_json(dict(arguments))
+        origin, job = _origin(run_id), direct_job(tool, arguments)
         spec = _spec(origin, registry, limits, caller or self._caller, deadline)
-        header = make_header(
-            self._services,
-            spec,
-            origin,
-            kind="direct",
-            name=tool,
-            source=tool.encode(),
-            inputs=sent,
-            engine="direct",
-            build="direct",
-        )
-        session = start_run(self._services, spec, header, {digest(sent): sent})
-        report = session.execute(direct_job(tool, sent))
+        report = start_run(self._services, spec, origin, job).execute(job)
         return _result_of(report), report
 
     def resume(
@@ -122,33 +109,17 @@ class Runtime:
         deadline: Deadline | None = None,
     ) -> Rehearsal:
         """Run a snippet with its reads only: other calls are answered with sample values."""
-        origin = RunOrigin()
+        origin, job = RunOrigin(), snippet_job(snippet, engine, limits)
         alone = replace(caller or self._caller, approver=NobodyToAsk(), suspends=False)
         spec = replace(_spec(origin, registry, limits, alone, deadline), stand_in=stand_in)
-        report, header = self._run(snippet, engine, spec, origin)
-        log = self._services.log
+        session, log = start_run(self._services, spec, origin, job), self._services.log
+        report = session.execute(job)
         calls = planned_calls(log.of_run(report.run_id, since=report.first_receipt or None), log)
-        return Rehearsal(report=report, plan=Plan(rehearsal=report.run_id, header=header, calls=calls))
+        return Rehearsal(report=report, plan=Plan(rehearsal=report.run_id, header=session.header, calls=calls))
 
-    def _run(
-        self, snippet: Snippet, engine: Engine, spec: RunSpec, origin: RunOrigin, planned: ApprovedPlan | None = None
-    ) -> tuple[RunReport, RunHeader]:
-        source, inputs = snippet.source.encode("utf-8", "replace"), to_json(dict(snippet.inputs))
-        header = make_header(
-            self._services,
-            spec,
-            origin,
-            kind="snippet",
-            name=snippet.name,
-            source=source,
-            inputs=inputs,
-            engine=engine.name,
-            build=engine.build,
-        )
-        if planned is not None:
-            planned.claim(header)
-        session = start_run(self._services, spec, header, {digest(source): source, digest(inputs): inputs})
-        return session.execute(snippet_job(snippet, engine, spec.limits, header)), header
+
+def _origin(run_id: str | None) -> RunOrigin:
+    return RunOrigin() if run_id is None else RunOrigin(run_id=run_id)
 
 
 def _spec(origin: RunOrigin, registry: Registry, limits: Limits, caller: Caller, deadline: Deadline | None) -> RunSpec:

@@ -8,21 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from coilclaw.bridge import Bridge, Handlers, Journal, RunHeader, RunSpec, Services, leave
+from coilclaw.bridge import Bridge, Handlers, Journal, ReplayHost, RunHeader, RunSpec, Services, leave
 from coilclaw.receipts import Conflict, Draft, Row, now
-from coilclaw.runs.jobs import Execute
+from coilclaw.runs.jobs import Job
 from coilclaw.runs.kept_end import keep_end
 from coilclaw.runs.report import RunReport
-from coilclaw.sandbox import (
-    Abandoned,
-    Crashed,
-    Deadline,
-    Diverged,
-    Host,
-    Outcome,
-    RunClock,
-    TimedOut,
-)
+from coilclaw.sandbox import Abandoned, Cancelled, Crashed, Deadline, Diverged, Outcome, RunClock, TimedOut
 from coilclaw.sdk import EvidenceUnavailable
 
 __all__ = ["Session", "outcome_of"]
@@ -46,11 +37,14 @@ class Session:
     bridge: Bridge
     journal: Journal | None
 
-    def execute(self, job: Execute, host: Host | None = None) -> RunReport:
-        """Run the job to its end; its calls go to the bridge, or to a host that stands before it."""
-        deadline = self.spec.deadline
+    def execute(self, job: Job, repeated: ReplayHost | None = None) -> RunReport:
+        """Run the job to its end. With `repeated`, its calls are answered by that host as long as it has answers."""
+        host, deadline = repeated or self.bridge, self.spec.deadline
+        pins = self.clock.pins(bytes.fromhex(self.header.seed))
         began = time.perf_counter()
-        outcome = outcome_of(lambda: job(host or self.bridge, deadline, self.clock), self.services.handlers, deadline)
+        outcome = outcome_of(lambda: job.execute(host, deadline, pins), self.services.handlers, deadline)
+        if repeated is not None:
+            outcome = repeated.judged(outcome)
         return self.close(outcome, (time.perf_counter() - began) * 1000)
 
     def close(self, outcome: Outcome, duration: float = 0.0) -> RunReport:
@@ -102,6 +96,8 @@ class Session:
 
 def outcome_of(execute: Callable[[], Outcome], handlers: Handlers, deadline: Deadline) -> Outcome:
     """Execute something and return how it ended, whatever happens."""
+    if deadline.cancelled:
+        return Cancelled()  # Before it began.
     try:
         # On a thread that can be left alone, should a handler that was called in place never return.
         outcome: Outcome = handlers.threads.run(execute, deadline, grace=_GRACE_SECONDS)

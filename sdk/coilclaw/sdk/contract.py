@@ -101,6 +101,12 @@ class Tool:
     def integration(self) -> str:
         return self.id.split(".", 1)[0]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All its names: `integration.action` too, whether or not it is the only one with that name."""
+        first, *middle, last = self.id.split(".")
+        return (self.id, f"{first}.{last}", *self.aliases) if middle else (self.id, *self.aliases)
+
     @cached_property
     def input(self) -> type[BaseModel]:
         return self.models().input

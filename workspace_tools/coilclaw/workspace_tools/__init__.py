@@ -1,10 +1,26 @@
 """Discovery, loading and hot reload of tools."""
 
-from coilclaw.workspace_tools.collection import Loaded, collect
-from coilclaw.workspace_tools.installed import load_installed
-from coilclaw.workspace_tools.sources import Source, Sources, TooManyFiles
-from coilclaw.workspace_tools.watch import RELOAD_REQUEST, Watch, ask_to_look, ask_to_reload
-from coilclaw.workspace_tools.workspace import Admission, Change, Workspace, load_workspace
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.workspace_tools.collection import Loaded, collect
+    from coilclaw.workspace_tools.installed import load_installed
+    from coilclaw.workspace_tools.sources import Source, Sources, TooManyFiles
+    from coilclaw.workspace_tools.watch import RELOAD_REQUEST, Watch, ask_to_look, ask_to_reload
+    from coilclaw.workspace_tools.workspace import Admission, Change, Workspace, load_workspace
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "collection": "Loaded collect",
+            "installed": "load_installed",
+            "sources": "Source Sources TooManyFiles",
+            "watch": "RELOAD_REQUEST Watch ask_to_look ask_to_reload",
+            "workspace": "Admission Change Workspace load_workspace",
+        },
+    )
 
 __all__ = [
     "RELOAD_REQUEST",

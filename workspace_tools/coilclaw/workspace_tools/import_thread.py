@@ -6,15 +6,13 @@ left behind as a daemon and gets the exception when it comes back. Nothing it do
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, Final, Generic, NoReturn, TypeVar
+from typing import Any, Final, Generic, NamedTuple, NoReturn, TypeVar
 
 from coilclaw.workspace_tools.import_streams import ImportStreams, hear
 
@@ -27,8 +25,7 @@ _ATTEMPT_SECONDS: Final = 0.05
 _SLOW_SECONDS: Final = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A line that was being executed; `at_top` says whether it stands at the top level of a module."""
 
     file: str
@@ -36,16 +33,14 @@ class Place:
     at_top: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Finished(Generic[T]):
+class Finished(NamedTuple, Generic[T]):
     """A job that ended, and what it printed."""
 
     value: T
     printed: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stuck:
+class Stuck(NamedTuple):
     """A job that was given up, and where it stood, innermost first."""
 
     seconds: float
@@ -176,6 +171,8 @@ class _Worker:
 
     def end(self) -> bool:
         """Have the thread end; False if it does not, at least not now."""
+        import ctypes
+
         send = ctypes.pythonapi.PyThreadState_SetAsyncExc
         self.tasks.put(None)
         for _ in range(_ATTEMPTS):

@@ -12,13 +12,17 @@ import importlib
 import sys
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from itertools import count
 from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.workspace_tools.sources import Source
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # The class adds nothing that is needed here, and its module takes longer to load than this one.
 
 __all__ = ["Namespace", "NotLoaded"]
 
@@ -152,7 +156,7 @@ class _Keeper(Loader):
         module.__spec__ = self._spec
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Finds the modules of every namespace that is still in use."""
 
     def __init__(self) -> None:

@@ -11,9 +11,8 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, overload
+from typing import Final, Literal, NamedTuple, TypeAlias, overload
 
 from coilclaw.sdk import Diagnostic, OperatorError
 
@@ -23,7 +22,7 @@ _DEEPEST: Final = 8
 _LARGEST_BYTES: Final = 4 * 1024 * 1024
 _SETTLED_NANOSECONDS: Final = 50_000_000
 _MOST_ENTRIES: Final = 20_000
-_FILE_NAME: Final = re.compile(r"[\w-]+\.py")
+_FILE_NAME: Final = r"[\w-]+\.py"
 _NOT_TOOLS: Final = (".", "_", "test_", "conftest.")
 
 _LOADING_MODULES: Final = frozenset(
@@ -35,16 +34,13 @@ _LOADING_NAMES: Final = frozenset(
 _LOADING_ATTRIBUTES: Final = frozenset(("__builtins__", "__import__", "__loader__", "__path__", "__spec__"))
 _LOADING_PARTS_OF_SYS: Final = frozenset(("meta_path", "modules", "path", "path_hooks", "path_importer_cache"))
 
-_LOADING_WORDS: Final = re.compile(
-    "|".join({*_LOADING_MODULES, *_LOADING_NAMES, *_LOADING_ATTRIBUTES, r"\bsys\b"}).encode()
-)
+_LOADING_WORDS: Final = "|".join({*_LOADING_MODULES, *_LOADING_NAMES, *_LOADING_ATTRIBUTES, r"\bsys\b"}).encode()
 
 _Signature: TypeAlias = tuple[int, int, int, int, int]
 """Device, inode, size, and two times. The change time cannot be set back by whoever wrote the file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(NamedTuple):
     """One file: its name below `tools/`, and the bytes that count until the next look."""
 
     name: str
@@ -65,8 +61,7 @@ class Source:
         return len(parts) == 2 and (parts[1] == "__init__.py" or not parts[1].startswith(_NOT_TOOLS))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Look(NamedTuple):
     """What one look at the folder found: every source that can be used by its name, sorted, and what cannot be."""
 
     sources: Mapping[str, Source]
@@ -200,7 +195,7 @@ def _walk(
 def _unusable(prefix: str, entry: os.DirEntry[str], root: Path) -> Diagnostic | None:
     if not prefix:
         return _misplaced(entry.path, root)
-    if not _FILE_NAME.fullmatch(entry.name):
+    if not re.fullmatch(_FILE_NAME, entry.name):
         # A dot would make it a module of another folder, and the rest would have to be quoted wherever it is shown.
         return _unnameable(entry.path)
     return None
@@ -247,8 +242,7 @@ def _signature(facts: os.stat_result) -> _Signature:
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
 
-@dataclass(frozen=True, slots=True)
-class Imports:
+class Imports(NamedTuple):
     """The files of a workspace that one of them imports."""
 
     named: frozenset[str] = frozenset()
@@ -271,7 +265,7 @@ def imports_of(source: Source) -> Imports:
     folder = source.name.split("/")[:-1]
     found = {"/".join([*folder[:depth], "__init__.py"]) for depth in range(1, len(folder) + 1)}
     # Most files mention nothing of the kind, and looking at each node takes its time.
-    suspect = not source.data.isascii() or _LOADING_WORDS.search(source.data) is not None
+    suspect = not source.data.isascii() or re.search(_LOADING_WORDS, source.data) is not None
     others = False
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and 0 < node.level <= len(folder) + 1:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from coilclaw.sdk import Diagnostic, Tool
 from coilclaw.sdk.legible import one_line
@@ -20,16 +20,14 @@ __all__ = ["GivenUp", "Imported", "import_tools"]
 _logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Imported:
+class Imported(NamedTuple):
     """A file that was loaded, and the tools it defines."""
 
     module: ModuleType
     tools: tuple[Tool, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class GivenUp:
+class GivenUp(NamedTuple):
     """A file that took too long, and the names of all files whose top level was running then."""
 
     problem: Diagnostic

@@ -6,10 +6,10 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from coilclaw.sdk import Diagnostic, Quarantined, Tool
 from coilclaw.workspace_tools.collection import Loaded
@@ -35,8 +35,7 @@ def _admit_all(look: Callable[[], Look]) -> tuple[Look, Admission]:
     return look(), lambda contents: {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Change:
+class Change(NamedTuple):
     """What one look at the workspace changed."""
 
     loaded: tuple[Source, ...] = ()
@@ -53,8 +52,7 @@ class Change:
         return bool(self.loaded or self.removed or self.failed or self.quarantined or self.told)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _File:
+class _File(NamedTuple):
     """What is in force for one file: the version that was loaded last, and what is wrong with the present one."""
 
     seen: str
@@ -113,8 +111,7 @@ class Workspace:
                 if changed or self._namespace is None:
                     change = self._load(sources, self._stale(changed), reasons)
             misfits, self._misfits = self._misfits, look.diagnostics
-            return replace(
-                change,
+            return change._replace(
                 told=misfits != look.diagnostics,
                 seconds=time.perf_counter() - began,
                 settled=not self.quarantined,
@@ -243,9 +240,9 @@ class Workspace:
         ran = import_tools(source, namespace, sources, thread, self._progress)
         match ran:
             case Imported():
-                return replace(fresh, module=ran.module, tools=ran.tools)
+                return fresh._replace(module=ran.module, tools=ran.tools)
             case Diagnostic():
-                return replace(fresh, problems=(ran,))
+                return fresh._replace(problems=(ran,))
             case GivenUp():
                 return ran
 
@@ -264,7 +261,7 @@ def _taken_over(
         if file is None or module is None or not file.is_sound or name in stuck:
             continue
         if _closure(files, name).isdisjoint(stuck):
-            found[name] = replace(file, module=module)
+            found[name] = file._replace(module=module)
     return found
 
 
@@ -284,13 +281,15 @@ def _fallen_back(failed: _File, last: _File | None, source: Source, namespace: N
         namespace.keep(source.module, last.module)
     else:
         namespace.refuse(source.module, f"tools/{source.name} could not be loaded, so it cannot be imported")
-    return replace(last or failed, seen=failed.seen, imports=failed.imports, problems=failed.problems, quarantine=None)
+    return (last or failed)._replace(
+        seen=failed.seen, imports=failed.imports, problems=failed.problems, quarantine=None
+    )
 
 
 def _waiting(source: Source, last: _File | None, reason: str) -> _File:
     """A file that waits for trust: what was in force stays."""
     held = Quarantined(name=f"tools/{source.name}", path=source.path, content_hash=source.digest, reason=reason)
-    return replace(last or _File(seen=""), seen=source.digest, problems=(), quarantine=held)
+    return (last or _File(seen=""))._replace(seen=source.digest, problems=(), quarantine=held)
 
 
 def _in_force(file: _File | None) -> Source | None:
@@ -311,7 +310,7 @@ def _bind(files: dict[str, _File], namespace: Namespace, sources: Mapping[str, S
         namespace.hold(sources[name].module, [sources[each].module for each in together])
         digest = _digest([(each, used.digest) for each in together if (used := files[each].source) is not None])
         tools = tuple(replace(tool, source_digest=digest) for tool in file.tools)
-        files[name] = replace(file, module=module, tools=tools)
+        files[name] = file._replace(module=module, tools=tools)
 
 
 def _closure(files: Mapping[str, _File], name: str) -> set[str]:

@@ -1,10 +1,26 @@
 """The registry as Python stubs: what a model is shown of the tools it can call."""
 
-from coilclaw.bridge.stubs.functions import brief_line, example_calls, tool_schemas, tool_stub
-from coilclaw.bridge.stubs.levels import Level, Stubs, registry_stubs
-from coilclaw.bridge.stubs.spelling import Spelling
-from coilclaw.bridge.stubs.text import first_sentence
-from coilclaw.bridge.stubs.tokens import estimated_tokens
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.stubs.functions import brief_line, example_calls, tool_schemas, tool_stub
+    from coilclaw.bridge.stubs.levels import Level, Stubs, registry_stubs
+    from coilclaw.bridge.stubs.spelling import Spelling
+    from coilclaw.bridge.stubs.text import first_sentence
+    from coilclaw.bridge.stubs.tokens import estimated_tokens
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "functions": "brief_line example_calls tool_schemas tool_stub",
+            "levels": "Level Stubs registry_stubs",
+            "spelling": "Spelling",
+            "text": "first_sentence",
+            "tokens": "estimated_tokens",
+        },
+    )
 
 __all__ = [
     "Level",

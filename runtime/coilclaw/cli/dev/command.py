@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 
 import click
 
+from coilclaw.app import CoilClaw
 from coilclaw.bridge import Registry
 from coilclaw.cli.approval import approver_for
-from coilclaw.cli.composition import Parts, expanded, make_engine, make_policy, open_parts, settings_for
 from coilclaw.cli.dev.events import DevEvent, RunFinished
 from coilclaw.cli.dev.finished_calls import FinishedCalls
 from coilclaw.cli.dev.printers import JsonLines, PlainLines, Printer
 from coilclaw.cli.dev.tool_changes import ToolChanges
+from coilclaw.cli.opening import expanded, open_app, settings_for
 from coilclaw.cli.terminal import counted
-from coilclaw.evidence import EventFeed
+from coilclaw.cli.waiting import command_caller, warn_if_stopped
 from coilclaw.policy import NobodyToAsk
 from coilclaw.sandbox import Deadline
 from coilclaw.workspace_tools import Change
@@ -93,35 +94,35 @@ def dev(workspace: str | None, script: str | None, engine: str | None, yes: bool
     with ExitStack() as stack:
         # What tools print is not this command's output.
         stack.enter_context(redirect_stdout(sys.stderr))
-        sandbox = make_engine(settings, pool=1) if script is not None else None
-        if sandbox is not None:
-            stack.callback(sandbox.close)
-        parts = stack.enter_context(open_parts(settings, approver, may_wait=False))
+        claw = stack.enter_context(open_app(settings, pool=1))
         runs = None
-        if script is not None and sandbox is not None:
+        if script is not None:
             from coilclaw.cli.dev.script import Script, ScriptRuns
 
-            runs = ScriptRuns(Script(expanded(script)), parts, sandbox, inbox.put)
+            claw.engines.get()
+            caller = command_caller(approver=approver, suspends=False)
+            runs = ScriptRuns(Script(expanded(script)), claw, caller, inbox.put)
+        claw.load()
+        warn_if_stopped(claw)
         if once:
-            code = _once(parts, runs, inbox, JsonLines(output) if as_json else PlainLines(output))
+            code = _once(claw, runs, inbox, JsonLines(output) if as_json else PlainLines(output))
         else:
-            code = _follow(parts, runs, inbox, output, as_json=as_json)
+            code = _follow(claw, runs, inbox, output, as_json=as_json)
     sys.exit(code)
 
 
-def _once(parts: Parts, runs: ScriptRuns | None, inbox: _Inbox, teller: Printer) -> int:
-    workspace = parts.settings.config.workspace_dir
-    registry = parts.registry
-    with EventFeed(parts.log) as feed:
-        calls = FinishedCalls(feed)
-        calls.recent()
-        for event in ToolChanges(workspace, registry).opening(registry):
-            teller.tell(event)
-        status = runs.run("start") if runs is not None else "completed"
-        for event in _waiting(inbox):
-            for call in calls.all_new() if isinstance(event, RunFinished) else ():
-                teller.tell(call)
-            teller.tell(event)
+def _once(claw: CoilClaw, runs: ScriptRuns | None, inbox: _Inbox, teller: Printer) -> int:
+    workspace = claw.settings.config.workspace_dir
+    registry = claw.tools.registry
+    calls = FinishedCalls(claw.feed)
+    calls.recent()
+    for event in ToolChanges(workspace, registry).opening(registry):
+        teller.tell(event)
+    status = runs.run("start") if runs is not None else "completed"
+    for event in _waiting(inbox):
+        for call in calls.all_new() if isinstance(event, RunFinished) else ():
+            teller.tell(call)
+        teller.tell(event)
     if status == "cancelled":
         return 130
     return 1 if registry.diagnostics or status != "completed" else 0
@@ -135,18 +136,18 @@ def _waiting(inbox: _Inbox) -> Iterator[DevEvent]:
             yield item
 
 
-def _follow(parts: Parts, runs: ScriptRuns | None, inbox: _Inbox, output: TextIO, *, as_json: bool) -> int:
+def _follow(claw: CoilClaw, runs: ScriptRuns | None, inbox: _Inbox, output: TextIO, *, as_json: bool) -> int:
     """Tell everything until a person ends it."""
     # One after the other in this order, and ended in the opposite one: the terminal is given back first.
     with ExitStack() as stack:
         if runs is not None:
             stack.enter_context(runs)
-        opening = parts.registry
-        news = ToolChanges(parts.settings.config.workspace_dir, opening)
-        stack.enter_context(parts.toolbox.watch(lambda *new: inbox.put(_NewTools(change=new[0], registry=new[1]))))
+        opening = claw.tools.registry
+        news = ToolChanges(claw.settings.config.workspace_dir, opening)
+        stack.enter_context(claw.tools.watch(lambda *new: inbox.put(_NewTools(change=new[0], registry=new[1]))))
         signals = stack.enter_context(_signals(inbox.put))
-        teller = stack.enter_context(_teller(parts, news, inbox, output, as_json=as_json))
-        calls = FinishedCalls(stack.enter_context(EventFeed(parts.log)), lambda: inbox.put(_Nudge.CALLS))
+        teller = stack.enter_context(_teller(claw, news, inbox, output, as_json=as_json))
+        calls = FinishedCalls(claw.feed, lambda: inbox.put(_Nudge.CALLS))
         loop = _Loop(teller, news, calls, runs, inbox)
         loop.begin(opening)
         loop.go_on()
@@ -156,7 +157,7 @@ def _follow(parts: Parts, runs: ScriptRuns | None, inbox: _Inbox, output: TextIO
 
 
 @contextmanager
-def _teller(parts: Parts, news: ToolChanges, inbox: _Inbox, output: TextIO, *, as_json: bool) -> Iterator[Printer]:
+def _teller(claw: CoilClaw, news: ToolChanges, inbox: _Inbox, output: TextIO, *, as_json: bool) -> Iterator[Printer]:
     from coilclaw.cli.dev import screen
 
     if as_json:
@@ -166,8 +167,8 @@ def _teller(parts: Parts, news: ToolChanges, inbox: _Inbox, output: TextIO, *, a
     else:
         from coilclaw.cli.dev.view import Picture
 
-        config = parts.settings.config
-        picture = Picture(workspace=config.workspace_dir, policy=make_policy(config), changes=news)
+        config = claw.settings.config
+        picture = Picture(workspace=config.workspace_dir, policy=claw.tools.policy, changes=news)
         with screen.Screen(picture, output, inbox.put) as shown:
             yield shown
         tools, errors = counted(len(picture.registry.tools), "tool"), counted(len(picture.errors), "error")

@@ -13,11 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, TypeAlias
 
-from coilclaw.cli.composition import Parts, run_limits
+from coilclaw.app import Caller, CoilClaw, Report
 from coilclaw.cli.dev.events import DevEvent, Problem, RunFinished, RunOutput, RunStarted
-from coilclaw.evidence import activity_of
-from coilclaw.runs import RunReport
-from coilclaw.sandbox import Deadline, Engine, Snippet
+from coilclaw.sandbox import Deadline
 from coilclaw.sdk import CoilClawError
 
 __all__ = ["Script", "ScriptRuns"]
@@ -87,12 +85,12 @@ class ScriptRuns:
     next one starts, once, however much changed meanwhile.
     """
 
-    def __init__(self, script: Script, parts: Parts, engine: Engine, tell: Callable[[DevEvent], None]) -> None:
+    def __init__(self, script: Script, claw: CoilClaw, caller: Caller, tell: Callable[[DevEvent], None]) -> None:
         self.script = script
-        self._parts = parts
-        self._engine = engine
+        self._claw = claw
+        self._caller = caller
         self._tell = tell
-        self._limits = run_limits(parts.settings.config)
+        self._limits = claw.settings.config.limits
         self._wanted: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._deadline: Deadline | None = None
@@ -108,16 +106,14 @@ class ScriptRuns:
         name = self.script.path.name
         try:
             source = self.script.read(self._limits.source_bytes)
-            registry = self._parts.registry
+            generation = self._claw.tools.registry.generation
             with self._lock:
                 if self._closed:
                     return None
                 deadline = self._deadline = Deadline(self._limits.seconds)
-            self._tell(RunStarted(script=name, reason=reason, generation=registry.generation))
+            self._tell(RunStarted(script=name, reason=reason, generation=generation))
             output = _Lines(self._tell)
-            snippet = Snippet(source=source, name=name)
-            runtime, caller = self._parts.runtime, replace(self._parts.caller, show=output)
-            report = runtime.run(snippet, self._engine, registry, self._limits, deadline=deadline, caller=caller)
+            report = self._claw.run(source, name=name, deadline=deadline, caller=replace(self._caller, show=output))
             output.end()
             self._tell(self._finished(report, source))
             return report.status
@@ -160,9 +156,7 @@ class ScriptRuns:
                 break
         return reason
 
-    def _finished(self, report: RunReport, source: str) -> RunFinished:
-        log = self._parts.log
-        receipts = log.of_run(report.run_id, since=report.first_receipt) if report.first_receipt else []
+    def _finished(self, report: Report, source: str) -> RunFinished:
         error = report.error
         return RunFinished(
             script=self.script.path.name,
@@ -181,7 +175,7 @@ class ScriptRuns:
                 "traceback": error.traceback,
                 "hint": error.hint,
             },
-            activity=tuple(item._asdict() for item in activity_of(report.run_id, receipts).items),
+            activity=tuple(item._asdict() for item in report.activity),
         )
 
 

@@ -11,10 +11,10 @@ from typing import Any, BinaryIO, Final
 import click
 
 from coilclaw.bridge import Registry, tool_schemas
-from coilclaw.cli.composition import run_limits, settings_for, show_diagnostics
-from coilclaw.cli.run_report import exit_code, run_end, tell_waiting, workspace_option
+from coilclaw.cli.opening import settings_for, show_diagnostics
+from coilclaw.cli.run_report import exit_code, tell_waiting, workspace_option
 from coilclaw.cli.terminal import json_value, say_text, show_error
-from coilclaw.cli.waiting import open_waiting
+from coilclaw.cli.waiting import open_session
 from coilclaw.sandbox import Deadline
 
 __all__ = ["run_tool"]
@@ -43,27 +43,25 @@ def run_tool(
     texts = _pairs(pairs)
     if twice := sorted(texts.keys() & given.keys()):
         raise click.UsageError(f"{twice[0]!r} is given twice, as {twice[0]}=… and in --json")
-    settings = settings_for(workspace)
-    limits = run_limits(settings.config)
-    deadline = Deadline(limits.seconds)
-    with open_waiting(settings, deadline, yes=yes, wait=wait, options=workspace_option(workspace)) as parts:
-        show_diagnostics(parts.registry)
+    settings, options = settings_for(workspace), workspace_option(workspace)
+    deadline = Deadline(settings.config.limits.seconds)
+    with open_session(settings, deadline, yes=yes, wait=wait, options=options) as session:
+        registry = session.claw.tools.registry
+        show_diagnostics(registry)
         name = name.removeprefix("tools.")
-        given |= {key: _value(name, key, text, parts.registry) for key, text in texts.items()}
+        given |= {key: _value(name, key, text, registry) for key, text in texts.items()}
         with redirect_stdout(sys.stderr):  # What the tool prints is not its value.
-            result, report = parts.runtime.call(name, given, parts.registry, limits, deadline=deadline)
-        end = run_end(parts, report, workspace=workspace) if report.status == "suspended" else None
-    if result.ok:
-        say_text(json.dumps(result.value, indent=2))
+            done = session.claw.call(name, given, caller=session.caller, deadline=deadline)
+    if done.error is None:
+        say_text(json.dumps(done.value, indent=2))
         return
-    if end is not None:
-        tell_waiting(end)
-        sys.exit(exit_code(report))
-    assert result.error is not None
-    show_error(f"{result.error.code}: {result.error.message}", result.error.hint)
-    if report.status == "cancelled":
+    if done.status == "suspended":
+        tell_waiting(done.report, options)
+        sys.exit(exit_code(done.report))
+    show_error(f"{done.error.code}: {done.error.message}", done.error.hint)
+    if done.status == "cancelled":
         sys.exit(130)
-    sys.exit(_EXIT_CODES.get(result.error.code, 1))
+    sys.exit(_EXIT_CODES.get(done.error.code, 1))
 
 
 def _from_json(arguments: str | None) -> dict[str, Any]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
-from coilclaw.bridge import first_sentence, registry_stubs, search_tools
-from coilclaw.cli.composition import load_registry, make_policy, make_secrets, settings_for, show_diagnostics
+from coilclaw.bridge import first_sentence
+from coilclaw.cli.opening import open_app, settings_for, show_diagnostics
 from coilclaw.cli.terminal import say, say_json, say_text
-from coilclaw.cli.tool.facts import tool_facts
 from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["list_tools", "stubs"]
@@ -24,16 +23,14 @@ def list_tools(words: tuple[str, ...], workspace: str | None, as_json: bool) -> 
 
     With a QUERY, only the tools that fit its words, best first: words of names, arguments and descriptions.
     """
-    settings = settings_for(workspace)
-    registry = load_registry(settings)
-    policy = make_policy(settings.config)
-    show_diagnostics(registry)
     query = " ".join(words)
-    found = [match.tool for match in search_tools(registry, query)] if query else list(registry.tools.values())
-    if as_json:
-        present = make_secrets(settings).has
-        say_json([tool_facts(each, registry, policy, present) for each in found])
-        return
+    with open_app(settings_for(workspace), record=False) as claw:
+        tools, policy = claw.tools, claw.tools.policy
+        show_diagnostics(tools.registry)
+        found = tools.search(query) if query else list(tools)
+        if as_json:
+            say_json([tools.facts(each) for each in found])
+            return
     if not found:
         nothing = f"No tool fits {query[:200]!r}; `coilclaw tool list` shows all." if query else "There are no tools."
         say(nothing, err=True)
@@ -60,10 +57,10 @@ def stubs(workspace: str | None, budget: int | None, full: bool, only_tokens: bo
     if full and budget is not None:
         raise click.UsageError("--full and --budget exclude each other")
     settings = settings_for(workspace)
-    registry = load_registry(settings)
-    show_diagnostics(registry)
     most = None if full else settings.config.prompt.tool_tokens if budget is None else budget
-    made = registry_stubs(registry, budget_tokens=most, policy=make_policy(settings.config))
+    with open_app(settings, record=False) as claw:
+        show_diagnostics(claw.tools.registry)
+        made = claw.tools.stubs(most)
     if as_json:
         say_json({"text": made.text, "tokens": made.tokens, "level": made.level})
     elif only_tokens:

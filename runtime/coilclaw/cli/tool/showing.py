@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from coilclaw.bridge import Registry, Spelling, example_calls, tool_schemas, tool_stub
-from coilclaw.cli.composition import load_registry, make_policy, make_secrets, settings_for
+from coilclaw.app import Tools
+from coilclaw.bridge import Spelling, example_calls, tool_schemas, tool_stub
+from coilclaw.cli.opening import open_app, settings_for
 from coilclaw.cli.terminal import say, say_json, say_text
-from coilclaw.cli.tool.facts import names_of, tool_facts
-from coilclaw.policy import Policy
 from coilclaw.sdk import Tool
 from coilclaw.sdk.legible import one_line
 
@@ -27,31 +26,32 @@ _MOST_IDS = 20
 def show(name: str, workspace: str | None, as_json: bool) -> None:
     """Show one tool by NAME, an id or an alias: its stub, its schemas, its policy, and what it needs."""
     settings = settings_for(workspace)
-    registry = load_registry(settings)
-    policy = make_policy(settings.config)
-    found = registry.resolve(name.removeprefix("tools."))
+    with open_app(settings, record=False) as claw:
+        found = _found(name, claw.tools)
+        if as_json:
+            say_json(claw.tools.facts(found))
+            return
+        say_text(tool_stub(found, aliases=(), policy=claw.tools.policy))
+        for line in _schema_rows(found):
+            say(line)
+        for label, text in _rows(found, claw.tools, settings.config.limits.tool_seconds):
+            say(f"{label + ':':<12}{one_line(text)}")
+
+
+def _found(name: str, tools: Tools) -> Tool:
+    found, registry = tools.get(name), tools.registry
     if found is None and (ids := [tool_id for tool_id in registry.tools if tool_id.startswith(f"{name}.")]):
         more = ", …" if len(ids) > _MOST_IDS else ""
         raise click.UsageError(f"{name} is an integration; its tools: {', '.join(ids[:_MOST_IDS])}{more}")
     if found is None:
         raise click.UsageError(f"there is no tool {name[:200]!r}; {registry.suggestion(name)}")
-    present = make_secrets(settings).has
-    if as_json:
-        say_json(tool_facts(found, registry, policy, present))
-        return
-    say_text(tool_stub(found, aliases=(), policy=policy))
-    for line in _schema_rows(found):
-        say(line)
-    for label, text in _rows(found, registry, policy, present, settings.config.limits.tool_seconds):
-        say(f"{label + ':':<12}{one_line(text)}")
+    return found
 
 
-def _rows(
-    tool: Tool, registry: Registry, policy: Policy, present: Callable[[str], bool], seconds: float
-) -> Iterator[tuple[str, str]]:
-    verdict = policy.decide(tool, tool.risk)
+def _rows(tool: Tool, tools: Tools, seconds: float) -> Iterator[tuple[str, str]]:
+    verdict = tools.policy.decide(tool, tool.risk)
     yield "id", tool.id
-    yield "aliases", ", ".join(names_of(tool, registry)) or "none"
+    yield "aliases", ", ".join(tools.aliases(tool)) or "none"
     raised = "; a call may be judged higher by its arguments" if tool.classify is not None else ""
     yield "risk", f"{tool.risk.value} ({tool.risk.level}){raised}"
     yield "policy", f"{verdict.decision.value} ({verdict.reason})"
@@ -62,10 +62,12 @@ def _rows(
     for secret in tool.secrets:
         yield (
             "secrets",
-            f"{secret} present" if present(secret) else f"{secret} missing; set it: coilclaw secret set {secret}",
+            f"{secret} present"
+            if tools.has_secret(secret)
+            else f"{secret} missing; set it: coilclaw secret set {secret}",
         )
     for secret in tool.optional_secrets:
-        yield "secrets", f"{secret} {'present' if present(secret) else 'missing'} (optional)"
+        yield "secrets", f"{secret} {'present' if tools.has_secret(secret) else 'missing'} (optional)"
     yield "hosts", ", ".join(tool.hosts) or "none"
     yield "version", tool.version
     yield "defined", f"{tool.file}:{tool.line}"

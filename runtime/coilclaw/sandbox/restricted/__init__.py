@@ -1,27 +1,21 @@
-"""The restricted engine: snippets compiled by RestrictedPython, each in a confined process of its own.
-
-Every command reads the configuration, which needs the names of the layers and nothing else of this
-package. The rest is loaded when it is asked for.
-"""
+"""The restricted engine: snippets compiled by RestrictedPython, each in a confined process of its own."""
 
 from typing import TYPE_CHECKING
 
-from coilclaw.sandbox.restricted.child.layers import LAYERS, Layer, LayerName
+from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
     from coilclaw.sandbox.restricted.child.confinement import survey
+    from coilclaw.sandbox.restricted.child.layers import LAYERS, Layer, LayerName
     from coilclaw.sandbox.restricted.engine import RestrictedEngine
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "child.confinement": "survey",
+            "child.layers": "LAYERS Layer LayerName",
+            "engine": "RestrictedEngine",
+        },
+    )
 
 __all__ = ["LAYERS", "Layer", "LayerName", "RestrictedEngine", "survey"]
-
-
-def __getattr__(name: str) -> object:
-    if name == "RestrictedEngine":
-        from coilclaw.sandbox.restricted.engine import RestrictedEngine
-
-        return RestrictedEngine
-    if name == "survey":
-        from coilclaw.sandbox.restricted.child.confinement import survey
-
-        return survey
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -46,6 +45,16 @@ def guest_build() -> str:
         ) from None
 
 
+def _library_version() -> str:
+    """The version of wasmtime, by the name of the folder that it was installed with."""
+    found = list(Path(wasmtime.__file__).parents[1].glob("wasmtime-*.dist-info"))
+    if len(found) == 1:
+        return found[0].name.removeprefix("wasmtime-").removesuffix(".dist-info")
+    from importlib.metadata import version  # Takes longer than all the rest of loading the guest.
+
+    return version("wasmtime")
+
+
 def compile_guest(cache: Path, progress: Progress | None = None) -> CompiledGuest:
     """Load the compiled guest from the cache, compiling it first if this machine never did."""
     config = wasmtime.Config()
@@ -55,7 +64,7 @@ def compile_guest(cache: Path, progress: Progress | None = None) -> CompiledGues
     # The library insists, though nothing here is asynchronous.
     _bindings.wasmtime_config_async_stack_size_set(config.ptr(), _MAX_WASM_STACK + 1024 * 1024)
     engine = wasmtime.Engine(config)
-    build = f"wasm guest {guest_build()} on wasmtime {version('wasmtime')}"
+    build = f"wasm guest {guest_build()} on wasmtime {_library_version()}"
     kept = cache / f"guest-{_key(build)}.cwasm"
     if is_sealed(kept):
         _read_in(kept)

@@ -32,17 +32,17 @@ is their environment; it gets `PATH` and the secrets its manifest declares.
 from coilclaw.workspace_tools.plugins.installation import Copy, install, prepare, remove
 from coilclaw.workspace_tools.plugins.loading import found_in, load_plugins
 from coilclaw.workspace_tools.plugins.manifest import Manifest, ManifestTool, read_manifest
-from coilclaw.workspace_tools.plugins.process import stop_programs
+from coilclaw.workspace_tools.plugins.process import Programs
 
 __all__ = [
     "Copy",
     "Manifest",
     "ManifestTool",
+    "Programs",
     "found_in",
     "install",
     "load_plugins",
     "prepare",
     "read_manifest",
     "remove",
-    "stop_programs",
 ]

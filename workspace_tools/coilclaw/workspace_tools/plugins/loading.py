@@ -13,18 +13,19 @@ from coilclaw.sdk import Diagnostic, Tool, ToolContext, ToolFailure
 from coilclaw.workspace_tools.collection import Loaded
 from coilclaw.workspace_tools.plugins.folder import UnusableFolder, digest
 from coilclaw.workspace_tools.plugins.manifest import MANIFEST, Manifest, ManifestTool, read_manifest
-from coilclaw.workspace_tools.plugins.process import Program
+from coilclaw.workspace_tools.plugins.process import Program, Programs
 from coilclaw.workspace_tools.schema_tool import SchemaInput
 
 __all__ = ["found_in", "load_plugins"]
 
 
-def load_plugins(folder: Path, *, path: str = os.defpath) -> Loaded:
+def load_plugins(folder: Path, *, path: str = os.defpath, programs: Programs | None = None) -> Loaded:
     """The tools of all plugins in a folder. A plugin with a problem is reported and gives no tools.
 
-    `path` is the PATH that their programs are given.
+    `path` is the PATH that their programs are given; whoever passes `programs` can stop those that run.
     """
     loaded = Loaded()
+    programs = programs or Programs()
     for place, manifest, problems in found_in(folder):
         loaded.diagnostics.extend(problems)
         if manifest is None:
@@ -34,7 +35,7 @@ def load_plugins(folder: Path, *, path: str = os.defpath) -> Loaded:
         except UnusableFolder as error:
             loaded.diagnostics.append(Diagnostic(file=str(place), line=None, message=str(error)))
             continue
-        loaded.tools.extend(_tool(manifest, each, whole, path) for each in manifest.tools)
+        loaded.tools.extend(_tool(manifest, each, whole, path, programs) for each in manifest.tools)
     return loaded
 
 
@@ -68,13 +69,14 @@ def _problem_with(place: Path) -> tuple[str, str] | None:
     return None
 
 
-def _tool(manifest: Manifest, each: ManifestTool, whole: str, path: str) -> Tool:
+def _tool(manifest: Manifest, each: ManifestTool, whole: str, path: str, programs: Programs) -> Tool:
     program = Program(
         tool_id=each.contract.id,
         command=each.command,
         folder=manifest.folder,
         path=path,
         seconds=each.seconds,
+        programs=programs,
     )
     return replace(
         each.contract,

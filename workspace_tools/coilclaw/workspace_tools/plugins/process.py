@@ -21,7 +21,7 @@ from coilclaw.sdk.errors import RESERVED_CODES
 from coilclaw.sdk.legible import text_of
 from coilclaw.workspace_tools.supervision import supervised_command
 
-__all__ = ["Program", "stop_programs"]
+__all__ = ["Program", "Programs"]
 
 _MOST_OUTPUT_BYTES: Final = 4 * 1024 * 1024
 _KEPT_ERROR_BYTES: Final = 2_000
@@ -29,15 +29,30 @@ _POLL_SECONDS: Final = 0.02
 _EXIT_POLL_SECONDS: Final = 0.001
 _ENDING_SECONDS: Final = 10.0
 
-_lock = threading.Lock()
-_running: set[_Supervised] = set()
 
+class Programs:
+    """The programs that run at the moment, of all plugins that were loaded together."""
 
-def stop_programs() -> None:
-    """End every program that still runs. For the end of a process that gives up calls which are under way."""
-    with _lock:
-        for each in _running:
-            each.end()
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[_Supervised] = set()
+
+    def start(self, command: list[str], folder: Path, environment: Mapping[str, str]) -> _Supervised:
+        with self._lock:
+            supervised = _Supervised(command, folder, environment)
+            self._running.add(supervised)
+        return supervised
+
+    def end(self, supervised: _Supervised) -> None:
+        with self._lock:
+            self._running.discard(supervised)
+            supervised.end()
+
+    def stop(self) -> None:
+        """End every program that still runs, and with it the call it was started for."""
+        with self._lock:
+            for each in self._running:
+                each.end()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +64,7 @@ class Program:
     folder: Path
     path: str
     seconds: float
+    programs: Programs
 
     def run(self, input: Mapping[str, Any], ctx: ToolContext) -> Any:
         """The value of the program's answer; `ToolFailure` for everything else."""
@@ -67,9 +83,7 @@ class Program:
             exchange = _Exchange(supervised.process, json.dumps(request).encode())
             self._wait(exchange, ctx)
         finally:
-            with _lock:
-                _running.discard(supervised)
-                supervised.end()
+            self.programs.end(supervised)
             ending = supervised.wait()
         if isinstance(ending, str):
             raise self._not_started(ending)
@@ -89,12 +103,9 @@ class Program:
         # Without the second, a Python program would change its own folder, and with it the tool's version.
         environment = {"PATH": self.path, "PYTHONDONTWRITEBYTECODE": "1", **ctx.secrets}
         try:
-            with _lock:
-                supervised = _Supervised(command, self.folder, environment)
-                _running.add(supervised)
+            return self.programs.start(command, self.folder, environment)
         except (OSError, ValueError) as error:
             raise self._not_started(getattr(error, "strerror", None) or str(error)) from None
-        return supervised
 
     def _wait(self, exchange: _Exchange, ctx: ToolContext) -> None:
         remaining = ctx.remaining_seconds

@@ -1,39 +1,52 @@
-"""Everything that provides tools, for as long as a process lives."""
+"""Everything that provides tools to one workspace, for as long as an app is open."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from coilclaw.app.servers import open_servers
 from coilclaw.bridge import LiveRegistry, Provision, Registry, registry_tools
-from coilclaw.cli.terminal import say
-from coilclaw.config import Settings
-from coilclaw.policy import Policy
-from coilclaw.sdk.legible import one_line
-from coilclaw.trust import TrustLedger
 from coilclaw.workspace_tools import Change, Loaded, TooManyFiles, Watch, Workspace, load_installed
 
 if TYPE_CHECKING:
-    from coilclaw.workspace_tools import mcp_servers
+    from coilclaw.config import Settings
+    from coilclaw.policy import Policy
+    from coilclaw.sdk import Tool
+    from coilclaw.trust import TrustLedger
+    from coilclaw.workspace_tools import mcp_servers, plugins
 
 __all__ = ["Toolbox", "installed_registry"]
 
 
 class Toolbox:
-    """Installed integrations first, then plugins, MCP servers and the workspace: the first to have an id keeps it.
+    """Installed integrations first, then tools of the host's own code, plugins, MCP servers and the workspace: the
+    first to have an id keeps it.
 
     With `record`, what is loaded leaves receipts, and so it counts as a person's own from then on.
     """
 
-    def __init__(self, settings: Settings, ledger: TrustLedger | None, policy: Policy, *, record: bool = True) -> None:
-        self._ledger = ledger
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: TrustLedger | None,
+        policy: Policy,
+        *,
+        environment: Mapping[str, str],
+        tools: Sequence[Tool] = (),
+        record: bool = True,
+        progress: Callable[[str], None] = lambda message: None,
+    ) -> None:
+        self.ledger = ledger
         self._record = record and ledger is not None
-        place = settings.config.workspace_dir
+        self._path = environment.get("PATH", os.defpath)
+        self._progress = progress
         self._watched = False
+        place = settings.config.workspace_dir
         self.workspace = (
             Workspace(place, progress=self._tell)
             if ledger is None
@@ -42,27 +55,36 @@ class Toolbox:
         self._lock = threading.Lock()
         self._unrecorded: dict[str, bytes] = {}
         self._outdated = True
+        self.last_change = Change()
         installed = load_installed(settings.cache)
         self._plugins = settings.home / "plugins"
-        self._stop_programs: Callable[[], None] | None = None
+        self._programs: plugins.Programs | None = None
         added = self._added()
-        self._servers = _servers(settings, lambda: self.live.rebuild(), self._tell)
+        self._servers: mcp_servers.McpServers | None = None
+        if settings.config.integrations.mcp:
+            self._servers = open_servers(settings, environment, lambda: self.live.rebuild(), progress=self._tell)
         self.live = LiveRegistry(
-            [lambda: _offer(installed), lambda: _offer(added), self._served, self._own],
+            [
+                lambda: _offer(installed),
+                lambda: Provision(tools=tools),
+                lambda: _offer(added),
+                self._served,
+                self._own,
+            ],
             own=lambda lookup: registry_tools(lookup, policy=policy),
         )
 
     def refresh(self, *, force: bool = False) -> Change:
         """Look at everything, load what changed, and make the next registry if there is anything new."""
         with self._lock:
-            if self._record and self._ledger is not None:
-                self._recover(self._ledger)
-            change = self.workspace.refresh(force=force)
+            if self._record and self.ledger is not None:
+                self._recover(self.ledger)
+            self.last_change = change = self.workspace.refresh(force=force)
             # Remembered until it is done: the next look finds nothing new, and what failed here would stay undone.
             self._outdated |= bool(change) or force
             self._unrecorded |= {source.name: source.data for source in change.loaded}
-            if self._record and self._ledger is not None:
-                self._ledger.record_loaded(list(self._unrecorded.items()))
+            if self._record and self.ledger is not None:
+                self.ledger.record_loaded(list(self._unrecorded.items()))
             self._unrecorded = {}
             if self._outdated:
                 self.live.rebuild()
@@ -74,15 +96,15 @@ class Toolbox:
             ledger.recover(self.workspace.sources.digests)
 
     def _tell(self, message: str) -> None:
-        """Say why a command takes long to begin. Whoever watches has a display of their own."""
+        """Say why opening takes long. Whoever watches has a display of their own."""
         if not self._watched:
-            say(one_line(message), err=True)
+            self._progress(message)
 
     @property
     def registry(self) -> Registry:
         return self.live.current
 
-    def watch(self, changed: Callable[[Change, Registry], None]) -> Watch:
+    def watch(self, changed: Callable[[Change, Registry], None] = lambda change, registry: None) -> Watch:
         """Keep looking; `changed` is told of every new registry."""
         self._watched = True
 
@@ -97,8 +119,8 @@ class Toolbox:
 
     def close(self) -> None:
         """End the programs that were started for tools."""
-        if self._stop_programs is not None:
-            self._stop_programs()
+        if self._programs is not None:
+            self._programs.stop()
         if self._servers is not None:
             self._servers.close()
 
@@ -115,8 +137,8 @@ class Toolbox:
             return Loaded()
         from coilclaw.workspace_tools import plugins  # Most homes have none, and loading this takes its time.
 
-        self._stop_programs = plugins.stop_programs
-        return plugins.load_plugins(self._plugins, path=os.environ.get("PATH", os.defpath))
+        self._programs = plugins.Programs()
+        return plugins.load_plugins(self._plugins, path=self._path, programs=self._programs)
 
     def _served(self) -> Provision:
         return Provision() if self._servers is None else _offer(self._servers.load())
@@ -130,16 +152,6 @@ def installed_registry(policy: Policy) -> Registry:
     """The tools that every workspace has."""
     installed = load_installed()
     return LiveRegistry([lambda: _offer(installed)], own=lambda lookup: registry_tools(lookup, policy=policy)).rebuild()
-
-
-def _servers(
-    settings: Settings, changed: Callable[[], object], progress: Callable[[str], None]
-) -> mcp_servers.McpServers | None:
-    if not settings.config.integrations.mcp:
-        return None
-    from coilclaw.cli.mcp import open_servers
-
-    return open_servers(settings, changed, progress=progress)
 
 
 def _offer(loaded: Loaded) -> Provision:

@@ -1,0 +1,96 @@
+"""The public API: one runtime under every surface. Each name is imported when it is first used."""
+
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.app.app import CoilClaw
+    from coilclaw.app.approvals import ApprovalRequest, Approvals, Windows
+    from coilclaw.app.engines import Engines
+    from coilclaw.app.errors import AppClosed, WouldBlock
+    from coilclaw.app.estop import Estop, StopChange
+    from coilclaw.app.examples import Trial, try_example
+    from coilclaw.app.handle import RunHandle
+    from coilclaw.app.notices import Notices
+    from coilclaw.app.quarantine import HeldFile, Quarantine
+    from coilclaw.app.receipts import Receipts
+    from coilclaw.app.report import CallReport, Report, UnknownCall
+    from coilclaw.app.runs import Runs
+    from coilclaw.app.servers import open_servers, server_specs
+    from coilclaw.app.services import make_policy
+    from coilclaw.app.stores import Stores, open_stores, restart_log
+    from coilclaw.app.toolbox import Toolbox, installed_registry
+    from coilclaw.app.tools import Tools
+    from coilclaw.bridge import Caller
+    from coilclaw.policy import Window
+    from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal, RunPage, RunRecord
+    from coilclaw.sandbox import Deadline, Limits
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "app": "CoilClaw",
+            "approvals": "ApprovalRequest Approvals Windows",
+            "engines": "Engines",
+            "errors": "AppClosed WouldBlock",
+            "estop": "Estop StopChange",
+            "examples": "Trial try_example",
+            "handle": "RunHandle",
+            "notices": "Notices",
+            "quarantine": "HeldFile Quarantine",
+            "receipts": "Receipts",
+            "report": "CallReport Report UnknownCall",
+            "runs": "Runs",
+            "servers": "open_servers server_specs",
+            "services": "make_policy",
+            "stores": "Stores open_stores restart_log",
+            "toolbox": "Toolbox installed_registry",
+            "tools": "Tools",
+            "coilclaw.bridge": "Caller",
+            "coilclaw.policy": "Window",
+            "coilclaw.runs": "ApprovedPlan Comparison Rehearsal RunPage RunRecord",
+            "coilclaw.sandbox": "Deadline Limits",
+        },
+    )
+
+__all__ = [
+    "AppClosed",
+    "ApprovalRequest",
+    "Approvals",
+    "ApprovedPlan",
+    "CallReport",
+    "Caller",
+    "CoilClaw",
+    "Comparison",
+    "Deadline",
+    "Engines",
+    "Estop",
+    "HeldFile",
+    "Limits",
+    "Notices",
+    "Quarantine",
+    "Receipts",
+    "Rehearsal",
+    "Report",
+    "RunHandle",
+    "RunPage",
+    "RunRecord",
+    "Runs",
+    "StopChange",
+    "Stores",
+    "Toolbox",
+    "Tools",
+    "Trial",
+    "UnknownCall",
+    "Window",
+    "Windows",
+    "WouldBlock",
+    "installed_registry",
+    "make_policy",
+    "open_servers",
+    "open_stores",
+    "restart_log",
+    "server_specs",
+    "try_example",
+]

@@ -1,0 +1,250 @@
+"""Approvals of one app: pending calls, decisions about them, and windows."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from coilclaw.evidence import activity_of
+from coilclaw.policy import AlreadyDecided, Approval, NoSuchWindow, Window
+from coilclaw.receipts import ReceiptLog, contents_json
+from coilclaw.runs import NoSuchRun, find_run
+from coilclaw.sdk import OperatorError
+
+if TYPE_CHECKING:
+    from coilclaw.app.stores import Stores
+
+__all__ = ["ApprovalRequest", "Approvals", "Windows", "pending_approvals"]
+
+_STATUSES: Final = ("pending", "granted", "denied", "expired", "consumed")
+_DEFAULT_USES: Final = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalRequest:
+    """A call that needed a person's approval, and what became of it."""
+
+    id: str
+    run_id: str
+    tool: str
+    arguments: Any
+    """None when they are no longer kept; the call itself stays bound to their hash."""
+    status: str
+    tool_version: str
+    risk: str
+    reason: str
+    runs: str | None
+    """What will run, if the tool says more about that than the arguments do."""
+    number: int
+    line: int | None
+    created: str
+    expires: str
+    decided_by: str | None
+    decided: str | None
+
+    def facts(self) -> dict[str, Any]:
+        """All of it as JSON data."""
+        return asdict(self)
+
+    def short_facts(self) -> dict[str, Any]:
+        return {key: getattr(self, key) for key in ("id", "run_id", "tool", "arguments", "status")}
+
+
+class Approvals:
+    """Lists and decides calls that wait for a person. Any process of the home sees the decisions."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+        self.windows = Windows(stores)
+
+    def pending(self, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:
+        """Calls that a decision could still move, oldest first."""
+        return pending_approvals(self._stores, run_id)
+
+    def list(self, *, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:
+        """Every call that ever needed approval, oldest first."""
+        found = self._stores.approvals.list(*_STATUSES, run_id=run_id)
+        return tuple(_request(each, self._stores.log) for each in _in_order(found))
+
+    def get(self, approval_id: str) -> ApprovalRequest:
+        return _request(self._stores.approvals.get(approval_id), self._stores.log)
+
+    def approve(self, approval_id: str, *, by: str) -> ApprovalRequest:
+        """Approve one call: once, with exactly these arguments. Returns how it stands now, whoever decided it."""
+        return self._decide(approval_id, granted=True, by=by, reason=None)
+
+    def deny(self, approval_id: str, *, by: str, reason: str | None = None) -> ApprovalRequest:
+        """Deny one call for good; the snippet receives an Err with the reason. Returns how it stands now."""
+        return self._decide(approval_id, granted=False, by=by, reason=reason)
+
+    def decide_run(
+        self, run_id: str, *, granted: bool, by: str, reason: str | None = None
+    ) -> tuple[ApprovalRequest, ...]:
+        """Approve or deny all pending calls of a run."""
+        return tuple(self._decide(each.id, granted=granted, by=by, reason=reason) for each in self.pending(run_id))
+
+    def _decide(self, approval_id: str, *, granted: bool, by: str, reason: str | None) -> ApprovalRequest:
+        try:
+            return self.decide(approval_id, granted=granted, by=by, reason=reason)
+        except AlreadyDecided:
+            return self.get(approval_id)
+
+    def decide(self, approval_id: str, *, granted: bool, by: str, reason: str | None = None) -> ApprovalRequest:
+        """Decide one call. Raises AlreadyDecided if it is not pending: of all who try, one succeeds."""
+        decided = self._stores.approvals.decide(approval_id, granted=granted, decided_by=by, note=reason)
+        return _request(decided, self._stores.log)
+
+    def open_request(self, approval_id: str) -> ApprovalRequest:
+        """A request, if a decision could still matter. Raises OperatorError if its run is over."""
+        asked = self._stores.approvals.get(approval_id)
+        status = find_run(self._stores.database, asked.run_id).status
+        if asked.status == "pending" and status not in ("running", "suspended"):
+            raise OperatorError(
+                f"{asked.run_id}, which asked for {asked.id}, is over ({status})",
+                hint="`coilclaw approval list` shows what waits for a decision",
+            )
+        return _request(asked, self._stores.log)  # Of all who decide it, one succeeds, whatever its status here.
+
+    def undecided(self, run_id: str, window: Window | None = None) -> tuple[ApprovalRequest, ...]:
+        """Pending calls of a run that a window, which was just opened, does not let through."""
+        left, found = window.uses_left if window is not None else 0, []
+        for each in _pending(self._stores, run_id):
+            arguments = _arguments(each, self._stores.log)
+            covered = (
+                window is not None
+                and isinstance(arguments, dict)
+                and window.covers(each.of_tool, window.workspace, arguments)
+            )
+            if covered and left > 0:
+                left -= 1
+            else:
+                found.append(_request(each, self._stores.log))
+        return tuple(found)
+
+    def explain(self, approval_id: str) -> dict[str, Any]:
+        """A pending call with the run around it, as JSON data: the snippet, and what the run has done so far."""
+        stores = self._stores
+        approval = stores.approvals.get(approval_id)
+        known = find_run(stores.database, approval.run_id)
+        source = stores.log.contents(known.header.code_hash) if known.header.kind == "snippet" else None
+        receipts = [each for each in stores.log.of_run(approval.run_id) if each.seq >= known.first_seq]
+        return {
+            **_request(approval, stores.log).facts(),
+            "run_status": known.status,
+            "name": known.header.name,
+            "kind": known.header.kind,
+            "source": None if source is None else source.decode(errors="replace"),
+            "activity": [item._asdict() for item in activity_of(approval.run_id, receipts).items],
+        }
+
+
+class Windows:
+    """Permissions for further calls of one tool, limited in uses and time."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+
+    def list(self) -> tuple[Window, ...]:
+        """The windows that are open; those that close first come first."""
+        return tuple(self._stores.approvals.windows())
+
+    def open(
+        self,
+        approval_id: str,
+        *,
+        by: str,
+        seconds: int,
+        uses: int = _DEFAULT_USES,
+        where: Mapping[str, Any] | None = None,
+    ) -> Window:
+        """Let calls like this one through for a while: of the same tool, with the same values of `where`."""
+        stores = self._stores
+        asked = stores.approvals.get(approval_id)
+        narrowed = dict(where or {})
+        arguments = _arguments(asked, stores.log)
+        if narrowed and not isinstance(arguments, dict):
+            raise OperatorError("the arguments of this call are no longer kept, so `where` cannot be checked")
+        for name, value in narrowed.items():
+            # A window that does not fit the call it is opened from would be useless, and surely a mistake.
+            if name not in arguments or contents_json(value) != contents_json(arguments[name]):
+                raise OperatorError(f"the call itself does not fit `where`: {name}")
+        place = find_run(stores.database, asked.run_id).header.workspace
+        return stores.approvals.open_window(asked.of_tool, place, narrowed, uses=uses, seconds=seconds, granted_by=by)
+
+    def revoke(self, window_id: str, *, by: str) -> Window | None:
+        """Close a window before its time; None if it is not open."""
+        try:
+            return self.close(window_id, by=by)
+        except NoSuchWindow:
+            return None
+
+    def close(self, window_id: str, *, by: str) -> Window:
+        """Close a window before its time. Raises NoSuchWindow if it is not open."""
+        return self._stores.approvals.close_window(window_id, decided_by=by)
+
+
+def pending_approvals(stores: Stores, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:
+    """Pending calls of runs that are not over, oldest first."""
+    return tuple(_request(each, stores.log) for each in _pending(stores, run_id))
+
+
+def _pending(stores: Stores, run_id: str | None) -> list[Approval]:
+    over: dict[str, bool] = {}
+    found = []
+    for each in _in_order(stores.approvals.list("pending", run_id=run_id)):
+        if each.run_id not in over:
+            over[each.run_id] = _is_over(stores, each.run_id)
+        if not over[each.run_id]:
+            found.append(each)
+    return found
+
+
+def _request(approval: Approval, log: ReceiptLog) -> ApprovalRequest:
+    return ApprovalRequest(
+        id=approval.id,
+        run_id=approval.run_id,
+        tool=approval.tool,
+        arguments=_arguments(approval, log),
+        status=approval.status,
+        tool_version=approval.tool_version,
+        risk=approval.risk,
+        reason=approval.reason,
+        runs=_runs(approval, log),
+        number=approval.number,
+        line=approval.line,
+        created=_moment(approval.created_at),
+        expires=_moment(approval.expires_at),
+        decided_by=approval.decided_by,
+        decided=_moment(approval.decided_at) if approval.decided_at is not None else None,
+    )
+
+
+def _in_order(approvals: Iterable[Approval]) -> list[Approval]:
+    """Oldest first; those of one second by run, and then as the calls were issued."""
+    return sorted(approvals, key=lambda each: (each.created_at, each.run_id, each.number))
+
+
+def _arguments(approval: Approval, log: ReceiptLog) -> Any:
+    body = log.contents(approval.args_hash)
+    return None if body is None else json.loads(body)
+
+
+def _runs(approval: Approval, log: ReceiptLog) -> str | None:
+    if approval.runs_hash is None:
+        return None
+    body = log.contents(approval.runs_hash)
+    return "no longer kept; the call itself is still bound to its hash" if body is None else body.decode()
+
+
+def _is_over(stores: Stores, run_id: str) -> bool:
+    try:
+        return find_run(stores.database, run_id).status not in ("running", "suspended")
+    except NoSuchRun:
+        return True
+
+
+def _moment(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

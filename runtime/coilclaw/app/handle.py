@@ -1,0 +1,77 @@
+"""A run that was started and may not have ended yet."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from coilclaw.app.report import Report
+    from coilclaw.evidence import EventFeed, EventReader, OutputBuffer
+    from coilclaw.sandbox import Deadline
+
+__all__ = ["RunHandle", "run_beside_loop"]
+
+
+class RunHandle:
+    """One started run: await it, or ask for its `result()`; follow its `events()`; `cancel()` it."""
+
+    def __init__(
+        self,
+        run_id: str,
+        future: Future[Report],
+        deadline: Deadline,
+        feed: EventFeed,
+        begins: str,
+        output: OutputBuffer,
+    ) -> None:
+        self.run_id = run_id
+        self._future = future
+        self._deadline = deadline
+        self._feed = feed
+        self._begins = begins
+        self._output = output  # Held for readers who come late.
+
+    def result(self, timeout: float | None = None) -> Report:
+        """Wait for the run and return its report. Raises TimeoutError when that takes longer than `timeout` seconds;
+        the run continues then."""
+        return self._future.result(timeout)
+
+    def __await__(self) -> Generator[Any, None, Report]:
+        import asyncio
+
+        # Shielded: a task that stops waiting for a run does not end the run.
+        return asyncio.shield(asyncio.wrap_future(self._future)).__await__()
+
+    def events(self) -> EventReader:
+        """What happens in the run, from its beginning: for `async for` or `for`. Ends when the run ends or suspends."""
+        return self._feed.of_run(self.run_id, self._begins)
+
+    def cancel(self) -> None:
+        """End the run as soon as it can be ended. Its report says `cancelled`, unless it was over before."""
+        self._deadline.cancel()
+
+    @property
+    def done(self) -> bool:
+        return self._future.done()
+
+
+async def run_beside_loop(job: Callable[[], None]) -> None:
+    """Do something that blocks on a thread of its own, which has ended when this returns."""
+    import asyncio
+
+    done: Future[None] = Future()
+
+    def work() -> None:
+        try:
+            job()
+            done.set_result(None)
+        except BaseException as error:
+            done.set_exception(error)
+
+    thread = threading.Thread(target=work, name="coilclaw-close")
+    thread.start()
+    await asyncio.shield(asyncio.wrap_future(done))
+    thread.join()

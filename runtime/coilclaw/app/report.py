@@ -1,0 +1,161 @@
+"""The report of a run: how it ended, what it gave back, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from coilclaw.app.approvals import ApprovalRequest, pending_approvals
+from coilclaw.evidence import activity_of
+
+if TYPE_CHECKING:
+    from coilclaw.app.stores import Stores
+    from coilclaw.runs import RunRecord, RunReport
+    from coilclaw.sandbox import SnippetError
+    from coilclaw.sdk import ActivityItem, Err, Receipt, Result, RunStatus
+
+__all__ = ["CallReport", "Report", "UnknownCall", "report_so_far", "reported"]
+
+_BEFORE_START: Final = ("tool.call.requested", "tool.call.pending", "tool.call.approved")
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnknownCall:
+    """A call that was under way when its process ended: nobody knows what it did."""
+
+    tool: str
+    started: str
+    receipt_ref: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """One run as it stands: ended, or suspended until someone decides."""
+
+    run_id: str
+    status: RunStatus
+    engine: str
+    value: Any
+    stdout: str
+    error: SnippetError | None
+    activity: tuple[ActivityItem, ...]
+    """One item for each call, in the order of issue."""
+    approvals: tuple[ApprovalRequest, ...] = ()
+    """The calls that a suspended run needs a decision about."""
+    duration_ms: float
+    unknown: tuple[UnknownCall, ...] = ()
+    """Calls of unknown outcome that a suspended run needs a decision about: `resume(…, unknown=…)`."""
+    unmet: frozenset[str] = frozenset()
+    """Codes of what calls lacked: `approval_required`, `missing_secret`."""
+    not_made: frozenset[str] = frozenset()
+    """`receipt_ref` of calls that never started."""
+    unkept: frozenset[str] = frozenset()
+    """What a report of an earlier run cannot show, because it was not kept: `value`, `stdout` or `error`."""
+
+    def facts(self) -> dict[str, Any]:
+        """The report as JSON data."""
+        error = self.error
+        return {
+            "run_id": self.run_id,
+            "status": self.status,
+            "engine": self.engine,
+            "value": self.value,
+            "stdout": self.stdout,
+            "error": None
+            if error is None
+            else {
+                "type": error.type,
+                "message": error.message,
+                "line": error.line,
+                "traceback": error.traceback,
+                "hint": error.hint,
+            },
+            "activity": [item._asdict() for item in self.activity],
+            "approvals": [each.short_facts() for each in self.approvals],
+            "duration_ms": self.duration_ms,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallReport:
+    """One direct call of a tool: its result, and the receipt that proves it."""
+
+    result: Result[Any]
+    report: Report
+
+    @property
+    def ok(self) -> bool:
+        return self.result.ok
+
+    @property
+    def value(self) -> Any:
+        """What the tool returned. Raises ToolCallError if the call did not succeed."""
+        return self.result.value
+
+    @property
+    def error(self) -> Err | None:
+        return self.result.error
+
+    @property
+    def run_id(self) -> str:
+        return self.report.run_id
+
+    @property
+    def status(self) -> RunStatus:
+        return self.report.status
+
+    @property
+    def receipt_id(self) -> str | None:
+        """The last receipt of the call; None if the run ended before there was one."""
+        return self.report.activity[-1].receipt_ref if self.report.activity else None
+
+
+def reported(stores: Stores, run: RunReport) -> Report:
+    """What a run that ended says of itself, and what its receipts say."""
+    receipts = stores.log.of_run(run.run_id, since=run.first_receipt) if run.first_receipt else []
+    suspended = run.status == "suspended"
+    return Report(
+        run_id=run.run_id,
+        status=run.status,
+        engine=run.engine,
+        value=run.value,
+        stdout=run.stdout,
+        error=run.error,
+        activity=activity_of(run.run_id, receipts).items,
+        approvals=pending_approvals(stores, run.run_id) if suspended else (),
+        duration_ms=run.duration_ms,
+        unknown=_unknown(receipts) if suspended and run.unknown else (),
+        unmet=run.unmet,
+        unkept=run.unkept,
+        not_made=frozenset(each.id for each in _last_of_calls(receipts) if each.type in _BEFORE_START),
+    )
+
+
+def report_so_far(stores: Stores, known: RunRecord) -> Report:
+    """A run that has neither ended nor been suspended: what its receipts say so far."""
+    receipts = stores.log.of_run(known.run_id, since=f"-{known.first_seq}")
+    return Report(
+        run_id=known.run_id,
+        status="running",
+        engine=known.header.engine,
+        value=None,
+        stdout="",
+        error=None,
+        activity=activity_of(known.run_id, receipts).items,
+        approvals=pending_approvals(stores, known.run_id),
+        duration_ms=0.0,
+    )
+
+
+def _unknown(receipts: list[Receipt]) -> tuple[UnknownCall, ...]:
+    return tuple(
+        UnknownCall(tool=each.tool or "", started=each.timestamp, receipt_ref=each.id)
+        for each in _last_of_calls(receipts)
+        if each.type == "tool.call.started"
+    )
+
+
+def _last_of_calls(receipts: list[Receipt]) -> Iterable[Receipt]:
+    last = {each.tool_call_id: each for each in receipts if each.tool_call_id and each.type != "tool.call.progress"}
+    return last.values()

@@ -1,0 +1,48 @@
+"""Runs of a home: finding them, showing them again, cancelling them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from coilclaw.app.report import Report, report_so_far, reported
+from coilclaw.runs import RunPage, RunRecord, cancel_run, find_run, list_runs, report_of
+
+if TYPE_CHECKING:
+    from coilclaw.app.stores import Stores
+
+__all__ = ["Runs"]
+
+
+class Runs:
+    """Every run of a home that left a journal, whichever process it belongs to."""
+
+    def __init__(self, stores: Stores, cancel_here: Callable[[str], bool]) -> None:
+        self._stores = stores
+        self._cancel_here = cancel_here
+
+    def list(self, *, status: str | None = None, limit: int = 50, cursor: str | None = None) -> RunPage:
+        """Runs, newest first: all of them, or those in one state. The page's `cursor` is that of the next page.
+
+        The states are those of a report, `running`, and `orphaned` for a run whose process ended before the run did.
+        """
+        return list_runs(self._stores.database, status=status, limit=limit, cursor=cursor)
+
+    def find(self, run_id: str) -> RunRecord:
+        """How a run stands. Raises NoSuchRun."""
+        return find_run(self._stores.database, run_id)
+
+    def show(self, run_id: str) -> Report:
+        """The report of a run as it was when it ended or was suspended. Raises NoSuchRun."""
+        known = self.find(run_id)
+        kept = report_of(self._stores.database, self._stores.log, run_id)
+        return report_so_far(self._stores, known) if kept is None else reported(self._stores, kept)
+
+    def cancel(self, run_id: str, *, by: str) -> None:
+        """Cancel a run: one that is under way here as soon as it can be ended, a suspended one at once.
+
+        Raises NotCancellable for a run that is over, or under way in another process.
+        """
+        if not self._cancel_here(run_id):
+            stores = self._stores
+            cancel_run(stores.database, stores.log, stores.approvals, run_id, decided_by=by)

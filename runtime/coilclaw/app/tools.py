@@ -1,0 +1,151 @@
+"""The tools of an app, for whoever shows or chooses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from coilclaw.app.composition import Composition
+    from coilclaw.bridge import Registry, Stubs
+    from coilclaw.policy import Explanation, Policy, Window
+    from coilclaw.sdk import Forbid, Risk, Tool
+    from coilclaw.workspace_tools import Change, Watch
+
+__all__ = ["Tools"]
+
+
+class Tools:
+    """What can be called. A run keeps the registry it began with; the next one sees what was loaded since."""
+
+    def __init__(self, parts: Composition) -> None:
+        self._parts = parts
+
+    @property
+    def registry(self) -> Registry:
+        return self._parts.toolbox().registry
+
+    @property
+    def policy(self) -> Policy:
+        return self._parts.policy
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self.registry.tools.values())
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of this id or alias."""
+        return self.registry.resolve(name.removeprefix("tools."))
+
+    def search(self, query: str) -> list[Tool]:
+        """The tools that fit the words of a query, best first."""
+        from coilclaw.bridge import search_tools
+
+        return [match.tool for match in search_tools(self.registry, query)]
+
+    def stubs(self, budget_tokens: int | None = None) -> Stubs:
+        """Typed Python stubs for a model's prompt; with a budget, less is said about each tool until they fit."""
+        from coilclaw.bridge import registry_stubs
+
+        return registry_stubs(self.registry, budget_tokens=budget_tokens, policy=self.policy)
+
+    @property
+    def own(self) -> Sequence[Tool]:
+        """The tools that come from files of the workspace."""
+        return self._parts.toolbox().workspace.tools
+
+    @property
+    def loaded(self) -> Change:
+        """What the last look at the workspace's tool files brought."""
+        return self._parts.toolbox().last_change
+
+    def watch(self, changed: Callable[[Change, Registry], None]) -> Watch:
+        """Keep looking at the tool files while this is entered; `changed` is told of every new registry."""
+        return self._parts.toolbox().watch(changed)
+
+    def reload(self, *, force: bool = True) -> Change:
+        """Load the workspace's tool files again: all of them, or with `force=False` those that changed."""
+        return self._parts.toolbox().refresh(force=force)
+
+    def has_secret(self, name: str) -> bool:
+        """Whether a tool that needs this secret would get it."""
+        return self._parts.secrets.has(name)
+
+    def aliases(self, tool: Tool) -> list[str]:
+        """The other names by which a tool can be called."""
+        return [alias for alias, tool_id in self.registry.aliases.items() if tool_id == tool.id]
+
+    def facts(self, tool: Tool) -> dict[str, Any]:
+        """A contract, what policy says about it, and which secrets are there, as JSON data. Never a secret's value."""
+        from coilclaw.bridge import example_calls, tool_schemas
+
+        verdict = self.policy.decide(tool, tool.risk)
+        input_schema, output_schema = tool_schemas(tool)
+        return {
+            "id": tool.id,
+            "aliases": self.aliases(tool),
+            "risk": tool.risk.value,
+            "description": tool.description,
+            "policy": verdict.decision.value,
+            "reason": verdict.reason,
+            "version": tool.version,
+            "input_schema": input_schema,
+            "output_schema": output_schema,
+            "timeout_seconds": tool.timeout_seconds,
+            "idempotent": tool.idempotent,
+            "hosts": list(tool.hosts),
+            "secrets": list(tool.secrets),
+            "optional_secrets": list(tool.optional_secrets),
+            "missing_secrets": [name for name in tool.secrets if not self.has_secret(name)],
+            "examples": [dict(example) for example in tool.examples],
+            "calls": example_calls(tool),
+            "file": tool.file,
+            "line": tool.line,
+        }
+
+    def explain(self, tool: Tool, arguments: Mapping[str, Any] | None = None, *, channel: str = "app") -> Explanation:
+        """What has a say about a call, and what decides. Nothing is called, though the tool may classify arguments.
+
+        Raises pydantic's ValidationError if the tool does not take these arguments.
+        """
+        if arguments is None:
+            return self.policy.explain(tool, tool.risk, channel=channel)
+        from pydantic_core import to_json
+
+        input = tool.input.__pydantic_validator__.validate_json(to_json(dict(arguments)), strict=True, extra="forbid")
+        return self.policy.explain(tool, self.classified(tool, input), arguments, channel, input=input)
+
+    def classified(self, tool: Tool, input: Any) -> Risk | Forbid:
+        """How risky the tool itself says that a call with this input is."""
+        from coilclaw.app.services import make_bounds
+        from coilclaw.net import GuardedNetwork
+        from coilclaw.policy import classify
+        from coilclaw.sdk import ToolContext
+
+        settings = self._parts.settings
+        context = ToolContext(
+            workspace=settings.config.workspace_dir.resolve(),
+            tool_id=tool.id,
+            hosts=tool.hosts,
+            bounds=make_bounds(settings),
+            settings=settings.config.integrations.settings_of(tool.integration),
+            network=GuardedNetwork,
+        )
+        return classify(tool, input, context)
+
+    def window_for(self, tool: Tool, arguments: Mapping[str, Any] | None = None) -> Window | None:
+        """The window that would let a call through; without arguments, one that lets some calls of the tool through."""
+        if not self._parts.settings.config.receipts.path.exists():
+            return None
+        from coilclaw.policy import CallOfTool
+
+        call = CallOfTool(tool.id, tool.version, self.policy.digest)
+        workspace = str(self._parts.settings.config.workspace_dir.resolve())
+        found = self._parts.stores.approvals.windows()
+        return next(
+            (
+                each
+                for each in found
+                if each.covers(call, workspace, each.arguments if arguments is None else arguments)
+            ),
+            None,
+        )

@@ -1,0 +1,81 @@
+"""`coilclaw run list` and `coilclaw run show`: finding runs again."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+import click
+
+from coilclaw.app import RunRecord
+from coilclaw.cli.opening import open_app, settings_for
+from coilclaw.cli.run_report import print_report, tell_waiting
+from coilclaw.cli.terminal import pass_through, say, say_json, styled
+from coilclaw.sdk.legible import as_name
+
+__all__ = ["list_runs", "show_run"]
+
+_STATES: Final = (
+    "running", "orphaned", "suspended", "completed", "failed", "rejected", "timed_out", "out_of_memory",
+    "output_exceeded", "diverged", "cancelled", "crashed",
+)  # fmt: skip
+_COLOURS: Final = {"completed": "green", "suspended": "cyan", "running": "cyan", "orphaned": "yellow"}
+
+
+@click.command("list", epilog="Example: coilclaw run list --status suspended")
+@click.option("--status", type=click.Choice(_STATES), help="Only runs in this state.")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many to show.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+def list_runs(status: str | None, limit: int, as_json: bool) -> None:
+    """List runs, newest first.
+
+    An orphaned run is one whose process ended before the run did; like a suspended one, it can be resumed.
+    """
+    with open_app(settings_for()) as claw:
+        page = claw.runs.list(status=status, limit=limit)
+    if as_json:
+        say_json([_facts(each) for each in page.runs])
+        return
+    for each in page.runs:
+        state = styled(f"{each.state:<10}", fg=_COLOURS.get(each.state, "red"))
+        started = f"{each.started_at:%Y-%m-%d %H:%M:%S}Z"
+        say(as_name(each.run_id), "  ", state, f"  {started}  {as_name(each.header.name)}")
+    if page.cursor is not None:
+        say(f"There are more; --limit {limit * 10} shows some of them.", err=True)
+    elif not page.runs:
+        say("There are no such runs." if status else "There are no runs yet.", err=True)
+
+
+@click.command("show", epilog="Example: coilclaw run show run-1a1e265a6b2e813fd94 --json")
+@click.argument("run_id", metavar="RUN")
+@click.option("--json", "as_json", is_flag=True, help="Print the JSON object that `run --json` printed at its end.")
+def show_run(run_id: str, as_json: bool) -> None:
+    """Show a run again as it ended: what it printed, its value, its calls."""
+    with open_app(settings_for()) as claw:
+        report, known = claw.runs.show(run_id), claw.runs.find(run_id)
+    if as_json:
+        say_json(report.facts())
+        return
+    sys.stdout.write(pass_through(report.stdout, sys.stdout))
+    sys.stdout.flush()
+    print_report(report)
+    for part in sorted(report.unkept):
+        say(f"Its {part} was not kept.", err=True)
+    if known.state == "orphaned":
+        say(f"Its process ended before it did. To continue: coilclaw resume {as_name(run_id)}", err=True)
+    tell_waiting(report, "")
+
+
+def _facts(known: RunRecord) -> dict[str, Any]:
+    header = known.header
+    return {
+        "run_id": known.run_id,
+        "status": known.state,
+        "started": known.started_at.isoformat(timespec="milliseconds"),
+        "name": header.name,
+        "kind": header.kind,
+        "engine": header.engine,
+        "workspace": header.workspace,
+        "conversation_id": header.conversation_id,
+        "resumable": known.is_waiting,
+    }
