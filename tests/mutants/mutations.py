@@ -37,6 +37,7 @@ _FILES: Final = "tests/integrations/test_files.py tests/integrations/test_files_
 _HOSTS: Final = "tests/net/test_hosts.py tests/net/test_addresses.py"
 _WIRING: Final = "tests/cli/test_wiring.py"
 _DEADLINE: Final = "tests/sandbox/test_deadline.py"
+_WORKERS: Final = "tests/sandbox/test_workers.py"
 _ORDER: Final = "tests/bridge/test_order_of_admission.py"
 _FACTS: Final = "tests/bridge/test_decision_facts.py"
 _KEPT: Final = "tests/bridge/test_evidence_budget.py"
@@ -1913,6 +1914,35 @@ MUTATIONS: Final = (
         "",
         "tests/cli/test_wiring.py -k history",
         "the history of a forbidden path is forbidden",
+    ),
+    # Worker processes --------------------------------------------------------------------------------------
+    Mutation(
+        "coilclaw.sandbox.wasm.worker:_give_up_files",
+        "landlock.restrict(landlock.ruleset(landlock.rights()))",
+        "pass",
+        _WORKERS + " -k open_no_file",
+        "a worker can open no file",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.workers:Worker.run",
+        "self._rests = False  # Whatever it said",
+        "pass  # Whatever it said",
+        _WORKERS + " -k breaks_the_rules",
+        "a worker that broke the rules is given no other run",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.workers:Worker._stop",
+        "self._process.kill()",
+        "pass",
+        _WORKERS + " -k does_not_stop",
+        "a worker that does not stop is killed",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.workers:Workers.close",
+        "            worker.kill()",
+        "            pass",
+        _WORKERS + " -k is_left_after_close",
+        "closing the engine ends the workers that are at work",
     ),
     # What a person reads -----------------------------------------------------------------------------------
     Mutation(
