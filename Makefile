@@ -10,7 +10,24 @@ GUEST := runtime/coilclaw/sandbox/wasm/guest.wasm
 GUEST_SOURCES := guest_build.py sdk/coilclaw/sdk/result.py $(wildcard runtime/coilclaw/sandbox/guest/*.py runtime/coilclaw/sandbox/wasm/wit/*.wit)
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help setup demo test test-all lint unit mutants coverage fuzz bench guest clean
+LINTS := ruff format mypy pyright sdk imports
+
+# An environment of another Python than the one that is asked for by name is made anew.
+ifneq ($(origin PYTHON),file)
+ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),help)),)
+ifneq ($(wildcard $(VENV)),)
+WHICH := -I -c 'import sys; print(sys.version.split()[0], "in", sys.base_prefix)'
+ASKED := $(shell $(PYTHON) $(WHICH) 2>/dev/null)
+FOUND := $(shell $(BIN)/python $(WHICH) 2>/dev/null)
+$(if $(ASKED),,$(error PYTHON=$(PYTHON) cannot be started))
+ifneq ($(ASKED),$(FOUND))
+$(shell echo "Removing $(VENV), which is of Python $(or $(FOUND),that is gone); asked for is $(ASKED)" >&2; rm -rf $(VENV))
+endif
+endif
+endif
+endif
+
+.PHONY: help setup demo test test-all lint $(LINTS:%=lint-%) unit mutants coverage fuzz bench guest clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -49,16 +66,26 @@ test: lint unit ## Lint, types, layers and the tests; a sample where there are t
 test-all: export COILCLAW_TEST_ALL := 1
 test-all: lint unit ## The same with every generated case; takes several times as long
 
-lint: $(READY) $(DEV) ## ruff, mypy, pyright and import-linter
+lint: $(READY) $(DEV) ## ruff, mypy, pyright and import-linter, side by side
+	@$(MAKE) --no-print-directory -j4 -k $(if $(filter output-sync,$(.FEATURES)),--output-sync) $(LINTS:%=lint-%)
+
+lint-ruff:
 	@$(BIN)/ruff check .
+lint-format:
 	@$(BIN)/ruff format --check .
+lint-mypy:
 	@$(BIN)/mypy
-	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
-	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/python tests/types/verify_sdk.py
+lint-pyright lint-sdk: export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+lint-pyright:
+	@$(BIN)/pyright
+lint-sdk:
+	@$(BIN)/python tests/types/verify_sdk.py
+lint-imports:
 	@$(BIN)/lint-imports --no-logo
 
+# Bytecode is kept, whatever the environment says: rewriting all assertions takes longer than collecting the tests.
 unit: $(READY) $(DEV) ## The tests alone
-	@$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist worksteal -q $(ARGS)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist worksteal -q $(ARGS)
 
 mutants: $(READY) $(DEV) ## Break the code in 200 small ways, one at a time; tests must notice each (ARGS=policy: some)
 	@$(BIN)/python tests/mutants/run.py $(ARGS)

@@ -106,24 +106,25 @@ class Snapshot:
         self._pieces = sorted(self._data(self._section(module, 11)))
 
     def immortalised(self) -> bytes:
-        items, count = self._list()
-        for address in self._words(items, count):
+        at, count = self._list()
+        for address in self._words(at, count):
             # Pieces leave zeros out: a count that begins with some is of an object that is immortal already.
             with contextlib.suppress(IndexError):
                 if self._words(address, 1)[0] < 1 << 30:
                     self._set_words(address, self._IMMORTAL)
-        self._set_words(items - 4, *[0] * (count + 1))  # The list itself has served, and becomes an empty tuple.
+        self._set_words(at, *[0] * count)  # Nobody looks at the list any more; empty, it takes no room.
         return bytes(self._bytes)
 
     def _list(self) -> tuple[int, int]:
-        """Where the list of objects begins, and how many they are."""
+        """Where the addresses of the objects are, and how many."""
         at = -1
         while (at := self._bytes.find(MARK, at + 1)) >= 0:
             address, kind, count = struct.unpack_from("<III", self._bytes, at + len(MARK))
             with contextlib.suppress(IndexError):
-                if self._words(address, 3)[1:] == (kind, count):
-                    # A tuple: references, type, size, hash, items.
-                    return address + 16, count
+                _, found_kind, found_count, items = self._words(address, 4)  # A list begins like this.
+                if (found_kind, found_count) == (kind, count):
+                    self._set_words(address + 8, 0)
+                    return items, count
         raise SystemExit("the guest does not say which of its objects last")
 
     def _section(self, start: int, wanted: int) -> int:

@@ -12,13 +12,18 @@ from typing import Final, TypeVar
 
 import pytest
 
-__all__ = ["EVERYTHING", "sample", "whole_only"]
+__all__ = ["EVERYTHING", "repetitions", "sample", "whole_only"]
 
 EVERYTHING: Final = os.environ.get("COILCLAW_TEST_ALL") == "1"
 
 whole_only: Final = pytest.mark.skipif(not EVERYTHING, reason="`make test-all` runs it")
 
 T = TypeVar("T")
+
+
+def repetitions(few: int, all: int) -> int:
+    """How often to do what has to be done many times."""
+    return all if EVERYTHING else few
 
 
 def sample(cases: Iterable[T], most: int | None = None, *, share: int = 1, seed: int = 0) -> list[T]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Command
+from tests.conftest import cache_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
@@ -54,6 +57,16 @@ def test_the_shown_tool_is_the_one_init_writes(coilclaw: Command) -> None:
     written = (coilclaw.workspace / "tools/hello/greetings.py").read_text()
     (shown,) = re.findall(r"```python\n# [^\n]*greetings.py\n(.*?)```", README, re.DOTALL)
     assert shown.strip() in written
+
+
+def test_the_library_is_shown_in_five_lines(tmp_path: Path, engine: object) -> None:
+    (shown,) = re.findall(r"```python\n(from coilclaw.app .*?)```", README.partition("## ")[0], re.DOTALL)
+    assert len([line for line in shown.splitlines() if line]) <= 5
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / ".cache/coilclaw").symlink_to(cache_folder())
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, env=environment)
+    assert (done.stdout, done.stderr) == ("completed 45 ()\n", "")
 
 
 def test_every_command_of_the_table_exists(coilclaw: Command) -> None:

@@ -185,6 +185,14 @@ def test_room_that_a_call_holds_is_nobody_elses_until_it_is_given_back() -> None
     assert kept.hold(4000, lambda: True)
 
 
+def test_the_source_of_a_run_counts(world: World) -> None:
+    world.options["response_bytes"] = 1000
+    source = "tools.test.hidden(text='a').error"
+    assert world.run(source, hidden, kept_bytes=10_000).value is None
+    report = world.run(f"{source}.code #{'x' * 9000}", hidden, kept_bytes=10_000)
+    assert report.value == "evidence_budget", report.error
+
+
 @pytest.mark.parametrize("size", [500, 5000])
 def test_arguments_count_whatever_their_size(world: World, size: int) -> None:
     world.options["response_bytes"] = 100

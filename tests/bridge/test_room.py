@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from tests.conftest import World
 
-from coilclaw.bridge import Bridge
+from coilclaw.bridge import Bridge, PriorCall
 from coilclaw.policy import ApprovalStore, Autonomy
-from coilclaw.sandbox import Limits, RunEnded
+from coilclaw.receipts import digest
+from coilclaw.sandbox import Limits, RunEnded, Suspended
 from coilclaw.sdk import Risk, Tool, ToolContext, define_tool
 from coilclaw.trust import GuardedCall, TrustLedger, WriteGuard
 
@@ -157,3 +158,31 @@ def test_a_call_whose_end_could_not_be_gathered_has_an_end_all_the_same(
     bridge.close()
     code = "abandoned" if stops else "evidence_unavailable"
     assert rivals.ends() == [("requested", None), ("started", None), ("failed", code)]
+
+
+def test_a_call_that_may_have_run_and_gets_no_room_is_left_to_a_person(rivals: Rivals) -> None:
+    """Its receipts must not say that it was not called."""
+    fill = rivals.tools()[0]
+    known = rivals.world.registry(fill).resolve("test.fill")
+    assert known is not None
+    prior = PriorCall(1, "test.fill", known.version, digest(b"{}"), "started")
+    bridge = Bridge(rivals.world.services(), rivals.world.spec(fill, prior={1: prior}, limits=Limits(kept_bytes=100)))
+    with pytest.raises(RunEnded) as ended:
+        bridge.call("test.fill", b"{}", 1)
+    bridge.close()
+    assert isinstance(ended.value.outcome, Suspended)
+    assert bridge.unknown is not None
+    assert rivals.world.types() == []
+
+
+def test_a_run_is_suspended_only_when_the_calls_beside_it_have_ended(rivals: Rivals) -> None:
+    bridge = rivals.world.bridge(*rivals.tools())
+    asked = rivals.compete(bridge)
+    assert not wait([asked], timeout=0.2).done
+    rivals.released.set()
+    with pytest.raises(RunEnded):
+        asked.result(30)
+    bridge.close()
+    assert [each.type for each in rivals.world.log.of_run("run-test") if each.tool == "test.fill"][-1] == (
+        "tool.call.succeeded"
+    )

@@ -94,7 +94,7 @@ def test_a_damaged_row_hides_no_other(log: ReceiptLog, database: Database, caplo
     with database.transaction() as connection:
         connection.execute("UPDATE runs SET header = '{}' WHERE run_id = 'run-2'")
     assert [each.run_id for each in list_runs(database).runs] == ["run-3", "run-1"]
-    assert "the row of run-2 is damaged" in caplog.text
+    assert "damaged, and not shown: 1" in caplog.text
 
 
 def test_a_cursor_of_something_else_is_refused(database: Database) -> None:

@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 from tests.cli.conftest import Command
+from tests.sampling import sample
 
 HOSTILE = "\\x1b]0;pwned\\x07\\x1b[2J\\x9b2J"
 
@@ -52,17 +53,17 @@ def test_what_was_typed_before_the_question_is_no_answer(coilclaw: Command) -> N
     assert not (coilclaw.workspace / "a.txt").exists()
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        f"getattr(tools, '{HOSTILE}').y()",
-        f"raise ValueError('{HOSTILE}')",
-        f"print('{HOSTILE}')",
-        f"'{HOSTILE}'",
-        f"class E(Exception): pass\nE.__name__ = '{HOSTILE}'\nraise E('{HOSTILE}')",
-        f"import sys\nprint('{HOSTILE}', file=sys.stderr)",
-    ],
+SAYING = (
+    f"getattr(tools, '{HOSTILE}').y()",
+    f"raise ValueError('{HOSTILE}')",
+    f"print('{HOSTILE}')",
+    f"'{HOSTILE}'",
+    f"class E(Exception): pass\nE.__name__ = '{HOSTILE}'\nraise E('{HOSTILE}')",
+    f"import sys\nprint('{HOSTILE}', file=sys.stderr)",
 )
+
+
+@pytest.mark.parametrize("source", sample(SAYING, 3))
 def test_nothing_a_snippet_says_controls_the_terminal(coilclaw: Command, source: str) -> None:
     script = coilclaw.folder / "x.py"
     script.write_text(source)
@@ -114,12 +115,10 @@ def test_what_a_tool_prints_does_not_break_the_json(coilclaw: Command) -> None:
     ],
 )
 def test_careless_arguments_get_one_clear_line(coilclaw: Command, args: tuple[str | bytes, ...]) -> None:
-    done = subprocess.run(
-        [*coilclaw.line, *args], env=coilclaw.environment, input=b"1", capture_output=True, cwd=coilclaw.folder
-    )
-    assert done.returncode == 2, done.stderr
-    assert b"Traceback" not in done.stderr
-    assert b"Error" in done.stderr
+    done = coilclaw(*map(os.fsdecode, args), stdin="1")
+    assert done.code == 2, done.err
+    assert "Traceback" not in done.err
+    assert "Error" in done.err
 
 
 @pytest.mark.parametrize("variable", ["COILCLAW_HOME", "COILCLAW_WORKSPACE"])

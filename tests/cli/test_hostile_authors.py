@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from tests.cli.conftest import Command
 
@@ -87,7 +89,7 @@ def test_a_number_of_tool_files_that_cannot_be_watched_refuses_writes(odd: Comma
         place = odd.workspace / f"tools/odd/data{folder}"
         place.mkdir()
         for number in range(1000):
-            (place / f"{number}.txt").touch()
+            os.mknod(place / f"{number}.txt")
     source = "r = tools.files.write(path='a.txt', text='b')\n[r.code, bool(r.hint)]"
     done = odd("run", "-", "--json", "--yes", stdin=source)
     assert (done.json["status"], done.json["value"]) == ("completed", ["too_many_files", True]), done

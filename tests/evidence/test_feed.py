@@ -20,6 +20,7 @@ from coilclaw.evidence import (
     Event,
     EventFeed,
     EventReader,
+    OutputBuffer,
     RunFinished,
     RunOutput,
     RunResumed,
@@ -32,6 +33,8 @@ from coilclaw.policy import ApprovalStore, Autonomy
 from coilclaw.receipts import BadCursor, DamagedReceipt, Draft, ReceiptLog, now
 from coilclaw.sdk import ToolContext, define_tool
 from coilclaw.store import Database
+
+pytestmark = pytest.mark.timeout(30)  # A reader that is not woken waits for ever.
 
 
 @define_tool(id="shelf.look", risk="read")
@@ -149,6 +152,42 @@ def test_whoever_takes_is_told_that_there_is_more(log: ReceiptLog, feed: EventFe
     assert numbers(found) == list(range(5))
 
 
+class _Seen(threading.Event):
+    """An event that says when somebody waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waited_for = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waited_for.set()
+        return super().wait(timeout)
+
+
+def test_what_comes_while_the_feed_begins_to_watch_is_not_missed(
+    log: ReceiptLog, feed: EventFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log.append(progress(0))
+    appended, end = threading.Event(), log.end
+
+    def late_end() -> str:
+        if threading.current_thread() is feed._thread:
+            assert appended.wait(10)
+        return end()
+
+    monkeypatch.setattr(log, "end", late_end)
+    reader, found = feed.follow(feed.end()), []
+    reader._woken = waiting = _Seen()
+    reader._rouse = waiting.set
+    thread = threading.Thread(target=lambda: found.append(next(reader)), daemon=True)
+    thread.start()
+    assert waiting.waited_for.wait(10)
+    log.append(progress(1))
+    appended.set()
+    thread.join(10)
+    assert numbers(found) == [1]
+
+
 _WRITER = """
 import sys
 from pathlib import Path
@@ -182,7 +221,9 @@ def test_a_reader_that_is_behind_the_buffer_loses_nothing(
         assert numbers(first(quick, 4)) == list(range(number, number + 4))
         if number % 40 == 0:
             assert numbers(first(slow, 1)) == [number // 40]
-    assert len(feed._buffer) <= 16, "what a slow reader has not read is kept in the log, not in memory"
+    # What a slow reader has not read is kept in the log, not in memory.
+    assert len(feed._buffer) <= 16
+    assert len(feed._places) <= 17
     assert numbers(first(slow, 390)) == list(range(10, 400))
     log.append(progress(400))
     assert numbers([next(slow), next(quick)]) == [400, 400]
@@ -326,6 +367,61 @@ def test_output_follows_what_was_on_disk_when_it_was_printed_and_has_its_cursor(
         assert (printed.text, printed.cursor) == (f"{number}\n", reported.cursor)
 
 
+def printed_between_calls(log: ReceiptLog, feed: EventFeed) -> tuple[OutputBuffer, list[str]]:
+    """A run that prints a line behind each of its calls, which are not on disk by then; and what comes in which order."""
+    output = feed.output("run-1")
+    log.append(of_run("started"))
+    for number in range(10):
+        log.append_relaxed(progress(number))
+        output(1, f"{number}\n")
+        if number % 3 == 0:
+            log.append_relaxed(progress(99, "run-2"))
+    log.append_relaxed(of_run("finished", status="completed"))
+    return output, ["run.started", *["call.progress", "run.output"] * 10, "run.finished"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_output_stands_where_it_was_printed_among_the_calls(log: ReceiptLog, feed: EventFeed, late: bool) -> None:
+    reader = feed.of_run("run-1", feed.end())
+    output, expected = printed_between_calls(log, feed)
+    if late:
+        log.flush()
+        reader = feed.of_run("run-1")
+    events = list(reader)
+    assert kinds(events) == expected
+    for call, printed in zip(events[1:-1:2], events[2:-1:2], strict=True):
+        assert isinstance(call, CallProgress)
+        assert isinstance(printed, RunOutput)
+        assert (printed.text, printed.cursor) == (f"{call.message}\n", call.cursor)
+    assert output.since(0)
+
+
+def test_a_reader_that_continues_gets_the_output_behind_its_cursor(log: ReceiptLog, feed: EventFeed) -> None:
+    output, expected = printed_between_calls(log, feed)
+    log.flush()
+    events = list(feed.of_run("run-1"))
+    for number, event in enumerate(events[:-1]):
+        if not isinstance(event, RunOutput):
+            assert kinds(list(feed.of_run("run-1", event.cursor))) == expected[number + 1 :]
+    assert output.since(0)
+
+
+def test_output_behind_an_append_of_another_run_comes_when_that_is_on_disk(
+    log: ReceiptLog, feed: EventFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed_module, "_POLL_SECONDS", 3600)
+    output = feed.output("run-1")
+    log.append(of_run("started"))
+    reader = feed.of_run("run-1")
+    first(reader, 1)
+    for number in range(5):
+        log.append_relaxed(progress(number, "run-2"))
+        output(1, f"{number}")
+        (printed,) = first(reader, 1)
+        assert isinstance(printed, RunOutput)
+        assert printed.text == f"{number}"
+
+
 def test_a_reader_that_comes_late_still_gets_all_output(log: ReceiptLog, feed: EventFeed) -> None:
     output = feed.output("run-1")
     log.append(of_run("started"))
@@ -449,8 +545,17 @@ def test_an_event_loop_is_not_blocked_by_the_disk(database: Database, log: Recei
 
 
 def test_a_reader_with_much_to_read_lets_others_have_their_turn(log: ReceiptLog, feed: EventFeed) -> None:
+    log.append(progress(0))
+    begun = threading.Event()
+    first_one = feed.follow(feed.end(), wake=begun.set)
+    assert begun.wait(10)
+    reader = feed.follow(feed.end())
+    log.append(*map(progress, range(2000)))
+    feed.catch_up()
+    assert feed.has(first_one.cursor)
+    assert feed.has(reader.cursor)
+
     async def main() -> int:
-        log.append(*map(progress, range(2000)))
         turns, done = 0, False
 
         async def other() -> None:
@@ -460,7 +565,6 @@ def test_a_reader_with_much_to_read_lets_others_have_their_turn(log: ReceiptLog,
                 await asyncio.sleep(0)
 
         task = asyncio.create_task(other())
-        reader = feed.follow()
         for _ in range(2000):
             await anext(reader)
         done = True

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coilclaw.evidence.live import OutputBuffer
+from coilclaw.receipts import Place
 
 writes = st.lists(st.tuples(st.sampled_from([1, 2]), st.text(min_size=1, max_size=3)), max_size=40)
 
 
 def buffer() -> OutputBuffer:
-    return OutputBuffer("run-1", lambda run_id: None)
+    return OutputBuffer("run-1", Place, lambda run_id: None)
 
 
 @given(writes, st.data())

@@ -7,9 +7,10 @@ import sys
 import threading
 
 from coilclaw.sandbox import Deadline, Pins, RunEnded
-from coilclaw.sandbox.restricted.engine import Conversation
-from coilclaw.sandbox.restricted.warm_parent import Child, ChildEnded
-from coilclaw.sandbox.restricted.wire import frame
+from coilclaw.sandbox.channel import ChildEnded
+from coilclaw.sandbox.conversation import Conversation
+from coilclaw.sandbox.restricted.warm_parent import Child
+from coilclaw.sandbox.wire import frame
 
 __all__ = ["one_input"]
 

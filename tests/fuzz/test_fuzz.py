@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.sampling import repetitions
 
 FOLDER = Path(__file__).parent
 TARGETS = ("policy", "format", "protocol")
@@ -55,6 +56,12 @@ def test_no_bytes_confuse_a_conversation(data: bytes) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="atheris has no build for this Python")
 def test_a_few_seconds_of_coverage_guided_fuzzing_find_nothing(target: str, tmp_path: Path) -> None:
-    command = [sys.executable, str(FOLDER / f"fuzz_{target}.py"), "-max_total_time=4", "-verbosity=0", str(tmp_path)]
+    command = [
+        sys.executable,
+        str(FOLDER / f"fuzz_{target}.py"),
+        f"-max_total_time={repetitions(2, 8)}",
+        "-verbosity=0",
+        str(tmp_path),
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=90)
     assert done.returncode == 0, (done.stdout + done.stderr).decode(errors="replace")[-3000:]

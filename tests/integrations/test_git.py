@@ -30,18 +30,25 @@ def git(place: Path, *arguments: str, check: bool = True) -> str:
     return ran.stdout
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    (tmp_path / "secret.txt").write_text(OUTSIDE)
-    place = tmp_path / "workspace/repo"
-    place.mkdir(parents=True)
+@pytest.fixture(scope="session")
+def two_commits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository to be copied: making one takes four processes."""
+    place = tmp_path_factory.mktemp("repository")
     git(place, "init", "-q", "-b", "main")
+    for example in (place / ".git/hooks").glob("*.sample"):
+        example.unlink()
     (place / "a b.txt").write_text("one\n")
     git(place, "add", ".")
     git(place, "commit", "-q", "-m", "first\n\nwith a body")
     (place / "a b.txt").write_text("one\ntwo\n")
     git(place, "commit", "-q", "-am", "second")
     return place
+
+
+@pytest.fixture
+def repo(tmp_path: Path, two_commits: Path) -> Path:
+    (tmp_path / "secret.txt").write_text(OUTSIDE)
+    return Path(shutil.copytree(two_commits, tmp_path / "workspace/repo", symlinks=True))
 
 
 @pytest.fixture

@@ -120,3 +120,36 @@ def test_each_listener_is_removed_for_itself(log: ReceiptLog) -> None:
     stops[0]()
     log.append(*drafts(1))
     assert [each.is_set() for each in calls] == [False, True]
+
+
+def test_a_place_is_behind_what_was_appended_before_and_before_what_comes(log: ReceiptLog) -> None:
+    log.append(*drafts(2))
+    idle = log.place()
+    log.append_relaxed(*drafts(1))
+    queued = log.place()
+    assert log.place() == queued, "nothing was appended in between"
+    log.append_relaxed(*drafts(1))
+    last = log.place()
+    log.append(*drafts(1))
+    cursors = [cursor_of(receipt) for receipt in log.after(None, 9).receipts]
+    for place, before in ((idle, 2), (queued, 3), (last, 4)):
+        assert place.is_known
+        assert [place.is_behind(cursor) for cursor in cursors] == [number < before for number in range(5)]
+        assert [place.is_reached(cursor) for cursor in cursors] == [number + 1 >= before for number in range(5)]
+
+
+def test_a_place_is_not_known_before_everything_that_it_is_behind_is_on_disk(log: ReceiptLog) -> None:
+    log.append(*drafts(1))
+    with log._database.transaction():  # Nothing can be committed meanwhile.
+        log.append_relaxed(*drafts(1))
+        place = log.place()
+        assert not place.is_known
+    log.flush()
+    assert place.is_known
+    assert place.is_reached(log.end())
+
+
+def test_a_place_in_a_log_that_cannot_be_written_is_given_all_the_same(log: ReceiptLog) -> None:
+    log.append(*drafts(1))
+    log.close()
+    assert log.place().is_reached(log.end())

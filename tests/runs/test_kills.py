@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import pytest
 from pydantic_core import to_json
-from tests.sampling import EVERYTHING, sample
+from tests.sampling import EVERYTHING, repetitions, sample
 
 from coilclaw.receipts import digest
 
@@ -336,7 +336,7 @@ def test_death_at_every_boundary_of_a_run_does_nothing_twice_and_loses_nothing(l
     ]
     assert sorted(undisturbed.done) == ["note 11", "note 5", "note 8", "put 4", "put 9", "send 6", "send 7"]
     died = unknown = 0
-    steps = sample(range(1, undisturbed.steps + 1), 24)
+    steps = sample(range(1, undisturbed.steps + 1), 16)
     for step, ending in lives.at_each(tmp_path, PROGRAMS["rich"], steps):
         check(undisturbed, ending, f"death at boundary {step}")
         died += ending.deaths
@@ -349,14 +349,14 @@ def test_death_at_every_boundary_of_a_run_does_nothing_twice_and_loses_nothing(l
 @pytest.mark.parametrize("program", ["two in a row", "polling"])
 def test_death_at_some_boundaries_of_other_runs(lives: Lives, tmp_path: Path, program: str) -> None:
     undisturbed = lives.to_the_end(tmp_path / "undisturbed", PROGRAMS[program])
-    for step, ending in lives.at_each(tmp_path, PROGRAMS[program], range(1, undisturbed.steps + 1, 6)):
+    for step, ending in lives.at_each(tmp_path, PROGRAMS[program], sample(range(1, undisturbed.steps + 1, 6), 8)):
         check(undisturbed, ending, f"death at boundary {step}")
 
 
 def test_dying_again_while_going_on_does_no_harm(lives: Lives, tmp_path: Path) -> None:
     source = PROGRAMS["two in a row"]
     undisturbed = lives.to_the_end(tmp_path / "undisturbed", source)
-    for step in range(2, undisturbed.steps + 1, 20):
+    for step in range(2, undisturbed.steps + 1, repetitions(40, 20)):
         for again in (5, 9):
             ending = lives.to_the_end(tmp_path / f"{step}-{again}", source, step, again=again)
             check(undisturbed, ending, f"deaths at {step} and {again}")

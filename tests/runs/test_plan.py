@@ -226,6 +226,7 @@ def test_a_yes_allows_the_calls_of_the_plan_also_if_chance_and_time_are_in_them(
     approved = [each for each in shop.world.log.of_run(report.run_id) if each.type == "tool.call.approved"]
     assert [each.payload["decided_by"] for each in approved] == [f"ada (plan of {rehearsal.report.run_id})"] * 2
     assert [each.payload["decision"] for each in approved] == ["allow-once"] * 2
+    assert [each.payload["scope"] for each in approved] == ["plan"] * 2
     registry = shop.world.registry(*TOOLS)
     assert shop.runtime.replay(report.run_id, lambda name: shop.world.engine, registry).identical
 

@@ -36,7 +36,15 @@ MIB = 1024 * 1024
 ENGINES: dict[str, Callable[[], Engine]] = {
     "restricted": lambda: RestrictedEngine(spares=1),
     "wasm": lambda: WasmEngine(cache_folder(), pool=2),
+    "workers": lambda: _with_workers(),
 }
+
+
+def _with_workers() -> WasmEngine:
+    """The wasm engine, with every guest in another process."""
+    engine = WasmEngine(cache_folder(), workers=1)
+    assert engine.workers.wait_until_ready()
+    return engine
 
 
 @pytest.fixture(scope="session", params=sorted(ENGINES))

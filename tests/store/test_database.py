@@ -43,6 +43,36 @@ def test_a_database_of_an_older_version_is_not_one_of_a_newer(tmp_path: Path) ->
         assert "e" in tables(database)
 
 
+@pytest.mark.req("R563", "R565")
+def test_versions_say_the_order_and_names_decide_what_is_applied(tmp_path: Path) -> None:
+    def fill(connection: apsw.Connection) -> None:
+        connection.execute("INSERT INTO a VALUES (7)")
+
+    filled, same_version = Migration(2, "filled", fill), Migration(2, "beside", "CREATE TABLE f (x)")
+    with Database(tmp_path / "x.db", [filled, same_version, FIRST]) as database:
+        assert database.read("SELECT x FROM a") == [(7,)]
+        assert database.read("SELECT name, version FROM schema_version ORDER BY name") == [
+            ("beside", 2),
+            ("filled", 2),
+            ("first", 1),
+        ]
+    with Database(tmp_path / "x.db", [filled, same_version, FIRST]) as database:
+        assert database.read("SELECT x FROM a") == [(7,)]
+
+
+@pytest.mark.req("R563")
+def test_a_function_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    def fail(connection: apsw.Connection) -> None:
+        connection.execute("CREATE TABLE g (x)")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Database(tmp_path / "x.db", [FIRST, Migration(2, "fails", fail)])
+    with Database(tmp_path / "x.db", [FIRST]) as database:
+        assert not database.has_table("g")
+        assert database.has_table("a")
+
+
 def test_a_failing_migration_leaves_nothing_behind(tmp_path: Path) -> None:
     broken = Migration(2, "broken", "CREATE TABLE d (x); CREATE TABLE d (x)")
     with pytest.raises(StoreError):

@@ -195,6 +195,7 @@ def test_a_deep_schema_is_refused() -> None:
         made(deep)
 
 
+_SLOW = "[^\u0080\u1000\u2000\u3000\u8000\uffff]{1400}b"
 _OPTIONAL = "^" + "a?" * 34 + "a" * 34 + "$"
 
 
@@ -226,6 +227,8 @@ def doubling(keyword: str) -> dict[str, Any]:
         ({"properties": {"a": {"uniqueItems": True}}}, {"a": [{"n": n} for n in range(50_000)]}),
         ({"properties": {"a": {"items": {"enum": [[n] for n in range(5000)]}}}}, {"a": [[4999]] * 50_000}),
         ({"patternProperties": {"a*b": {}}, "additionalProperties": False}, {"a" * 900_000: 1}),
+        ({"properties": {"a": {"items": {"not": {"pattern": _SLOW}}}}}, {"a": ["😀aé" * 333] * 5000}),
+        ({"properties": {"a": {"items": {"not": {"pattern": r"(\S{20}){50}b"}}}}}, {"a": ["😀aé" * 333] * 3000}),
     ],
     ids=[
         "all",
@@ -248,6 +251,8 @@ def doubling(keyword: str) -> dict[str, Any]:
         "unique",
         "enum",
         "name",
+        "many texts",
+        "many wide texts",
     ],
 )
 def test_no_schema_keeps_the_host_busy(schema: Any, data: Any) -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from coilclaw.app.arguments import check_timeout, given_caller, given_limits, given_snippet, given_workspace
 from coilclaw.app.composition import Composition
-from coilclaw.config import load_settings
-from coilclaw.sdk import OperatorError
+from coilclaw.app.errors import AppClosed
+from coilclaw.config import Settings, load_settings
 
 if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few of them.
-    from asyncio import Future
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
 
     from coilclaw.app.approvals import Approvals
     from coilclaw.app.engines import Engines
@@ -35,12 +34,10 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few 
     from coilclaw.evidence import EventFeed, EventReader
     from coilclaw.receipts import Verification
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
-    from coilclaw.sandbox import Deadline, Limits, Snippet
+    from coilclaw.sandbox import Deadline, Limits
     from coilclaw.sdk import Tool
 
 __all__ = ["CoilClaw"]
-
-_LONGEST_SECONDS: Final = 24 * 3600
 
 
 class CoilClaw:
@@ -106,7 +103,7 @@ class CoilClaw:
         """
         given = dict(config or {})
         if workspace is not None:
-            given["workspace_dir"] = str(_folder(workspace))
+            given["workspace_dir"] = str(given_workspace(workspace))
         place = Path(home).expanduser().absolute()
         settings = load_settings(environment or {}, given, home=place, cache=cache)
         made = cls(
@@ -181,8 +178,8 @@ class CoilClaw:
         `inputs` are the variables it starts with; `timeout` is in seconds. With `plan`, it carries out a rehearsal
         that was approved. Whoever passes a `deadline` can cancel the run with it.
         """
-        snippet, given = _snippet(source, name, inputs), self._limits(limits, timeout)
-        return self._execution.run(snippet, engine, given, _caller(caller), deadline=deadline, plan=plan)
+        snippet, given = given_snippet(source, name, inputs), given_limits(self.settings.config, limits, timeout)
+        return self._execution.run(snippet, engine, given, given_caller(caller), deadline=deadline, plan=plan)
 
     def start(
         self,
@@ -199,8 +196,8 @@ class CoilClaw:
 
         Runs beyond the number of workers wait for their turn, and the waiting is not part of their time.
         """
-        snippet, given = _snippet(source, name, inputs), self._limits(limits, timeout)
-        return self._execution.start(snippet, engine, given, _caller(caller))
+        snippet, given = given_snippet(source, name, inputs), given_limits(self.settings.config, limits, timeout)
+        return self._execution.start(snippet, engine, given, given_caller(caller))
 
     def call(
         self,
@@ -212,8 +209,10 @@ class CoilClaw:
         deadline: Deadline | None = None,
     ) -> CallReport:
         """Call one tool directly: the same checks and the same receipts as for a call of a snippet."""
-        limits = self._limits(None, timeout)
-        return self._execution.call(tool.removeprefix("tools."), arguments or {}, limits, _caller(caller), deadline)
+        limits = given_limits(self.settings.config, None, timeout)
+        return self._execution.call(
+            tool.removeprefix("tools."), arguments or {}, limits, given_caller(caller), deadline
+        )
 
     def rehearse(
         self,
@@ -228,8 +227,8 @@ class CoilClaw:
         deadline: Deadline | None = None,
     ) -> Rehearsal:
         """Run a snippet with its reads only; other calls are answered with sample values. Returns the plan."""
-        snippet, given = _snippet(source, name, inputs), self._limits(limits, timeout)
-        return self._execution.rehearse(snippet, engine, given, _caller(caller), deadline)
+        snippet, given = given_snippet(source, name, inputs), given_limits(self.settings.config, limits, timeout)
+        return self._execution.rehearse(snippet, engine, given, given_caller(caller), deadline)
 
     def resume(
         self,
@@ -244,8 +243,8 @@ class CoilClaw:
 
         `unknown` says what to do about calls of unknown outcome: call again, or count as failed.
         """
-        _check_timeout(timeout)
-        return self._execution.resume(run_id, _caller(caller), unknown=unknown, timeout=timeout, deadline=deadline)
+        check_timeout(timeout)
+        return self._execution.resume(run_id, given_caller(caller), unknown=unknown, timeout=timeout, deadline=deadline)
 
     def replay(
         self,
@@ -260,7 +259,7 @@ class CoilClaw:
         With `until`, it stops at the call of that number and shows the variables. The tools compared with are those
         of the workspace where the run began, or of `workspace`.
         """
-        return self._execution.replay(run_id, _caller(caller), until, workspace)
+        return self._execution.replay(run_id, given_caller(caller), until, workspace)
 
     # Looking and deciding --------------------------------------------------------------------------------
 
@@ -283,7 +282,7 @@ class CoilClaw:
         """Runs of this home, whichever process they belong to."""
         from coilclaw.app.runs import Runs
 
-        return Runs(self._parts.stores, self._execution.cancel)
+        return Runs(self._parts.stores, self._cancel_here)
 
     @cached_property
     def tools(self) -> Tools:
@@ -358,28 +357,14 @@ class CoilClaw:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        from asyncio import get_running_loop
+        from coilclaw.app.handle import run_beside_loop
 
-        # On another thread: runs that have to end first may be waiting for this loop.
-        loop = get_running_loop()
-        closed: Future[None] = loop.create_future()
-
-        def close() -> None:
-            try:
-                self.close()
-            finally:
-                loop.call_soon_threadsafe(closed.set_result, None)
-
-        thread = threading.Thread(target=close, name="coilclaw-close")
-        thread.start()
-        await closed
-        thread.join()
+        await run_beside_loop(self.close)  # Runs that have to end first may be waiting for this loop.
 
     # Inside ----------------------------------------------------------------------------------------------
 
     @property
     def _execution(self) -> Execution:
-        from coilclaw.app.errors import AppClosed
         from coilclaw.app.execution import Execution
 
         with self._lock:
@@ -389,33 +374,7 @@ class CoilClaw:
                 self._made = Execution(self._parts, self._workers)
             return self._made
 
-    def _limits(self, limits: Limits | None, timeout: float | None) -> Limits:
-        from coilclaw.app.services import run_limits
-
-        _check_timeout(timeout)
-        limits = limits or run_limits(self.settings.config)
-        return limits if timeout is None else replace(limits, seconds=timeout)
-
-
-def _check_timeout(timeout: float | None) -> None:
-    if timeout is not None and not 0 < timeout <= _LONGEST_SECONDS:  # Nor anything that is not a number.
-        raise OperatorError(f"a timeout is more than 0 and at most {_LONGEST_SECONDS} seconds")
-
-
-def _caller(caller: Caller | None) -> Caller:
-    from coilclaw.bridge import Caller
-
-    return caller or Caller()
-
-
-def _snippet(source: str, name: str, inputs: Mapping[str, Any] | None) -> Snippet:
-    from coilclaw.sandbox import Snippet
-
-    return Snippet(source=source, name=name, inputs=inputs or {})
-
-
-def _folder(workspace: str | os.PathLike[str]) -> Path:
-    place = Path(workspace).expanduser()
-    if not place.is_dir():
-        raise OperatorError(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
-    return place.resolve()
+    def _cancel_here(self, run_id: str) -> bool:
+        with self._lock:
+            execution = self._made
+        return execution is not None and execution.cancel(run_id)

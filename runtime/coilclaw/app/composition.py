@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coilclaw.app.engines import Engines
 from coilclaw.app.notices import Notices
-from coilclaw.app.stores import open_stores
+from coilclaw.app.stores import Stores, open_stores
 from coilclaw.sdk import OperatorError, ToolDefinitionError
 from coilclaw.sdk.frozen import Frozen
-from coilclaw.trust import WriteGuard
 
-if TYPE_CHECKING:
-    from coilclaw.app.stores import Stores
+if TYPE_CHECKING:  # Imported where they are used: whoever only looks at the stores needs none of them.
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
     from coilclaw.app.toolbox import Toolbox
     from coilclaw.bridge import Handlers
     from coilclaw.config import SecretStore, Settings
@@ -141,6 +140,7 @@ class Composition:
         """A workspace and everything that runs in it need; by default the configured one."""
         from coilclaw.app.services import make_services
         from coilclaw.runs import Runtime
+        from coilclaw.trust import WriteGuard
 
         settings = self._settings_for(place)
         key = settings.config.workspace_dir.resolve()

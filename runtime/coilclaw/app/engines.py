@@ -55,7 +55,10 @@ class Engines:
             compiled = True
             self._notices.compiling(seconds)
 
-        engine = WasmEngine(_compiled_folder(self._settings), pool=self._pool, progress=progress)
+        # Whoever keeps sandboxes ready has many runs: those side by side use all processors.
+        workers = (os.cpu_count() or 1) if self._pool else 0
+        folder = _compiled_folder(self._settings)
+        engine = WasmEngine(folder, pool=self._pool, workers=workers, progress=progress)
         if compiled:
             self._notices.compiled(time.monotonic() - began)
         return engine

@@ -15,24 +15,27 @@ from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.approval_gate import ApprovalGate, Denied, Pending, Permission, denied_by_person
 from coilclaw.bridge.arguments import validate
 from coilclaw.bridge.call_context import CallContexts
-from coilclaw.bridge.call_receipts import bounded, following, refused
-from coilclaw.bridge.calls import Admitted, Rehearsed, UnknownOutcome
-from coilclaw.bridge.calls_under_way import TAKEN_OVER
-from coilclaw.bridge.evidence_budget import is_small
-from coilclaw.bridge.identified_call import Divergence, call_difference, identify
+from coilclaw.bridge.call_receipts import CallReceipts, bounded, following, refused
+from coilclaw.bridge.calls import Admitted, Call, Rehearsed, UnknownOutcome
+from coilclaw.bridge.calls_under_way import TAKEN_OVER, CallsUnderWay
+from coilclaw.bridge.evidence_budget import EvidenceBudget, is_small
+from coilclaw.bridge.identified_call import Divergence, Identity, call_difference, identify
 from coilclaw.bridge.policy_check import PolicyCheck, denial_by_policy, rule_facts
-from coilclaw.bridge.prior_calls import PriorCalls, Retry
-from coilclaw.policy import Question, runs_facts
-from coilclaw.receipts import Conflict, digest, now
+from coilclaw.bridge.prior_calls import PriorCall, PriorCalls, Retry
+from coilclaw.bridge.run_spec import RunSpec
+from coilclaw.bridge.services import Services
+from coilclaw.policy import Question, Verdict, runs_facts
+from coilclaw.receipts import Conflict, Draft, digest, now
 from coilclaw.sandbox import Failed, RunEnded, SnippetError
 from coilclaw.sdk import Decision, Forbid, Risk
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from coilclaw.bridge.call_receipts import CallReceipts
     from coilclaw.bridge.calls_under_way import CallsUnderWay
     from coilclaw.bridge.evidence_budget import EvidenceBudget
     from coilclaw.bridge.identified_call import Identity
-    from coilclaw.bridge.policy_check import Classified
     from coilclaw.bridge.prior_calls import PriorCall
     from coilclaw.bridge.run_spec import RunSpec
     from coilclaw.bridge.services import Services
@@ -54,14 +57,25 @@ _COUNTED_AS_FAILED: Final = Refusal(
 AdmissionResult: TypeAlias = Admitted | Refusal | Rehearsed | Pending | UnknownOutcome
 
 
-class _Request(NamedTuple):
-    """A valid call that is to be decided about."""
+class _JudgedCall(NamedTuple):
+    """A valid call that its tool and policy have judged."""
 
     identity: Identity
     tool: Tool
     input: Any
     context: ToolContext
     requested: Draft
+    risk: Risk
+    runs: str | None
+    verdict: Verdict
+
+    @property
+    def call(self) -> Call:
+        return self.identity.call
+
+    @property
+    def reason(self) -> str:
+        return self.identity.redaction.text(self.verdict.reason)
 
     @property
     def large(self) -> dict[str, bytes] | None:
@@ -127,15 +141,20 @@ class Admission:
         if classified is None:
             # If it may have run, "denied" would be a lie.
             return UnknownOutcome(call) if repeats else self._refuse_unclassified(identity, tool, requested)
-        request = _Request(identity, tool, input, context, requested)
+        retry: Retry | None = None
         if prior is not None and repeats:
-            retry = self._prior.retry(prior, tool, classified.opinion)
-            if isinstance(retry, Retry):
-                return self._decide(request, classified, prior, retry)
-            return UnknownOutcome(call) if retry is None else self._count_as_failed(request)
-        if classified.runs is not None and not self._has_room(classified.runs.encode()):
+            said = self._prior.retry(prior, tool, classified.opinion)
+            if not isinstance(said, Retry):
+                return UnknownOutcome(call) if said is None else self._count_as_failed(call, requested)
+            retry = said
+        elif classified.runs is not None and not self._has_room(classified.runs.encode()):
             return self._receipts.refuse(call, requested, self._budget.refusal(), identity.kept)
-        return self._decide(request, classified, prior)
+        verdict = self._policy.decide(tool, classified.opinion, identity.given, input)
+        risk = tool.risk if isinstance(classified.opinion, Forbid) else classified.opinion
+        if risk is not tool.risk:
+            requested = requested._replace(risk=risk.value)
+        judged = _JudgedCall(identity, tool, input, context, requested, risk, classified.runs, verdict)
+        return self._decide(judged, prior) if retry is None else self._decide_again(judged, retry)
 
     # Before the tool judges the call -------------------------------------------------------------------
 
@@ -186,72 +205,50 @@ class Admission:
 
     # The decision ----------------------------------------------------------------------------------------
 
-    def _decide(
-        self, request: _Request, classified: Classified, prior: PriorCall | None, retry: Retry | None = None
-    ) -> AdmissionResult:
-        """Ask policy, and perhaps a person. With `retry`, the call may have run and may run again."""
-        identity, tool, _, _, requested = request
-        verdict = self._policy.decide(tool, classified.opinion, identity.given, request.input)
-        risk = tool.risk if isinstance(classified.opinion, Forbid) else classified.opinion
-        if risk is not tool.risk:
-            requested = requested._replace(risk=risk.value)
+    def _decide(self, judged: _JudgedCall, prior: PriorCall | None) -> AdmissionResult:
+        """Follow the verdict about a call that has not run yet."""
+        identity, verdict = judged.identity, judged.verdict
         if verdict.decision is Decision.DENY:
-            if retry is not None:
-                # It may have run: "denied" would be a lie. The run stays suspended.
-                failed = self._prior.counts_as_failed()
-                return self._count_as_failed(request) if failed else UnknownOutcome(identity.call)
-            clean = identity.redaction.text
-            denial = denial_by_policy(verdict, clean(verdict.reason), clean(verdict.hint))
-            return self._receipts.refuse(identity.call, requested, denial, identity.kept)
-        large = request.large
-        if retry is None:
-            if large is not None:
-                self._budget.count(identity.args_hash, len(identity.kept))
-            if self._run.stand_in is not None and (risk is not Risk.READ or verdict.decision is Decision.ASK):
-                self._record_rehearsed(request, requested, classified, verdict)
-                return Rehearsed(self._run.stand_in(tool))
-            # It ended without an answer, as the process that had the run did: nobody knows what it has done.
-            given_up = prior is not None and prior.state == "ended"
-            asks = verdict.decision is Decision.ASK or given_up
-        else:
-            asks = verdict.decision is Decision.ASK and not self._still_holds(retry, classified)
-        permission = Permission()
-        if asks:
-            answer = self._ask(request, requested, classified, verdict, risk)
-            if not isinstance(answer, Permission):
-                return answer
-            permission, large = answer, None
-        # A read that is allowed by its risk alone needs no words.
-        ordinary = risk is Risk.READ and verdict.matched_rule == "autonomy" and not asks and retry is None
-        facts = {} if ordinary else {**rule_facts(verdict), **permission.facts, **(retry.facts if retry else {})}
-        return Admitted(
-            identity.call,
-            tool,
-            request.input,
-            request.context,
-            identity.redaction,
-            following(requested, "tool.call.started", "allowed", now(), facts),
-            durable=asks or retry is not None or risk is not Risk.READ,
-            progress=itertools.count(),
-            before=permission.drafts,
-            rows=permission.rows,
-            contents=large,
-            repeats=retry is not None,
-        )
+            denial = denial_by_policy(verdict, judged.reason, identity.redaction.text(verdict.hint))
+            return self._receipts.refuse(judged.call, judged.requested, denial, identity.kept)
+        if not is_small(identity.kept):
+            self._budget.count(identity.args_hash, len(identity.kept))
+        if self._run.stand_in is not None and (judged.risk is not Risk.READ or verdict.decision is Decision.ASK):
+            self._record_rehearsed(judged)
+            return Rehearsed(self._run.stand_in(judged.tool))
+        # It ended without an answer, as the process that had the run did: nobody knows what it has done.
+        given_up = prior is not None and prior.state == "ended"
+        if verdict.decision is Decision.ALLOW and not given_up:
+            reads = judged.risk is Risk.READ
+            # A read that the autonomy level allows is what goes without saying.
+            facts = {} if reads and verdict.matched_rule == "autonomy" else rule_facts(verdict)
+            return _admitted(judged, facts, durable=not reads)
+        permission = self._ask(judged)
+        if not isinstance(permission, Permission):
+            return permission
+        return _admitted(judged, {**rule_facts(verdict), **permission.facts}, permission)
 
-    def _still_holds(self, retry: Retry, classified: Classified) -> bool:
-        """Whether what permitted a call in an earlier process permits it again."""
+    def _decide_again(self, judged: _JudgedCall, retry: Retry) -> AdmissionResult:
+        """Follow the verdict about a call that may have run: what permitted it then must still hold."""
+        if judged.verdict.decision is Decision.DENY:
+            # It may have run: "denied" would be a lie. The run stays suspended.
+            failed = self._prior.counts_as_failed()
+            return self._count_as_failed(judged.call, judged.requested) if failed else UnknownOutcome(judged.call)
+        facts = {**rule_facts(judged.verdict), **retry.facts}
         same_policy = self._run.policy_hash == self._services.policy.digest
         # What it runs may be something else by now, and whoever says "again" has not seen that.
-        return retry.same_version and (retry.by_person or same_policy) and classified.runs is None
+        still_holds = retry.same_version and (retry.by_person or same_policy) and judged.runs is None
+        if judged.verdict.decision is Decision.ALLOW or still_holds:
+            return _admitted(judged, facts, repeats=True)
+        permission = self._ask(judged)
+        if not isinstance(permission, Permission):
+            return permission
+        return _admitted(judged, {**facts, **permission.facts}, permission, repeats=True)
 
-    def _ask(
-        self, request: _Request, requested: Draft, classified: Classified, verdict: Verdict, risk: Risk
-    ) -> Permission | Refusal | Pending:
+    def _ask(self, judged: _JudgedCall) -> Permission | Refusal | Pending:
         """Get permission from a person, once everything that they decide about is on disk."""
-        identity, tool = request.identity, request.tool
-        call = identity.call
-        if shown := self._shown(request, classified):
+        identity, tool, call = judged.identity, judged.tool, judged.call
+        if shown := self._shown(judged):
             self._services.log.append_relaxed(contents=shown)
         self._services.log.flush()
         self._prior.note_question(call.number, call.name, tool.version, identity.args_hash)
@@ -261,47 +258,45 @@ class Admission:
             number=call.number,
             tool=tool.id,
             tool_version=tool.version,
-            risk=risk,
-            reason=identity.redaction.text(verdict.reason),
-            matched_rule=verdict.matched_rule,
+            risk=judged.risk,
+            reason=judged.reason,
+            matched_rule=judged.verdict.matched_rule,
             arguments=identity.kept.decode(),
             line=call.line or None,
             policy_hash=self._services.policy.digest,
-            runs=classified.runs,
+            runs=judged.runs,
         )
-        answer = self.gate.permission(question, requested)
+        answer = self.gate.permission(question, judged.requested)
         if not isinstance(answer, Denied):
             return answer
         if answer.refusal.code == "approval_required":
             self.unmet.add("approval_required")
         if answer.has_receipt:
             return self._receipts.repeat(call, answer.refusal)
-        self._receipts.refuse(call, requested, answer.refusal)
+        self._receipts.refuse(call, judged.requested, answer.refusal)
         if answer.refusal.code == "approval_denied":
             self._services.log.flush()  # A denial outlives the process that was told.
         return answer.refusal
 
-    def _shown(self, request: _Request, classified: Classified) -> dict[str, bytes]:
+    def _shown(self, judged: _JudgedCall) -> dict[str, bytes]:
         """What a person has to see of a call, and is not in the store yet."""
-        shown = request.large or {}
-        if classified.runs is not None:
-            runs = classified.runs.encode()
+        shown = judged.large or {}
+        if judged.runs is not None:
+            runs = judged.runs.encode()
             self._budget.count(digest(runs), len(runs))
             shown[digest(runs)] = runs
         return shown
 
     # Refusals ----------------------------------------------------------------------------------------------
 
-    def _record_rehearsed(self, request: _Request, requested: Draft, classified: Classified, verdict: Verdict) -> None:
-        reason = bounded(request.identity.redaction.text(verdict.reason))
-        runs_hash = None if classified.runs is None else digest(classified.runs.encode())
-        facts = {"verdict": verdict.decision.value, "reason": reason, **rule_facts(verdict), **runs_facts(runs_hash)}
-        self._services.log.append_relaxed(
-            refused(requested, _DRY_RUN, facts), contents=self._shown(request, classified)
-        )
+    def _record_rehearsed(self, judged: _JudgedCall) -> None:
+        facts = {"verdict": judged.verdict.decision.value, "reason": bounded(judged.reason)}
+        facts |= rule_facts(judged.verdict)
+        facts |= runs_facts(None if judged.runs is None else digest(judged.runs.encode()))
+        self._services.log.append_relaxed(refused(judged.requested, _DRY_RUN, facts), contents=self._shown(judged))
 
-    def _count_as_failed(self, request: _Request) -> Refusal:
-        return self._receipts.refuse(request.identity.call, request.requested, _COUNTED_AS_FAILED)
+    def _count_as_failed(self, call: Call, requested: Draft) -> Refusal:
+        return self._receipts.refuse(call, requested, _COUNTED_AS_FAILED)
 
     def _refuse_unclassified(self, identity: Identity, tool: Tool, requested: Draft) -> Refusal:
         late = Refusal(
@@ -323,3 +318,27 @@ class Admission:
         )
         error = SnippetError(type="TooManyCalls", message=message, line=call.line or None, hint="raise [limits] calls")
         return RunEnded(Failed(error=error))
+
+
+def _admitted(
+    judged: _JudgedCall,
+    facts: Mapping[str, str],
+    permission: Permission | None = None,
+    *,
+    durable: bool = True,
+    repeats: bool = False,
+) -> Admitted:
+    return Admitted(
+        judged.call,
+        judged.tool,
+        judged.input,
+        judged.context,
+        judged.identity.redaction,
+        following(judged.requested, "tool.call.started", "allowed", now(), facts),
+        durable,
+        itertools.count(),
+        permission.drafts if permission else (),
+        permission.rows if permission else (),
+        None if permission else judged.large,  # What a person was asked about is in the store.
+        repeats,
+    )

@@ -98,7 +98,7 @@ class ApprovalGate:
             Refusal(
                 code="approval_required",
                 message=f"a person has to approve this call ({question.reason}) and nobody could be asked",
-                hint="run it on a terminal, or with --yes to approve everything in advance",
+                hint="run it where a person can be asked, or approve it in advance",
                 denied=True,
                 facts={**decided, "matched_rule": question.matched_rule},
             )

@@ -89,17 +89,21 @@ def _by_name(tool: Tool | None, given: list[Any]) -> dict[str, Any] | Refusal:
 
 def validate(tool: Tool, arguments: bytes) -> BaseModel | Refusal:
     """The input model. Strict: a string is not a number, and unknown names are errors."""
-    from pydantic_core import ValidationError
-
     try:
         valid: BaseModel = tool.input.__pydantic_validator__.validate_json(arguments, strict=True, extra="forbid")
         return valid
-    except ValidationError as error:
+    except BaseException as error:  # A validator of the tool's author may do anything.
+        return _not_valid(tool, error)
+
+
+def _not_valid(tool: Tool, error: BaseException) -> Refusal:
+    from pydantic_core import ValidationError
+
+    if isinstance(error, ValidationError):
         return _invalid(f"{tool.id}: {_explain(tool, error)}", f"it takes: {signature(tool)}")
-    except OperatorError as error:  # Its code cannot be loaded.
+    if isinstance(error, OperatorError):  # Its code cannot be loaded.
         return Refusal(code="tool_crashed", message=f"{tool.id}: {error.message}", hint=error.hint)
-    except BaseException as error:  # A validator of the tool's author, which may do anything.
-        return Refusal(code="tool_crashed", message=f"{tool.id} could not validate its input: {kind_of(error)}")
+    return Refusal(code="tool_crashed", message=f"{tool.id} could not validate its input: {kind_of(error)}")
 
 
 def _explain(tool: Tool, error: ValidationError) -> str:

@@ -32,20 +32,9 @@ class CallReceipts:
         payload: dict[str, Any] = {"line": call.line, "number": call.number, **size_facts(identity.kept)}
         if self._journal is not None:
             payload |= self._journal.pins()
-        return Draft(
-            "tool.call.requested",
-            "pending",
-            now(),
-            self._run_id,
-            self._conversation,
-            call.id,
-            call.name,
-            tool.version if tool else None,
-            tool.risk.value if tool else None,
-            identity.args_hash,
-            None,
-            payload,
-        )
+        version, risk = (tool.version, tool.risk.value) if tool else (None, None)
+        named = (self._run_id, self._conversation, call.id, call.name, version, risk, identity.args_hash)
+        return Draft("tool.call.requested", "pending", now(), *named, None, payload)
 
     def refuse(self, call: Call, draft: Draft, refusal: Refusal, unkept: bytes = b"") -> Refusal:
         """Record the refusal and return it. `unkept` are arguments that are not in the store, and stay out of it."""
@@ -88,21 +77,8 @@ class CallReceipts:
 def following(
     draft: Draft, kind: str, status: str, timestamp: str, payload: Mapping[str, Any], result_hash: str | None = None
 ) -> Draft:
-    """The next event of the same call. Written out: `_replace` takes longer than everything else in it."""
-    return Draft(
-        kind,
-        status,
-        timestamp,
-        draft.run_id,
-        draft.conversation_id,
-        draft.tool_call_id,
-        draft.tool,
-        draft.tool_version,
-        draft.risk,
-        draft.args_hash,
-        result_hash,
-        payload,
-    )
+    """The next event of the same call. `_replace` would take longer than everything else in it."""
+    return Draft(kind, status, timestamp, *draft[3:10], result_hash, payload)  # From `run_id` to `args_hash`.
 
 
 def refused(draft: Draft, refusal: Refusal, more: Mapping[str, Any] | None = None) -> Draft:

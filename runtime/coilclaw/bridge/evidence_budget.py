@@ -42,11 +42,7 @@ class EvidenceBudget:
     def count(self, content_hash: str, size: int) -> None:
         """Enter something that is kept; the same contents take no more room when they come again."""
         with self._lock:
-            if size >= _WORTH_REMEMBERING:
-                if content_hash in self._counted:
-                    return
-                self._counted.add(content_hash)
-            self._used += size
+            self._count(content_hash, size)
 
     def keep(self, content_hash: str, size: int) -> bool:
         """Enter something if it fits; for what is kept when no call executes any more."""
@@ -82,6 +78,13 @@ class EvidenceBudget:
         with self._lock:
             self._held -= size
             self._changed.notify_all()
+
+    def _count(self, content_hash: str, size: int) -> None:
+        if size >= _WORTH_REMEMBERING:
+            if content_hash in self._counted:
+                return
+            self._counted.add(content_hash)
+        self._used += size
 
     def refusal(self) -> Refusal:
         return Refusal(

@@ -9,6 +9,7 @@ from coilclaw.sdk.legible import kind_of
 
 __all__ = ["BadOutput", "invoke", "invoke_async", "serialised"]
 
+_PLAIN: Final = frozenset({str, int, float, bool, dict, list, type(None)})
 _MOST_DIGITS: Final = 4300
 """Of an integer: no Python reads a longer one from JSON unless it is told to."""
 
@@ -38,34 +39,46 @@ async def invoke_async(tool: Tool, input: Any, context: ToolContext) -> Any:
 def _call(tool: Tool, input: Any, context: ToolContext) -> Any:
     if tool.takes_model:
         return tool.handler(input, context)
-    return tool.handler(context, **{name: getattr(input, name) for name in type(input).model_fields})
+    return tool.handler(context, **input.__dict__)  # The model of its own parameters, and nothing else.
 
 
 def serialised(tool: Tool, returned: Any) -> bytes:
     """The JSON of what a handler returned, if its contract allows it and a snippet can read it."""
-    from pydantic_core import PydanticSerializationError, ValidationError, to_json
-
     try:
-        if hasattr(returned, "__next__") or hasattr(returned, "__await__") or hasattr(returned, "__anext__"):
+        is_plain = type(returned) in _PLAIN
+        if not is_plain and any(hasattr(returned, name) for name in ("__next__", "__await__", "__anext__")):
             if hasattr(returned, "close"):
                 returned.close()  # A coroutine that nobody awaits would complain later, elsewhere.
             raise BadOutput(f"{tool.id} returned a {kind_of(returned)}, which is not a value")
-        valid = tool.output.validate_python(returned, strict=True)
-        value = tool.output.dump_json(valid, warnings="error")
+        # Not through the adapter's own methods, which hand twenty options on.
+        valid = tool.output.validator.validate_python(returned, strict=True)
+        value = tool.output.serializer.to_json(valid, warnings="error")
         if valid is not None and b"null" in value:
             # Perhaps a number that JSON cannot write, which pydantic turns into nothing.
-            plain = tool.output.dump_python(valid, warnings="error")
-            _check_readable(tool, to_json(plain, inf_nan_mode="constants", fallback=lambda other: None))
+            _check_readable(tool, _with_constants(tool, valid))
         elif len(value) > _MOST_DIGITS or b"NaN" in value or b"Infinity" in value:
             _check_readable(tool, value)
         return value
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        problem = f"{place + ': ' if place else ''}{first['msg']}"
-        raise BadOutput(f"{tool.id} returned a value that does not fit its output type: {problem}") from None
-    except (PydanticSerializationError, ValueError, TypeError) as error:
-        raise BadOutput(f"{tool.id} returned something that is not JSON: {error}") from None
+    except (ValueError, TypeError) as error:  # Among them what pydantic raises.
+        raise _bad_output(tool, error) from None
+
+
+def _with_constants(tool: Tool, valid: Any) -> bytes:
+    from pydantic_core import to_json
+
+    plain = tool.output.dump_python(valid, warnings="error")
+    return to_json(plain, inf_nan_mode="constants", fallback=lambda other: None)
+
+
+def _bad_output(tool: Tool, error: ValueError | TypeError) -> BadOutput:
+    from pydantic_core import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return BadOutput(f"{tool.id} returned something that is not JSON: {error}")
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    problem = f"{place + ': ' if place else ''}{first['msg']}"
+    return BadOutput(f"{tool.id} returned a value that does not fit its output type: {problem}")
 
 
 def _check_readable(tool: Tool, value: bytes) -> None:

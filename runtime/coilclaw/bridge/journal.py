@@ -173,8 +173,8 @@ class Journal:
         return Row(_ENTER, (self._run_id, kind, key, body, self._run_id, self.fence), claims=True)
 
 
-def _text(body: Sequence[object]) -> str:
-    return json.dumps(body, separators=(",", ":"))
+_text: Final = json.JSONEncoder(separators=(",", ":")).encode
+"""Made once: `json.dumps` with options would make one for every row."""
 
 
 def read_journal(database: Database, run_id: str) -> Recorded:

@@ -35,6 +35,9 @@ class Classified(NamedTuple):
     """What will run, with secrets taken out, if the tool says more about that than the arguments do."""
 
 
+_AS_DECLARED: Final = {risk: Classified(risk) for risk in Risk}
+
+
 class PolicyCheck:
     """Asks policy about the calls of one run, and tools about their own."""
 
@@ -59,9 +62,9 @@ class PolicyCheck:
         return None if verdict is None else denial_by_policy(verdict, identity.redaction.text(verdict.reason))
 
     def classify(self, identity: Identity, tool: Tool, input: Any, context: ToolContext) -> Classified | None:
-        """Let the tool judge this call, briefly: its code must not hold up the decision. None if it takes longer."""
+        """Let the tool judge this call, for a moment: its code must not hold up a decision. None if it took longer."""
         if tool.classify is None:
-            return Classified(tool.risk)
+            return _AS_DECLARED[tool.risk]
         deadline = self._run.deadline
         try:
             opinion: Risk | Judged | Forbid = self._services.handlers.run(

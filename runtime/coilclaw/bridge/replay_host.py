@@ -1,4 +1,4 @@
-"""Running a snippet again from its journal, and going on where it ended."""
+"""Replay a run from its journal, and continue it where the journal ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["JournalEnded", "ReplayHost"]
 _MOST_AHEAD: Final = 1024
 _BYTES_AHEAD: Final = 256 * 1024
 _BY_ITSELF: Final = (Completed, Failed, OutOfMemory, OutputExceeded, Rejected)
-"""How a snippet ends that nobody ended."""
+"""Outcomes of a snippet that ran to its end: nobody suspended it, cancelled it or cut it off."""
 
 
 class JournalEnded(RunEnded):
@@ -41,9 +41,9 @@ class JournalEnded(RunEnded):
 
 
 class _Answers:
-    """What a run was told, put together ahead of need as far as it is small.
+    """The recorded answers of a run, read ahead as far as they are small.
 
-    Ahead, because it takes a fraction of the time in a row: a sandbox that ran in between has emptied the caches.
+    Reading many in a row takes a fraction of the time: a sandbox that ran in between has emptied the caches.
     """
 
     def __init__(self, recorded: Recorded) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -20,6 +19,8 @@ from coilclaw.store import KEYED, Migration, cursor_at, position_of
 from coilclaw.trust import is_running, this_process
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from coilclaw.sandbox import Limits
     from coilclaw.store import Database
 
@@ -56,6 +57,7 @@ RUNS: Final = (
         """,
         replaces=("run-journal",),
     ),
+    Migration(10, "runs-by-status", "CREATE INDEX runs_by_status ON runs (status, run_id)"),
 )
 
 _COLUMNS: Final = "run_id, status, fence, process, first_seq, header"
@@ -81,7 +83,7 @@ class RunHeader(Frozen):
     workspace: str = ""
 
     def text(self) -> str:
-        return json.dumps(asdict(self), sort_keys=True)
+        return json.dumps(vars(self), sort_keys=True)
 
     def run_limits(self) -> Limits:
         from coilclaw.sandbox import Limits
@@ -178,13 +180,17 @@ def list_runs(database: Database, *, status: str | None = None, limit: int = 50,
     below = None if cursor is None else position_of("runs", cursor)
     stored = "running" if status == "orphaned" else status
     found: list[RunRecord] = []
+    damaged = 0
     while len(found) <= limit:
         rows = _rows_below(database, below, stored, limit + 1)
         if not rows:
             break
         below = rows[-1][0]
-        records = filter(None, map(_record, rows))
+        records = [each for each in map(_record, rows) if each is not None]
+        damaged += len(rows) - len(records)
         found += [each for each in records if status is None or each.state == status]
+    if damaged:
+        _logger.warning("rows of runs that are damaged, and not shown: %d", damaged)
     page = found[:limit]
     return RunPage(runs=page, cursor=cursor_at("runs", page[-1].run_id) if len(found) > limit and page else None)
 
@@ -205,6 +211,5 @@ def _record(row: tuple[Any, ...]) -> RunRecord | None:
         if type(fence) is not int or type(first_seq) is not int or first_seq < 0:
             raise TypeError
     except (ValueError, TypeError):
-        _logger.warning("the row of %s is damaged", run_id)
         return None
     return RunRecord(run_id=run_id, status=status, fence=fence, process=process, first_seq=first_seq, header=found)

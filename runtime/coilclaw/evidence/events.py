@@ -72,7 +72,7 @@ class RunStarted(Event, frozen=True):
 class RunOutput(Event, frozen=True):
     """A snippet printed something: stream 1 is stdout, 2 is stderr.
 
-    Live only: it is in no receipt, and its cursor is that of the event delivered before it.
+    Live only: it is in no receipt, and its cursor is that of the event before it.
     """
 
     kind: Literal["run.output"] = "run.output"

@@ -51,7 +51,6 @@ class EventFeed:
         self._position: str | None = None
         self._buffer: list[Event] = []
         self._first = 0
-        self._before = ""
         self._places: dict[str, int] = {}
         self._closed = False
 
@@ -99,7 +98,7 @@ class EventFeed:
 
         One that was made before is left to the readers that have it: a resumed run prints everything again.
         """
-        made = OutputBuffer(run_id, self._wake_readers_of)
+        made = OutputBuffer(run_id, self._log.place, self._wake_readers_of)
         with self._lock:
             self._outputs[run_id] = made
         return made
@@ -189,6 +188,7 @@ class EventFeed:
                 with self._reading:
                     self._begin_at(self._log.end())
             self.catch_up()
+            self._wake_held_up()
         except CoilClawError:
             # Every reader finds out for itself what is wrong, when it reads the log.
             with self._lock:
@@ -197,7 +197,7 @@ class EventFeed:
 
     def _begin_at(self, cursor: str) -> None:
         with self._lock:
-            self._position = self._before = cursor
+            self._position = cursor
             self._places = {cursor: self._first}
         self._wake(None)  # Whoever has come as far by itself may have missed what came since.
 
@@ -216,20 +216,22 @@ class EventFeed:
             self._position = cursor
             trimmed = len(self._buffer) > 2 * _KEPT
             if trimmed:
-                self._trim(len(self._buffer) - _KEPT)
+                self._first += len(self._buffer) - _KEPT
+                self._buffer = self._buffer[-_KEPT:]
+                self._places = {cursor: number for cursor, number in self._places.items() if number >= self._first}
         # Readers of quiet runs look before their place leaves the buffer, so that they need not read the log.
         self._wake(None if trimmed else {event.run_id for event in events})
-
-    def _trim(self, count: int) -> None:
-        gone, self._buffer = self._buffer[:count], self._buffer[count:]
-        self._first += count
-        for cursor in (self._before, *(event.cursor for event in gone[:-1])):
-            self._places.pop(cursor, None)
-        self._before = gone[-1].cursor
 
     def _wake_readers_of(self, run_id: str) -> None:
         with self._lock:
             readers = list(self._readers.get(run_id, ()))
+        for reader in readers:
+            reader.wake()
+
+    def _wake_held_up(self) -> None:
+        """Wake readers that have output which comes behind what was not on disk before."""
+        with self._lock:
+            readers = [reader for some in self._readers.values() for reader in some if reader.is_held_up]
         for reader in readers:
             reader.wake()
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
+from coilclaw.receipts import Place
+
 __all__ = ["OutputBuffer", "Printed"]
 
 _PIECE_CHARACTERS: Final = 4096
@@ -22,10 +24,13 @@ class Printed(NamedTuple):
     when: datetime
     stream: int
     text: str
+    place: Place
+    """Where among the receipts it was printed."""
 
-    def takes(self, stream: int, moment: datetime) -> bool:
-        """Whether more that was printed now can be put to it."""
-        return self.stream == stream and len(self.text) < _PIECE_CHARACTERS and moment - self.when < _PIECE_TIME
+    def takes(self, stream: int, moment: datetime, place: Place) -> bool:
+        """Whether more that is printed now can be put to it."""
+        is_same = self.stream == stream and self.place == place
+        return is_same and len(self.text) < _PIECE_CHARACTERS and moment - self.when < _PIECE_TIME
 
 
 class OutputBuffer:
@@ -35,8 +40,9 @@ class OutputBuffer:
     run, a handle or a reader holds it.
     """
 
-    def __init__(self, run_id: str, notify: Callable[[str], None]) -> None:
+    def __init__(self, run_id: str, place: Callable[[], Place], notify: Callable[[str], None]) -> None:
         self._run_id = run_id
+        self._place = place
         self._notify = notify
         self._lock = threading.Lock()
         self._pieces: list[Printed] = []
@@ -45,19 +51,14 @@ class OutputBuffer:
 
     def __call__(self, stream: int, text: str) -> None:
         """Keep what the run has just printed, and wake its readers."""
-        moment = datetime.now(UTC)
+        moment, place = datetime.now(UTC), self._place()
         with self._lock:
             last = self._pieces[-1] if self._pieces else None
             # Small pieces are put together: a megabyte of single letters would otherwise take a hundred.
-            if (
-                last
-                and last.stream == stream
-                and len(last.text) < _PIECE_CHARACTERS
-                and moment - last.when < _PIECE_TIME
-            ):
+            if last is not None and last.takes(stream, moment, place):
                 self._pieces[-1] = last._replace(text=last.text + text)
             else:
-                self._pieces.append(Printed(self._size, moment, stream, text))
+                self._pieces.append(Printed(self._size, moment, stream, text, place))
             self._size += len(text)
         self._notify(self._run_id)
 
@@ -68,7 +69,7 @@ class OutputBuffer:
                 return []
             at = bisect_right(self._pieces, position, key=lambda piece: piece.start) - 1
             first, *others = self._pieces[at:]
-        return [Printed(position, first.when, first.stream, first.text[position - first.start :]), *others]
+        return [first._replace(start=position, text=first.text[position - first.start :]), *others]
 
     def close(self) -> None:
         """The run has ended in this process: readers end too, once they have read everything."""

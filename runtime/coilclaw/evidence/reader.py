@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coilclaw.evidence.events import Event, RunDiverged, RunFinished, RunOutput, RunSuspended
 from coilclaw.evidence.live import OutputBuffer, Printed
+from coilclaw.receipts import Place
 
 if TYPE_CHECKING:
     from coilclaw.evidence.feed import EventFeed
@@ -27,8 +28,36 @@ class _Found(NamedTuple):
 
     events: Sequence[Event]
     position: str
-    characters: int = 0
-    is_end: bool = False
+    characters: int
+    is_end: bool
+    is_held_up: bool
+    """Whether there is output whose place in the log is not reached yet."""
+
+
+class _Merged:
+    """Events of receipts and of output, in the order in which they happened."""
+
+    def __init__(self, run_id: str | None, cursor: str) -> None:
+        self._run_id = run_id
+        self._cursor = cursor
+        self._characters = 0
+        self.events: list[Event] = []
+        self.printed: deque[Printed] = deque()
+
+    def add(self, event: Event) -> None:
+        """Add an event behind the output that was printed before it."""
+        self.add_printed(lambda place: place.is_known and not place.is_behind(event.cursor))
+        self.events.append(event)
+        self._cursor = event.cursor
+
+    def add_printed(self, is_due: Callable[[Place], bool]) -> None:
+        while self.printed and is_due(self.printed[0].place):
+            _, when, stream, text, _ = self.printed.popleft()
+            self._characters += len(text)
+            self.events.append(RunOutput(when=when, cursor=self._cursor, run_id=self._run_id, stream=stream, text=text))
+
+    def found(self, position: str, *, is_end: bool) -> _Found:
+        return _Found(self.events, position, self._characters, is_end, bool(self.printed))
 
 
 class EventReader:
@@ -61,6 +90,12 @@ class EventReader:
         self.run_id = run_id
         self.cursor = self._position
         """Where to continue if this reader is lost: the cursor of the last event it gave."""
+        self.is_held_up = False
+        """Whether it wants to be woken when more is on disk, whichever run that is of."""
+        self._prepare()
+        self._characters = sum(
+            len(each.text) for each in self._unread() if each.place.is_known and not each.place.is_behind(self.cursor)
+        )
         feed.enter(self)
 
     def wake(self) -> None:
@@ -71,7 +106,7 @@ class EventReader:
 
     def take(self) -> Sequence[Event]:
         """The next events that are on disk, or printed, by now; none if there are none. At most a few hundred."""
-        self._awake = False
+        self._prepare()
         if not self._ready and not self._is_over:
             self._feed.catch_up()
             self._accept(self._look())
@@ -95,61 +130,43 @@ class EventReader:
         self.cursor = event.cursor
         return event
 
-    def _is_quick(self) -> bool:
-        """Whether a look need not wait for the disk."""
-        output = self._output
-        nothing_printed = output is None or not (output.closed or output.since(self._characters))
-        return nothing_printed and self._feed.has(self._position)
-
     def _prepare(self) -> None:
         """Forget earlier calls of `wake`, and attach to what the run prints, if it runs here by now."""
         self._awake = False
-        if self.run_id is None:
-            return
-        output = self._feed.output_of(self.run_id)
+        output = self._feed.output_of(self.run_id) if self.run_id is not None else None
         if output is not None and output is not self._output and not self._unread():
             self._output, self._characters = output, 0
+        self.is_held_up = self._output is not None
 
     def _look(self) -> _Found:
         """Find the next events. Changes nothing here, so that the result can be lost when a task is cancelled."""
         is_closed = self._output is not None and self._output.closed
-        printed = self._unread()
-        if printed or is_closed:
-            self._feed.catch_up()  # Whatever was on disk when this was printed comes before it.
-        position, moves = self._position, True
-        while moves:
+        if is_closed:
+            self._feed.catch_up()  # The last receipts of the run are on disk by now.
+        merged, position, moves = _Merged(self.run_id, self.cursor), self._position, True
+        while moves and not merged.events:
             events, behind = self._feed.behind(position, _AT_ONCE, self.run_id)
-            if self.run_id is not None:
-                events = [event for event in events if event.run_id == self.run_id]
-            if events:
-                return self._until_end(events, behind)
             moves, position = behind != position, behind
-        shown = self._shown(printed, position)
-        return _Found(shown, position, _characters(shown), is_closed)
-
-    def _until_end(self, events: Sequence[Event], position: str) -> _Found:
-        if self.run_id is not None:
-            for number, event in enumerate(events):
-                if isinstance(event, self._ends):
-                    # A run writes its end down when it has printed everything.
-                    shown = self._shown(self._unread(), events[number - 1].cursor if number else self._position)
-                    return _Found([*events[:number], *shown, event], event.cursor, _characters(shown), is_end=True)
-        return _Found(events, position)
+            # Read behind the events: whatever was printed before one of them is there now.
+            merged.printed = deque(self._unread())
+            for event in events:
+                if self.run_id in (None, event.run_id):
+                    merged.add(event)
+                    if self.run_id is not None and isinstance(event, self._ends):
+                        return merged.found(event.cursor, is_end=True)
+        is_over = is_closed and not moves
+        merged.add_printed(lambda place: is_over or (place.is_known and place.is_reached(position)))
+        return merged.found(position, is_end=is_over and not merged.events)
 
     def _unread(self) -> Sequence[Printed]:
         return self._output.since(self._characters) if self._output is not None else ()
-
-    def _shown(self, printed: Sequence[Printed], cursor: str) -> list[RunOutput]:
-        return [
-            RunOutput(when=each.when, cursor=cursor, run_id=self.run_id, stream=each.stream, text=each.text)
-            for each in printed
-        ]
 
     def _accept(self, found: _Found) -> None:
         self._position = found.position
         self._characters += found.characters
         self._ready.extend(found.events)
         self._ended = self._ended or found.is_end
+        self.is_held_up = found.is_held_up
 
     # Iterating ---------------------------------------------------------------------------------------------
 
@@ -179,7 +196,7 @@ class EventReader:
             signal = self._signal_here()
             signal.clear()
             self._prepare()
-            if self._is_quick():
+            if self._feed.has(self._position):
                 self._accept(self._look())
                 await asyncio.sleep(0)  # Others get their turn, however much there is to read.
             else:
@@ -207,7 +224,3 @@ class EventReader:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _characters(shown: Sequence[RunOutput]) -> int:
-    return sum(len(each.text) for each in shown)

@@ -15,24 +15,22 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
+from coilclaw.policy.approval import Approval, denial
 from coilclaw.policy.decisions import CallOfTool, Decisions, Window, boot_seconds
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
-from coilclaw.receipts import LOG_END, Conflict, Draft, Row, contents_json, now
-from coilclaw.sdk.frozen import Frozen
-from coilclaw.store import KEYED, Migration
+from coilclaw.receipts import LOG_END, Conflict, Draft, ReceiptLog, Row, contents_json, now
+from coilclaw.store import ARRIVAL, KEYED, Database, Migration
 from coilclaw.trust import this_boot
 
 if TYPE_CHECKING:
-    from coilclaw.policy.approver import Question
-    from coilclaw.policy.decisions import Standpoint
-    from coilclaw.receipts import ReceiptLog
-    from coilclaw.store import Database
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "Approval", "ApprovalStore", "denial", "runs_facts", "shown_hashes"]
+    from coilclaw.policy.approver import Question
+
+__all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "ApprovalStore", "shown_hashes"]
 
 _logger = logging.getLogger(__name__)
 
@@ -77,97 +75,29 @@ _WITH_EVIDENCE: Final = Migration(
     ) {KEYED};
     """,  # noqa: S608
 )
-APPROVALS: Final = (_WITH_EVIDENCE,)
+APPROVALS: Final = (
+    _WITH_EVIDENCE,
+    Migration(
+        9,
+        "approvals-in-order",
+        f"""
+        ALTER TABLE approvals ADD COLUMN place INTEGER;
+        UPDATE approvals SET place = {ARRIVAL};
+        CREATE UNIQUE INDEX approvals_by_place ON approvals (place);
+        """,  # noqa: S608
+    ),
+)
 """What a window lets through is in the receipt of its opening; the table only says where to look, and counts."""
 
 _COLUMNS: Final = (
     "id, run_id, number, call_id, conversation_id, tool, tool_version, args_hash, policy_hash, risk, reason, line, "
     "status, created_at, expires_at, decided_by, decided_at, decided_after, note, runs_hash"
 )
+_NEXT_PLACE: Final = "(SELECT coalesce(max(place), 0) + 1 FROM approvals)"
 _MOST_REMEMBERED: Final = 64
 """Runs whose decisions a process need not read again from their beginning."""
 _LASTS_SECONDS: Final = 7 * 24 * 3600
 LONGEST_WINDOW_SECONDS: Final = 15 * 60
-
-
-class Approval(Frozen):
-    """One question and what became of it."""
-
-    id: str
-    run_id: str
-    number: int
-    call_id: str
-    conversation_id: str | None
-    tool: str
-    tool_version: str
-    args_hash: str
-    policy_hash: str
-    risk: str
-    reason: str
-    line: int | None
-    status: Literal["pending", "granted", "denied", "expired", "consumed"]
-    created_at: int
-    expires_at: int
-    decided_by: str | None = None
-    decided_at: int | None = None
-    decided_after: int | None = None
-    """A receipt before the one of the decision: where to begin to look for that."""
-    note: str | None = None
-    """What the person said with a no."""
-    runs_hash: str | None = None
-    """Of what will run, if the tool says more about that than the arguments do."""
-
-    @property
-    def standpoint(self) -> Standpoint:
-        """What its decision is bound to, as the receipt of it says."""
-        return (
-            self.run_id,
-            self.call_id,
-            self.tool,
-            self.tool_version,
-            self.args_hash,
-            self.policy_hash,
-            self.expires_at,
-            self.decided_by,
-            self.runs_hash,
-        )
-
-    @property
-    def of_tool(self) -> CallOfTool:
-        return CallOfTool(self.tool, self.tool_version, self.policy_hash)
-
-    def is_of_call(self, question: Question, args_hash: str) -> bool:
-        """Whether it was asked about this call, whatever has become of its tool and the policy since."""
-        asked = (question.run_id, question.number, question.call_id, question.tool, args_hash)
-        return (self.run_id, self.number, self.call_id, self.tool, self.args_hash) == asked
-
-    def is_for(self, question: Question, args_hash: str) -> bool:
-        """Whether it was asked about exactly this call, which would run the same, under the policy that is in force."""
-        return not self.changes(question) and self.is_of_call(question, args_hash)
-
-    def changes(self, question: Question) -> Sequence[str]:
-        """What is not as it was when this was asked, in words."""
-        compared = (
-            ("the tool", self.tool_version, question.tool_version),
-            ("the policy", self.policy_hash, question.policy_hash),
-            ("what it runs", self.runs_hash, question.runs_hash),
-        )
-        return [what for what, then, now in compared if then != now]
-
-    def draft(self, kind: str, status: str, payload: Mapping[str, Any]) -> Draft:
-        return Draft(
-            type=kind,
-            status=status,
-            timestamp=now(),
-            run_id=self.run_id,
-            conversation_id=self.conversation_id,
-            tool_call_id=self.call_id,
-            tool=self.tool,
-            tool_version=self.tool_version,
-            risk=self.risk,
-            args_hash=self.args_hash,
-            payload={"approval": self.id, **runs_facts(self.runs_hash), **payload},
-        )
 
 
 class ApprovalStore:
@@ -209,7 +139,7 @@ class ApprovalStore:
         void = "UPDATE approvals SET status = 'expired' WHERE run_id = ? AND number = ? AND status IN "
         rows = [
             Row(f"{void} ('pending', 'granted')", (question.run_id, question.number)),
-            Row(f"INSERT INTO approvals ({_COLUMNS}) VALUES ({marks})", values),  # noqa: S608
+            Row(f"INSERT INTO approvals ({_COLUMNS}, place) VALUES ({marks}, {_NEXT_PLACE})", values),  # noqa: S608
         ]
         facts = {"reason": question.reason, "matched_rule": question.matched_rule}
         pending = approval.draft("tool.call.pending", "pending", facts)
@@ -222,7 +152,7 @@ class ApprovalStore:
             # Asking voids what was open before, so that at most one is; the clock may have been set back meanwhile.
             # A no comes first: it holds for good.
             "run_id = ? AND number = ? "
-            "ORDER BY status = 'denied' DESC, status IN ('pending', 'granted') DESC, rowid DESC",
+            "ORDER BY status = 'denied' DESC, status IN ('pending', 'granted') DESC, place DESC",
             run_id,
             number,
         )
@@ -239,8 +169,8 @@ class ApprovalStore:
     def list(self, *statuses: str, run_id: str | None = None) -> Sequence[Approval]:
         """Every question in these states, oldest first."""
         marks = ", ".join("?" for _ in statuses)
-        sql = f"status IN ({marks}) AND (? IS NULL OR run_id = ?) ORDER BY rowid"
-        found = self._read(sql, *statuses, run_id, run_id)
+        of_run, values = ("", ()) if run_id is None else (" AND run_id = ?", (run_id,))
+        found = self._read(f"status IN ({marks}){of_run} ORDER BY place", *statuses, *values)
         # What ran out of time since is shown as such, whatever the table says.
         return [each for each in found if each.status in statuses]
 
@@ -318,7 +248,7 @@ class ApprovalStore:
         return Row(
             "UPDATE approvals SET status = 'consumed' WHERE id = ? AND status = 'granted' AND run_id = ? "
             "AND number = ? AND tool = ? AND tool_version = ? AND args_hash = ? AND policy_hash = ? AND expires_at > ? "
-            "AND runs_hash IS ?",
+            "AND runs_hash IS NOT DISTINCT FROM ?",
             (
                 approval.id,
                 approval.run_id,
@@ -445,20 +375,10 @@ class ApprovalStore:
         return grant
 
 
-def denial(decided_by: str, note: str | None) -> str:
-    """What a snippet hears of a no."""
-    return f"{decided_by} said no: {note}" if note else f"{decided_by} said no"
-
-
 def shown_hashes(database: Database, run_id: str) -> list[str]:
     """The hashes of what people were shown that calls of a run would execute."""
     sql = "SELECT runs_hash FROM approvals WHERE run_id = ? AND runs_hash IS NOT NULL"
     return [each for (each,) in database.read(sql, (run_id,))]
-
-
-def runs_facts(runs_hash: str | None) -> dict[str, str]:
-    """What a receipt says of what will run; nothing if the arguments say it all."""
-    return {} if runs_hash is None else {"runs_hash": runs_hash}
 
 
 def _window_draft(kind: str, grant: Window, payload: Mapping[str, Any]) -> Draft:

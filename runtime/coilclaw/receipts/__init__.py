@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from coilclaw.receipts.canonical import NotCanonical, canonical_json, contents_json, digest
     from coilclaw.receipts.chain import GENESIS, Draft, now
     from coilclaw.receipts.contents import content_sizes, read_contents
-    from coilclaw.receipts.cursor import Page, cursor_of
+    from coilclaw.receipts.cursor import Page, Place, cursor_of
     from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogMissing, LogUnwritable, NoSuchReceipt
     from coilclaw.receipts.fast_reading import (
         args_hash_of,
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     )
     from coilclaw.receipts.founding import found_log, refuse_without_log, restart_log
     from coilclaw.receipts.head import Head
-    from coilclaw.receipts.log import RELAXED_SECONDS, ReceiptLog, Row
+    from coilclaw.receipts.log import RELAXED_SECONDS, ReceiptLog
     from coilclaw.receipts.receipt_table import LOG_END
+    from coilclaw.receipts.rows import Row
     from coilclaw.receipts.tables import MIGRATIONS
     from coilclaw.receipts.tail import Tail
     from coilclaw.receipts.verification import Verification, verify_database, verify_export
@@ -34,13 +35,14 @@ else:
             "canonical": "NotCanonical canonical_json contents_json digest",
             "chain": "GENESIS Draft now",
             "contents": "content_sizes read_contents",
-            "cursor": "Page cursor_of",
+            "cursor": "Page Place cursor_of",
             "errors": "Conflict DamagedReceipt LogMissing LogUnwritable NoSuchReceipt",
             "fast_reading": "args_hash_of ends_of request_facts result_hash_of second_of text_field type_field",
             "founding": "found_log refuse_without_log restart_log",
             "head": "Head",
-            "log": "RELAXED_SECONDS ReceiptLog Row",
+            "log": "RELAXED_SECONDS ReceiptLog",
             "receipt_table": "LOG_END",
+            "rows": "Row",
             "tables": "MIGRATIONS",
             "tail": "Tail",
             "verification": "Verification verify_database verify_export",
@@ -63,6 +65,7 @@ __all__ = [
     "NoSuchReceipt",
     "NotCanonical",
     "Page",
+    "Place",
     "ReceiptLog",
     "Row",
     "Tail",

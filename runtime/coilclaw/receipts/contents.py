@@ -26,6 +26,8 @@ __all__ = [
 Read = Callable[..., Iterable[tuple[Any, ...]]]
 
 CREATE_CONTENTS: Final = f"CREATE TABLE contents (hash TEXT PRIMARY KEY, body {BYTES} NOT NULL) {KEYED};"
+_SMALL_BYTES: Final = 4096
+"""Of contents that are read many at once, because together they are not large."""
 # Cast, because an editor of the database may have left another type behind.
 _BODY: Final = f"CAST(body AS {BYTES})"
 
@@ -35,7 +37,7 @@ def keep_contents(connection: Any, contents: Iterable[tuple[str, bytes]]) -> Non
     connection.executemany("INSERT INTO contents VALUES (?, ?) ON CONFLICT DO NOTHING", contents)
 
 
-def read_content(database: Database, content_hash: str) -> bytes | None:
+def read_content(database: Database, content_hash: str | None) -> bytes | None:
     """Return what a hash stands for, or None if it is missing. Raises DamagedReceipt if it was changed."""
     rows = database.read(f"SELECT {_BODY} FROM contents WHERE hash = ?", (content_hash,))  # noqa: S608
     return _checked(content_hash, rows[0][0]) if rows else None
@@ -46,16 +48,17 @@ def read_contents(database: Database, hashes: Sequence[str | None], most_bytes: 
 
     Raises DamagedReceipt for one that was changed.
     """
-    sizes, total = content_sizes(database, hashes), 0
-    wanted: list[str | None] = []
+    sql = f"SELECT hash, {_BODY} FROM contents WHERE hash IN ({EACH}) AND length(body) <= ?"  # noqa: S608
+    small = dict(database.read(sql, (json.dumps(hashes), _SMALL_BYTES)))
+    found: list[bytes | None] = []
+    size = 0
     for name in hashes:
-        wanted.append(name)
-        total += sizes.get(str(name)) or 0
-        if total >= most_bytes:
+        body = _checked(name, small[name]) if name in small else read_content(database, name)
+        found.append(body)
+        size += len(body or b"")
+        if size >= most_bytes:
             break
-    sql = f"SELECT hash, {_BODY} FROM contents WHERE hash IN ({EACH})"  # noqa: S608
-    bodies = dict(database.read(sql, (json.dumps(wanted),)))
-    return [_checked(name, bodies[name]) if name in bodies else None for name in wanted]
+    return found
 
 
 def content_sizes(database: Database, hashes: Iterable[str | None]) -> Mapping[str, int]:

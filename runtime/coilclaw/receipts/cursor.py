@@ -7,12 +7,11 @@ knows that: to everybody else it is opaque, because another store may order rece
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from coilclaw.receipts.chain import GENESIS
-from coilclaw.receipts.fast_reading import is_of_run, run_field
+from coilclaw.receipts.fast_reading import run_field
 from coilclaw.receipts.head import Head, demanded_head, stored_heads
 from coilclaw.receipts.marks import numbers_of
 from coilclaw.receipts.receipt_table import last_receipt, receipts_at
@@ -21,10 +20,12 @@ from coilclaw.receipts.tail import Tail
 from coilclaw.store import BadCursor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coilclaw.sdk import Receipt
     from coilclaw.store import Database
 
-__all__ = ["Page", "cursor_of", "end_cursor", "read_page", "start_cursor"]
+__all__ = ["Page", "Place", "cursor_of", "end_cursor", "read_page", "start_cursor"]
 
 _HASH_LETTERS: Final = 16
 """Enough to notice that another receipt stands there now; the chain behind it is checked with whole hashes."""
@@ -38,7 +39,35 @@ class Page(NamedTuple):
     cursor: str
 
 
-class _Place(NamedTuple):
+class _Appended(Protocol):
+    committed: bool
+    first_seq: int
+
+
+class Place(NamedTuple):
+    """Where in the log something happened that is in no receipt; known once everything before it is on disk."""
+
+    seq: int = 0
+    entry: _Appended | None = None
+
+    @property
+    def is_known(self) -> bool:
+        return self.entry is None or self.entry.committed
+
+    def is_behind(self, cursor: str) -> bool:
+        """Whether it comes behind the receipt that the cursor stands behind."""
+        return self._number >= _seq(cursor)
+
+    def is_reached(self, cursor: str) -> bool:
+        """Whether the cursor stands behind every receipt that comes before it."""
+        return self._number <= _seq(cursor)
+
+    @property
+    def _number(self) -> int:
+        return self.seq if self.entry is None else self.entry.first_seq - 1
+
+
+class _Position(NamedTuple):
     log_id: str
     seq: int
     hash_start: str
@@ -57,11 +86,10 @@ def end_cursor(database: Database, key: bytes) -> str:
 
 def start_cursor(database: Database, key: bytes, run_id: str) -> str | None:
     """The cursor before the first receipt of a run, or None if there is none on disk."""
-    rows = next(receipts_at(database.read, numbers_of(database, run_id)[:1]), None)
-    if not rows:
-        return None
-    seq, body, receipt_hash = rows[0]
-    return _text(_head(database, key).log_id, seq - 1, receipt_of(body, receipt_hash).previous_hash)
+    numbers = numbers_of(database, run_id)[:1]
+    for row in receipts_at(database.read, numbers):
+        return _text(_head(database, key).log_id, numbers[0] - 1, receipt_of(*row).previous_hash)
+    return None
 
 
 def read_page(database: Database, key: bytes, cursor: str | None, limit: int, run_id: str | None = None) -> Page:
@@ -71,13 +99,13 @@ def read_page(database: Database, key: bytes, cursor: str | None, limit: int, ru
     against the sealed head if this reaches it. So whatever a reader was given is proven once it has caught up.
     """
     head = _head(database, key)
-    place = _place(cursor, head)
+    place = _position(cursor, head)
     tail = Tail(database, key, lambda: head, place.seq, receipt_hash=place.hash_start)
     field = None if run_id is None else run_field(run_id)
     receipts = [
         receipt_of(body, tail.hash)
         for body, at in islice(tail.read(), limit)
-        if field is None or is_of_run(body, at, field)
+        if field is None or body.find(field, at) > 0
     ]
     return Page(receipts, _text(head.log_id, tail.seq, tail.hash))
 
@@ -89,16 +117,20 @@ def _head(database: Database, key: bytes) -> Head:
     return demanded_head(heads, key)
 
 
-def _place(cursor: str | None, head: Head) -> _Place:
+def _position(cursor: str | None, head: Head) -> _Position:
     if cursor is None:
-        return _Place(head.log_id, 0, GENESIS)
+        return _Position(head.log_id, 0, GENESIS)
     found = _FORM.fullmatch(cursor)
     if found is None:
         raise BadCursor(f"{cursor[:100]!r} is not a cursor", hint="a cursor is used as an event or a page gave it")
-    place = _Place(found[1], int(found[2]), found[3])
+    place = _Position(found[1], int(found[2]), found[3])
     if place.seq and (place.log_id != head.log_id or place.seq > head.seq):
         raise BadCursor(f"{cursor} is no place in this log: it belongs to another one", hint="read from the beginning")
     return place
+
+
+def _seq(cursor: str) -> int:
+    return int(cursor.split("-")[1])
 
 
 def _text(log_id: str, seq: int, receipt_hash: str) -> str:

@@ -13,12 +13,11 @@ from typing import Any, Final
 from coilclaw.sdk.quick_json import from_json, to_json
 
 __all__ = [
+    "PREVIOUS",
     "args_hash_of",
     "behind_payload",
     "continues",
     "ends_of",
-    "follows",
-    "is_of_run",
     "payload_hash",
     "request_facts",
     "result_hash_of",
@@ -31,8 +30,8 @@ __all__ = [
 
 _ARGS_HASH: Final = len('{"args_hash":"')
 _PAYLOAD: Final = b'"payload":'
-_PREVIOUS: Final = b'"previous_hash":"'
-_RESULT: Final = len(_PREVIOUS) + 64 + len('","result_hash":"')
+PREVIOUS: Final = b'"previous_hash":"'
+_RESULT: Final = len(PREVIOUS) + 64 + len('","result_hash":"')
 _RUN: Final = b'"run_id":'
 _SEQ: Final = b',"seq":'
 _TIMESTAMP: Final = b'"timestamp":"'
@@ -46,7 +45,7 @@ def type_field(kind: str) -> bytes:
 
 
 def run_field(run_id: str | None) -> bytes:
-    """A field of every receipt of a run, behind its payload."""
+    """A field that the receipts of a run have behind their payloads, and no others."""
     return _RUN + to_json(run_id) + _SEQ
 
 
@@ -59,22 +58,12 @@ def run_of(body: bytes, at: int) -> str | None:
 
 def behind_payload(body: bytes) -> int:
     """Where the fields behind the payload begin."""
-    return body.rfind(_PREVIOUS)
-
-
-def follows(body: bytes, at: int, previous_hash: bytes) -> bool:
-    """Whether a receipt names this one before it; `at` is where the fields behind its payload begin."""
-    return body.startswith(previous_hash, at + len(_PREVIOUS))
-
-
-def is_of_run(body: bytes, at: int, field: bytes) -> bool:
-    """Whether a receipt has this `run_field`."""
-    return body.find(field, at) > 0
+    return body.rfind(PREVIOUS)
 
 
 def continues(body: bytes, *, id_field: bytes, seq_field: bytes, previous_field: bytes) -> bool:
     """Whether a stored body stands at this place."""
-    at = body.rfind(_PREVIOUS)
+    at = body.rfind(PREVIOUS)
     return body.startswith(previous_field, at) and body.find(seq_field, at) > 0 and 0 < body.find(id_field) < at
 
 

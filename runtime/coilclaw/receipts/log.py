@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.receipts.chain import link
 from coilclaw.receipts.contents import keep_contents, read_content
-from coilclaw.receipts.cursor import end_cursor, read_page, start_cursor
+from coilclaw.receipts.cursor import Page, Place, end_cursor, read_page, start_cursor
 from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, NoSuchReceipt
 from coilclaw.receipts.founding import begin_log
 from coilclaw.receipts.head import Head, checked_head, demanded_head, move_head, stored_heads
@@ -28,35 +27,27 @@ from coilclaw.receipts.receipt_table import (
     receipts_at,
 )
 from coilclaw.receipts.record import export_line, receipt_of
+from coilclaw.receipts.rows import Row, execute_rows
 from coilclaw.receipts.tail import Tail
 from coilclaw.receipts.verification import verify_database
 from coilclaw.store import StoreUnwritable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import TracebackType
+
     from coilclaw.receipts.chain import Draft, Link
     from coilclaw.receipts.cursor import Page
     from coilclaw.receipts.verification import Verification
     from coilclaw.sdk import Receipt
     from coilclaw.store import Database
 
-__all__ = ["RELAXED_SECONDS", "ReceiptLog", "Row"]
+__all__ = ["RELAXED_SECONDS", "ReceiptLog"]
 
 RELAXED_SECONDS: Final = 0.02
 
 _LARGE_BATCH_BYTES: Final = 1024 * 1024
 """Of contents that wait for a commit: more are not gathered, because one commit makes the write-ahead log as large."""
-
-
-class Row(NamedTuple):
-    """An SQL statement and its values, executed in the same transaction as some receipts are written.
-
-    With `claims`, it must change something: if it does not, neither it nor the receipts are written, and
-    the caller gets a `Conflict`. Claims are executed before everything else of their append.
-    """
-
-    statement: str
-    values: Sequence[str | int | bytes | None]
-    claims: bool = False
 
 
 class _Entry:
@@ -73,6 +64,10 @@ class _Entry:
         self.refused = False
         self.leads = False
         self.woken: threading.Lock | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.drafts or self.rows or self.contents)
 
 
 class ReceiptLog:
@@ -93,6 +88,7 @@ class ReceiptLog:
         self._failure: str | None = None
         self._closed = False
         self._log_id = ""
+        self._last_seq = 0
         self._listeners: tuple[Callable[[], None], ...] = ()
 
     def append(
@@ -113,10 +109,13 @@ class ReceiptLog:
         self, *drafts: Draft, contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
     ) -> None:
         """Append without waiting. Not for anything that precedes a side effect."""
-        moment = time.monotonic()
+        self._relax(_Entry(drafts, contents, rows))
+
+    def _relax(self, entry: _Entry) -> None:
+        contents, moment = entry.contents, time.monotonic()
         with self._lock:
             self._refuse_if_unusable()
-            self._queue.append(_Entry(drafts, contents, rows))
+            self._queue.append(entry)
             if contents:
                 self._queued_bytes += sum(map(len, contents.values()))
             large = self._queued_bytes > _LARGE_BATCH_BYTES
@@ -134,6 +133,19 @@ class ReceiptLog:
         # A caller that keeps appending commits by itself: handing the work to the flusher would make the two
         # threads take turns at the interpreter, which costs more than the commit.
         self._commit(_Entry((), None))
+
+    def place(self) -> Place:
+        """The place behind everything that was appended so far, in the order of the log. Waits for nothing."""
+        with self._lock:
+            last = self._queue[-1] if self._queue else None
+            if last is not None and last.is_empty:
+                return Place(entry=last)
+            if self._closed or self._failure is not None or (last is None and not self._leading):
+                return Place(self._last_seq)
+        entry = _Entry((), None)
+        with suppress(LogUnwritable):
+            self._relax(entry)
+        return Place(entry=entry)
 
     def flush(self) -> None:
         """Wait until every relaxed append so far is on disk."""
@@ -203,7 +215,7 @@ class ReceiptLog:
                 rows: list[Link] = []
                 contents: list[tuple[str, bytes]] = []
                 for entry in batch:
-                    if entry.rows and not _executed(connection, entry.rows):
+                    if entry.rows and not execute_rows(connection, entry.rows):
                         entry.refused = True
                         continue
                     entry.first_seq = seq + 1
@@ -220,7 +232,7 @@ class ReceiptLog:
                     insert_receipts(connection, rows)
                     self._marks.write(connection, before, rows)
                     move_head(connection, self._key, Head(log_id, seq, head))
-            self._log_id = log_id
+            self._log_id, self._last_seq = log_id, seq
         except BaseException as error:
             # Not retried: after a failed sync nobody knows what is on disk. The process stops giving evidence,
             # and so stops running tools. An interrupt here is no better: the receipts of this batch are not written.
@@ -326,8 +338,7 @@ class ReceiptLog:
         return found[0]
 
     def _at(self, numbers: Sequence[int]) -> list[Receipt]:
-        lots = receipts_at(self._database.read, numbers)
-        return [receipt_of(body, receipt_hash) for rows in lots for _, body, receipt_hash in rows]
+        return [receipt_of(*row) for row in receipts_at(self._database.read, numbers)]
 
     def contents(self, content_hash: str) -> bytes | None:
         """What a hash in a receipt stands for, or None if it is missing."""
@@ -369,27 +380,6 @@ class ReceiptLog:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _executed(connection: Any, rows: Sequence[Row]) -> bool:
-    """Execute the rows of one append, or none of them if a claim finds nothing to change."""
-    claims = [row for row in rows if row.claims]
-    several = len(claims) > 1  # One that changes nothing has nothing to be taken back.
-    if several:
-        connection.execute("SAVEPOINT claim")
-    for row in claims:
-        connection.execute(row.statement, row.values)
-        if connection.changes() == 0:
-            if several:
-                connection.execute("ROLLBACK TO claim")
-                connection.execute("RELEASE claim")
-            return False
-    if several:
-        connection.execute("RELEASE claim")
-    for row in rows:
-        if not row.claims:
-            connection.execute(row.statement, row.values)
-    return True
 
 
 def _acquire_whatever_happens(lock: threading.Lock) -> KeyboardInterrupt | None:

@@ -10,7 +10,8 @@ A part of the log that has no mark, because an older version has written it, is 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.receipts.canonical import digest
@@ -23,6 +24,8 @@ from coilclaw.sdk.quick_json import to_json
 from coilclaw.store import BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from coilclaw.receipts.chain import Link
     from coilclaw.receipts.receipt_table import Read, Stored
     from coilclaw.store import Database
@@ -81,7 +84,7 @@ class Mark(NamedTuple):
             return None
         line = self.runs[at + len(name) : (self.runs.find(b"\n", at + 1) + 1 or len(self.runs) + 1) - 1]
         hashes_digest, places = line.split(b" ")
-        return Own([self.first + int(place) for place in places.split(b",")], hashes_digest.decode())
+        return Own([self.first + place for place in _places(places.decode())], hashes_digest.decode())
 
 
 def stored_marks(read: Read, after: int, last: int) -> list[Mark]:
@@ -93,12 +96,12 @@ def stored_marks(read: Read, after: int, last: int) -> list[Mark]:
 
 def true_marks(read: Read, key: bytes, head: Head, after: int) -> list[Mark]:
     """The marks of all segments that end behind a place. Raises DamagedReceipt if one is not what was written."""
-    before = after // SEGMENT * SEGMENT
+    before, own_key = after // SEGMENT * SEGMENT, _key_of_marks(key)
     found = stored_marks(read, before - SEGMENT, head.seq)
     previous = found.pop(0) if found and found[0].seq == before else None
     for mark in found:
-        if not _is_true(key, head.log_id, mark, previous):
-            raise _damaged(mark)
+        if not _is_true(own_key, head.log_id, mark, previous):
+            raise _damaged(mark.seq)
         previous = mark
     return found
 
@@ -112,7 +115,7 @@ def numbers_of(database: Database, run_id: str, after: int = 0) -> list[int]:
         try:
             own = mark.own(run_id)
         except ValueError:
-            raise _damaged(mark) from None
+            raise _damaged(mark.seq) from None
         found += [number for number in own.numbers if number > after] if own is not None else []
         at = mark.seq
     return found + numbers_of_run(database.read, run_id, at, 2**53)
@@ -143,15 +146,16 @@ class MarkWriter:
 
     def write(self, connection: Any, before: Head, links: Sequence[Link]) -> None:
         """Take note of what is appended behind `before`, and write the marks that are due."""
-        start = before.seq // SEGMENT * SEGMENT
-        known = self._at == before
-        if before.seq == start:
-            known, self._since = True, []
-        fresh = [(link.run_id, link.receipt_hash) for link in links]
-        last = links[-1]
-        if last.seq - start < SEGMENT:
-            self._since = self._since + fresh if known else []
-            self._at = Head(before.log_id, last.seq, last.receipt_hash) if known else None
+        start, last = before.seq // SEGMENT * SEGMENT, links[-1]
+        known = self._at == before or before.seq == start
+        if not known or before.seq == start:
+            self._since = []
+        fresh = [(run_id, receipt_hash) for _, run_id, _, receipt_hash in links]
+        due = last.seq - start >= SEGMENT
+        self._at = Head(before.log_id, last.seq, last.receipt_hash) if known or due else None
+        if not due:
+            if known:
+                self._since += fresh
             return
         mark = self._last(connection, before)
         if mark is not None:
@@ -161,16 +165,17 @@ class MarkWriter:
         self._since += fresh
         while len(self._since) >= SEGMENT:
             start += SEGMENT
-            mark = _made(self._key, before.log_id, start, self._since[:SEGMENT], mark)
+            mark = _made(_key_of_marks(self._key), before.log_id, start, self._since[:SEGMENT], mark)
             connection.execute("INSERT INTO receipt_marks VALUES (?, ?, ?, ?)", mark)
             del self._since[:SEGMENT]
-        self._at = Head(before.log_id, last.seq, last.receipt_hash)
 
     def _last(self, connection: Any, head: Head) -> Mark | None:
-        rows = connection.execute("SELECT max(seq) FROM receipt_marks").fetchall()
-        if rows[0][0] is None:
+        ((last,),) = connection.execute("SELECT max(seq) FROM receipt_marks")
+        if last is None:
             return None
-        return true_marks(connection.execute, self._key, head, int(rows[0][0]) - SEGMENT)[-1]
+        if last > head.seq:
+            raise _damaged(last)
+        return true_marks(connection.execute, self._key, head, last - SEGMENT)[-1]
 
 
 class MarkCheck:
@@ -178,7 +183,7 @@ class MarkCheck:
 
     def __init__(self, marks: Iterable[Mark], key: bytes, log_id: str) -> None:
         self._marks = {mark.seq: mark for mark in marks}
-        self._key = key
+        self._key = _key_of_marks(key)
         self._log_id = log_id
         self._problem: tuple[int, str] | None = None
 
@@ -211,42 +216,55 @@ class MarkCheck:
 
 
 def _between(read: Read, after: int, after_hash: str, head: Head) -> Iterator[tuple[str | None, str]]:
-    for body, at, found in linked_receipts(read, after, head.seq, follows_hash=after_hash, ends_with=head.receipt_hash):
+    for _, body, at, found in linked_receipts(
+        read, after, head.seq, follows_hash=after_hash, ends_with=head.receipt_hash
+    ):
         yield run_of(body, at), found
 
 
-def _damaged(mark: Mark) -> DamagedReceipt:
-    message = f"the mark behind receipt {mark.seq} was changed, or the one before it"
+def _damaged(seq: int) -> DamagedReceipt:
+    message = f"the mark behind receipt {seq} was changed, or the one before it"
     return DamagedReceipt(message, hint="`coilclaw receipt verify` says more")
 
 
 def _made(key: bytes, log_id: str, seq: int, receipts: Sequence[tuple[str | None, str]], previous: Mark | None) -> Mark:
     own: dict[str | None, tuple[list[str], list[str]]] = {}
-    for place, (run_id, receipt_hash) in enumerate(receipts):
-        places, hashes = own.setdefault(run_id, ([], []))
-        places.append(str(place))
-        hashes.append(receipt_hash)
+    place = 0
+    for run_id, some in groupby(receipts, itemgetter(0)):
+        ranges, hashes = own.setdefault(run_id, ([], []))
+        count = len(hashes)
+        hashes += [receipt_hash for _, receipt_hash in some]
+        last = place + len(hashes) - count - 1
+        ranges.append(f"{place}-{last}" if last > place else f"{place}")
+        place = last + 1
     lines = (
-        b"\n%b %b %b" % (to_json(run_id), digest("".join(hashes).encode()).encode(), ",".join(places).encode())
-        for run_id, (places, hashes) in own.items()
+        b"\n%b %b %b" % (to_json(run_id), digest("".join(hashes).encode()).encode(), ",".join(ranges).encode())
+        for run_id, (ranges, hashes) in own.items()
     )
     mark = Mark(seq, receipts[-1][1], b"".join(lines), "")
     return mark._replace(seal=_seal(key, log_id, mark, previous))
 
 
+def _places(ranges: str) -> Iterator[int]:
+    """Numbers from text: `0-2,7` are 0, 1, 2 and 7."""
+    for each in ranges.split(","):
+        first, _, last = each.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def _key_of_marks(key: bytes) -> bytes:
+    """A key of their own: no seal of a head passes for one of a mark, or the other way round."""
+    return hmac.digest(key, b"marks within the log", "sha256")
+
+
 def _is_true(key: bytes, log_id: str, mark: Mark, previous: Mark | None) -> bool:
     texts = (mark.receipt_hash, mark.seal, *((previous.seal,) if previous else ()))
-    return (
-        (previous is None or mark.seq == previous.seq + SEGMENT)
-        and mark.seq % SEGMENT == 0
-        # All of the same length, so that nothing can be moved from one field to the next.
-        and all(isinstance(text, str) and text.isascii() and len(text) == len(GENESIS) for text in texts)
-        and hmac.compare_digest(mark.seal, _seal(key, log_id, mark, previous))
-    )
+    # All of the same length, so that nothing can be moved from one field to the next.
+    return all(
+        isinstance(text, str) and text.isascii() and len(text) == len(GENESIS) for text in texts
+    ) and hmac.compare_digest(mark.seal, _seal(key, log_id, mark, previous))
 
 
 def _seal(key: bytes, log_id: str, mark: Mark, previous: Mark | None) -> str:
-    # With a key of its own: no seal of a head passes for one of a mark, or the other way round.
-    own_key = hmac.digest(key, b"marks within the log", "sha256")
     facts = f"{log_id}:{mark.seq}:{mark.receipt_hash}:{previous.seal if previous else ''}"
-    return hmac.digest(own_key, facts.encode() + mark.runs, "sha256").hex()
+    return hmac.digest(key, facts.encode() + mark.runs, "sha256").hex()

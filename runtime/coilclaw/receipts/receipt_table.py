@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.errors import DamagedReceipt
-from coilclaw.receipts.fast_reading import behind_payload, follows
+from coilclaw.receipts.fast_reading import PREVIOUS
 from coilclaw.store import BYTES
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ __all__ = [
     "Read",
     "Stored",
     "all_receipts",
+    "bodies_at",
     "insert_receipts",
     "last_receipt",
     "last_receipts",
@@ -50,6 +51,7 @@ _BODY: Final = f"CAST(coalesce(body, '') AS {BYTES})"
 _BEHIND: Final = f"SELECT seq, {_BODY}, receipt_hash FROM receipts WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"  # noqa: S608
 _AT_ONCE: Final = 256
 """Few enough to be in the processor's caches still when they are looked into."""
+_TO_HASH: Final = len(PREVIOUS)
 
 
 def insert_receipts(connection: Any, links: Sequence[Link]) -> None:
@@ -74,13 +76,21 @@ def all_receipts(read: Read) -> Iterable[Stored]:
     return read(sql)
 
 
-def receipts_at(read: Read, numbers: Sequence[int]) -> Iterator[list[tuple[int, bytes, str]]]:
-    """Yield number, body and hash of the receipts with these numbers, in their order, some at a time."""
+def receipts_at(read: Read, numbers: Sequence[int]) -> Iterator[tuple[bytes, str]]:
+    """Yield body and hash of the receipts with these numbers, in their order."""
+    return _at(read, f"{_BODY}, receipt_hash", numbers)
+
+
+def bodies_at(read: Read, numbers: Sequence[int]) -> Iterator[tuple[bytes]]:
+    """Yield the bodies of the receipts with these numbers, in their order."""
+    return _at(read, _BODY, numbers)
+
+
+def _at(read: Read, columns: str, numbers: Sequence[int]) -> Iterator[Any]:
     for first in range(0, len(numbers), _AT_ONCE):
         some = numbers[first : first + _AT_ONCE]
         marks = ", ".join("?" * len(some))
-        sql = f"SELECT seq, {_BODY}, receipt_hash FROM receipts WHERE seq IN ({marks}) ORDER BY seq"  # noqa: S608
-        yield list(read(sql, some))
+        yield from read(f"SELECT {columns} FROM receipts WHERE seq IN ({marks}) ORDER BY seq", some)  # noqa: S608
 
 
 def numbers_of_run(read: Read, run_id: str, after: int, last: int) -> list[int]:
@@ -90,23 +100,25 @@ def numbers_of_run(read: Read, run_id: str, after: int, last: int) -> list[int]:
 
 
 def linked_receipts(
-    read: Read, after: int, last: int, *, follows_hash: str, ends_with: str
-) -> Iterator[tuple[bytes, int, str]]:
-    """Yield body, where its fields behind the payload begin, and hash of each receipt behind `after` up to `last`.
+    read: Read, after: int, last: int, *, follows_hash: str, ends_with: str, field: bytes | None = None
+) -> Iterator[tuple[int, bytes, int, str]]:
+    """Yield number, body, where its fields behind the payload begin, and hash of receipts behind `after` up to `last`.
 
     Each is checked against the one before it, the first against `follows_hash`, which is the beginning of a hash or
-    nothing, and the last against `ends_with`. They are proven once this has ended without DamagedReceipt.
+    nothing, and the last against `ends_with`. They are proven once this has ended without DamagedReceipt. With
+    `field`, those are yielded that have it behind their payload.
     """
     seq, previous = after, follows_hash.encode()
     while rows := list(read(_BEHIND, (seq, last, _AT_ONCE))):
         # All of them in a row, which takes less time than each in its turn.
         digests = [digest(body) for _, body, _ in rows]
         for (number, body, receipt_hash), found in zip(rows, digests, strict=True):
-            at = behind_payload(body)
-            if number != seq + 1 or found != receipt_hash or not follows(body, at, previous):
+            at = body.rfind(PREVIOUS)
+            if number != seq + 1 or found != receipt_hash or not body.startswith(previous, at + _TO_HASH):
                 raise _damaged(f"receipt {seq + 1} was changed or is missing")
             seq, previous = number, found.encode()
-            yield body, at, found
+            if field is None or body.find(field, at) > 0:
+                yield number, body, at, found
     if seq != last or not ends_with.encode().startswith(previous):
         raise _damaged("the log does not end as its seal says")
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.errors import DamagedReceipt
-from coilclaw.receipts.fast_reading import behind_payload, is_of_run, run_field
-from coilclaw.receipts.marks import is_marked, true_marks
-from coilclaw.receipts.receipt_table import linked_receipts, receipts_at
+from coilclaw.receipts.fast_reading import PREVIOUS, run_field
+from coilclaw.receipts.marks import Mark, is_marked, true_marks
+from coilclaw.receipts.receipt_table import bodies_at, linked_receipts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from coilclaw.receipts.head import Head
-    from coilclaw.receipts.marks import Mark
     from coilclaw.store import Database
 
 __all__ = ["Tail"]
@@ -55,33 +56,31 @@ class Tail:
         """
         head = self.head = self._read_head()
         if self._run_id is not None and is_marked(self._database):
-            for mark in true_marks(self._database.read, self._key, head, self.seq):
-                if mark.first > self.seq + 1:  # What is before the first mark is linked to the receipt behind it.
-                    yield from self._linked(mark.seq, mark.receipt_hash)
-                else:
-                    yield from self._marked(mark, self._run_id)
+            marks = true_marks(self._database.read, self._key, head, self.seq)
+            if marks and marks[0].first > self.seq + 1:  # What is before the first mark is linked to what is behind.
+                first = marks.pop(0)
+                yield from self._linked(first.seq, first.receipt_hash)
+            if marks:
+                yield from self._marked(marks, self._run_id)
         yield from self._linked(head.seq, head.receipt_hash)
 
     def _linked(self, last: int, last_hash: str) -> Iterator[tuple[bytes, int]]:
-        field = self._field
-        for body, at, found in linked_receipts(
-            self._database.read, self.seq, last, follows_hash=self.hash, ends_with=last_hash
-        ):
-            self.seq += 1
-            self.hash = found
-            if field is None or is_of_run(body, at, field):
-                yield body, at
+        linked = linked_receipts(
+            self._database.read, self.seq, last, follows_hash=self.hash, ends_with=last_hash, field=self._field
+        )
+        for self.seq, body, at, self.hash in linked:
+            yield body, at
+        self.seq, self.hash = last, last_hash
 
-    def _marked(self, mark: Mark, run_id: str) -> Iterator[tuple[bytes, int]]:
-        own = mark.own(run_id)
-        if own is not None:
-            hashes = hashlib.sha256()
-            for rows in receipts_at(self._database.read, own.numbers):
-                hashes.update("".join([digest(body) for _, body, _ in rows]).encode())
-                for seq, body, _ in rows:
-                    if seq > self.seq:
-                        yield body, behind_payload(body)
-            if hashes.hexdigest() != own.hashes_digest:
-                message = f"a receipt of {run_id} before receipt {mark.seq} was changed or is missing"
+    def _marked(self, marks: Sequence[Mark], run_id: str) -> Iterator[tuple[bytes, int]]:
+        found = [own for own in (mark.own(run_id) for mark in marks) if own is not None]
+        bodies = bodies_at(self._database.read, [number for own in found for number in own.numbers])
+        for own in found:
+            mine = [body for (body,) in islice(bodies, len(own.numbers))]
+            if digest("".join(map(digest, mine)).encode()) != own.hashes_digest:
+                message = f"a receipt of {run_id} behind receipt {own.numbers[0] - 1} was changed or is missing"
                 raise DamagedReceipt(message, hint="`coilclaw receipt verify` says more")
-        self.seq, self.hash = mark.seq, mark.receipt_hash
+            # Of the first segment some may have been read before.
+            for body in mine[bisect_right(own.numbers, self.seq) :]:
+                yield body, body.rfind(PREVIOUS)
+        self.seq, self.hash = marks[-1].seq, marks[-1].receipt_hash

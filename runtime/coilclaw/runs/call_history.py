@@ -24,7 +24,7 @@ from coilclaw.receipts import (
 from coilclaw.runs.kept_end import kept_hashes
 from coilclaw.sdk.quick_json import from_json
 
-__all__ = ["CallHistory", "Event", "RecordedCall", "read_call_history"]
+__all__ = ["CallHistory", "ReceiptParts", "RecordedCall", "read_call_history"]
 
 _REQUESTED: Final = type_field("tool.call.requested")
 _STARTED: Final = type_field("tool.call.started")
@@ -44,7 +44,7 @@ _TELLING: Final = frozenset(
 )
 
 
-class Event(NamedTuple):
+class ReceiptParts(NamedTuple):
     """The parts of a receipt that matter here."""
 
     type: str
@@ -56,7 +56,7 @@ class Event(NamedTuple):
     payload: Mapping[str, Any]
 
 
-_PARTS: Final = itemgetter(*Event._fields)
+_PARTS: Final = itemgetter(*ReceiptParts._fields)
 
 
 class RecordedCall(PriorCall):
@@ -77,7 +77,7 @@ class RecordedCall(PriorCall):
         """What the receipts of an ordinary call have in common."""
         self.results: tuple[str | None, ...] = ()
         """The hashes of what it gave."""
-        self.refusals: tuple[Event, ...] = ()
+        self.refusals: tuple[ReceiptParts, ...] = ()
         """How it failed or was denied."""
 
 
@@ -92,7 +92,7 @@ class CallHistory:
         self.left: str | None = None
         """The mark when a process left the run for the last time."""
         self.resumed_since = 0
-        self.end: Event | None = None
+        self.end: ReceiptParts | None = None
         """How the run ended, if it did: one that was resumed since has no end yet."""
         self.kept: list[str] = []
         """Hashes of the contents that ends stand for."""
@@ -112,7 +112,7 @@ class CallHistory:
             call.state = "ended"
             call.results += (result_hash_of(body, tail),)
         elif kind in _TELLING:
-            self._hear_event(Event._make(_PARTS(from_json(body))))
+            self._hear_event(ReceiptParts._make(_PARTS(from_json(body))))
 
     def _hear_request(self, body: bytes, tail: int, named: bytes) -> None:
         facts, name = request_facts(body, tail, named)
@@ -129,7 +129,7 @@ class CallHistory:
             call.named = named
             self._ordinary[named] = call
 
-    def _hear_event(self, event: Event) -> None:
+    def _hear_event(self, event: ReceiptParts) -> None:
         if event.tool_call_id is not None:
             call = self.calls.get(call_number(event.tool_call_id))
             if call is not None:
@@ -145,7 +145,7 @@ class CallHistory:
             self.kept += kept_hashes(event.payload)
             self._hear_mark(event.payload)
 
-    def _hear_of_call(self, call: RecordedCall, event: Event) -> None:
+    def _hear_of_call(self, call: RecordedCall, event: ReceiptParts) -> None:
         if event.type == "tool.call.succeeded":
             call.results += (event.result_hash,)
         elif event.type != "tool.call.started":

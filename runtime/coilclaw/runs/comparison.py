@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from coilclaw.bridge import PriorCall
 from coilclaw.receipts import digest
 from coilclaw.runs.breakpoint import Breakpoint
-from coilclaw.runs.call_history import Event
+from coilclaw.runs.call_history import ReceiptParts
 from coilclaw.runs.report import error_of, value_digest
 from coilclaw.sandbox import Completed, Diverged, Outcome
 from coilclaw.sdk.frozen import Frozen
@@ -58,7 +58,7 @@ class FormerRun(Frozen):
 
     run_id: str
     calls: Mapping[int, PriorCall]
-    end: Event | None
+    end: ReceiptParts | None
 
     @property
     def status(self) -> str:

@@ -7,17 +7,18 @@ of a run. What was delivered after the last of them, by a process that died, is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge import Known, PriorCall, Recorded, RunRecord, count_rows, read_journal
 from coilclaw.policy import shown_hashes
 from coilclaw.receipts import Head, ReceiptLog, content_sizes, digest
-from coilclaw.runs.call_history import CallHistory, Event, RecordedCall, read_call_history
+from coilclaw.runs.call_history import CallHistory, ReceiptParts, RecordedCall, read_call_history
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.quick_json import from_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from coilclaw.store import Database
 
 __all__ = ["History", "kept_so_far", "read_history"]
@@ -32,7 +33,7 @@ class History(Frozen):
     recorded: Recorded
     calls: Mapping[int, PriorCall]
     """Every call the run has asked for so far, by its number."""
-    end: Event | None
+    end: ReceiptParts | None
     """How the run ended, if it did: one that was resumed since has no end yet."""
     doubt: str | None
     """The first thing in its header or its journal that the receipts do not bear out."""
@@ -128,7 +129,7 @@ def _bears_out(call: RecordedCall, known: Known) -> bool:
     return known.result_hash is None and any(_is_told(known.failure, refusal) for refusal in call.refusals)
 
 
-def _is_told(failure: str, refusal: Event) -> bool:
+def _is_told(failure: str, refusal: ReceiptParts) -> bool:
     try:
         told = from_json(failure)
         return bool(

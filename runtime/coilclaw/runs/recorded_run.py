@@ -7,7 +7,7 @@ from collections.abc import Callable
 from coilclaw.bridge import NotResumable, RunRecord, Services, find_run
 from coilclaw.receipts import DamagedReceipt
 from coilclaw.runs.history import History, read_history
-from coilclaw.runs.jobs import Execute, direct_job, snippet_job
+from coilclaw.runs.jobs import Job, direct_job, snippet_job
 from coilclaw.sandbox import Diverged, Engine, Snippet, SnippetError
 from coilclaw.sdk.quick_json import from_json
 
@@ -35,7 +35,7 @@ class RecordedRun:
             return _diverged(str(error))
         return past if past.doubt is None else _diverged(past.doubt)
 
-    def job(self, engines: Engines) -> Execute:
+    def job(self, engines: Engines) -> Job:
         """What the run executes. Raises NotResumable if that is no longer kept, or was begun on another engine."""
         run_id, header, log = self.record.run_id, self.record.header, self._services.log
         inputs = log.contents(header.inputs_hash)
@@ -53,7 +53,7 @@ class RecordedRun:
                 hint="go on with the installation it began on, or start it again",
             )
         snippet = Snippet(source=source.decode(), name=header.name, inputs=from_json(inputs))
-        return snippet_job(snippet, engine, self.limits, header)
+        return snippet_job(snippet, engine, self.limits)
 
 
 def _diverged(message: str) -> Diverged:

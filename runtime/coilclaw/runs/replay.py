@@ -37,5 +37,6 @@ def replay_run(
     host = ReplayHost(bridge, past.recorded, past.calls, clock, goes_on=False)
     former = FormerRun(run_id=run_id, calls=past.calls, end=past.end)
     check = ReplayCheck(host, bridge, former, past.recorded.answers, services.log, run.limits, until)
-    outcome = check.judged(outcome_of(lambda: job(check, deadline, clock), services.handlers, deadline))
+    pins = clock.pins(bytes.fromhex(header.seed))
+    outcome = check.judged(outcome_of(lambda: job.execute(check, deadline, pins), services.handlers, deadline))
     return compared(former, replace(outcome, stdout=bridge.stdout), check.calls, check.difference, check.stop)

@@ -78,8 +78,7 @@ def resume_run(
     if isinstance(past, Diverged) or job is None:
         assert isinstance(past, Diverged)
         return session.close(past)
-    host, execute = ReplayHost(session.bridge, past.recorded, past.calls, clock), job
-    return session.execute(lambda *given: host.judged(execute(*given)), host)
+    return session.execute(job, ReplayHost(session.bridge, past.recorded, past.calls, clock))
 
 
 def _refuse_elsewhere(services: Services, record: RunRecord) -> None:
@@ -93,7 +92,7 @@ def _refuse_elsewhere(services: Services, record: RunRecord) -> None:
         raise NotResumable(f"{run_id} waits on: {stopped}", hint="`coilclaw estop --clear` ends the stop")
     if workspace != str(services.workspace):
         # Its calls were asked about where they were meant to happen.
-        raise NotResumable(f"{run_id} began in the workspace {workspace}", hint=f"add --workspace {workspace}")
+        raise NotResumable(f"{run_id} began in the workspace {workspace}", hint="resume it there")
 
 
 def _refuse_without_tools(past: History, registry: Registry) -> None:

@@ -23,7 +23,3 @@ class RunOrigin(Frozen):
     run_id: str = field(default_factory=new_run_id)
     seed: str = field(default_factory=lambda: secrets.token_hex(32))
     clock: int = field(default_factory=time.time_ns)
-
-    def again(self) -> RunOrigin:
-        """The beginning of another run that sees the same chance and the same time."""
-        return RunOrigin(seed=self.seed, clock=self.clock)

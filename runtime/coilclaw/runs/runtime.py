@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from coilclaw.bridge import Caller, RunSpec
 from coilclaw.policy import NobodyToAsk
-from coilclaw.receipts import digest
 from coilclaw.runs.jobs import direct_job, snippet_job
 from coilclaw.runs.run_origin import RunOrigin
-from coilclaw.runs.start import make_header, start_run
+from coilclaw.runs.start import start_run
 from coilclaw.sandbox import Completed, Deadline, Failed
 from coilclaw.sdk import Err, Ok
 
-if TYPE_CHECKING:  # Most runs are neither rehearsed nor repeated.
-    from coilclaw.bridge import Registry, RunHeader, Services
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from coilclaw.bridge import Registry, Services
     from coilclaw.runs.comparison import Comparison
     from coilclaw.runs.plan import ApprovedPlan, Rehearsal
     from coilclaw.runs.report import RunReport
@@ -55,8 +55,8 @@ class Runtime:
 
             origin = planned.beginning
             caller = replace(caller, approver=PlannedAnswers(planned, caller.approver))
-        spec = _spec(origin, registry, limits, caller, deadline)
-        return self._run(snippet, engine, spec, origin, planned)[0]
+        spec, job = _spec(origin, registry, limits, caller, deadline), snippet_job(snippet, engine, limits)
+        return start_run(self._services, spec, origin, job, planned).execute(job)
 
     def call(
         self,
@@ -70,21 +70,9 @@ class Runtime:
         run_id: str | None = None,
     ) -> tuple[Result[Any], RunReport]:
         """Call one tool directly. The same path, the same receipts; only the sandbox is missing."""
-        origin, sent = _origin(run_id), _json(arguments)
+        origin, job = _origin(run_id), direct_job(tool, arguments)
         spec = _spec(origin, registry, limits, caller or self._caller, deadline)
-        header = make_header(
-            self._services,
-            spec,
-            origin,
-            kind="direct",
-            name=tool,
-            source=tool.encode(),
-            inputs=sent,
-            engine="direct",
-            build="direct",
-        )
-        session = start_run(self._services, spec, header, {digest(sent): sent})
-        report = session.execute(direct_job(tool, sent))
+        report = start_run(self._services, spec, origin, job).execute(job)
         return _result_of(report), report
 
     def resume(
@@ -133,33 +121,13 @@ class Runtime:
         from coilclaw.runs.plan import Plan, Rehearsal, planned_calls
         from coilclaw.runs.sample_value import stand_in
 
-        origin = RunOrigin()
+        origin, job = RunOrigin(), snippet_job(snippet, engine, limits)
         alone = replace(caller or self._caller, approver=NobodyToAsk(), suspends=False)
         spec = replace(_spec(origin, registry, limits, alone, deadline), stand_in=stand_in)
-        report, header = self._run(snippet, engine, spec, origin)
-        log = self._services.log
+        session, log = start_run(self._services, spec, origin, job), self._services.log
+        report = session.execute(job)
         calls = planned_calls(log.of_run(report.run_id, since=report.first_receipt or None), log)
-        return Rehearsal(report=report, plan=Plan(rehearsal=report.run_id, header=header, calls=calls))
-
-    def _run(
-        self, snippet: Snippet, engine: Engine, spec: RunSpec, origin: RunOrigin, planned: ApprovedPlan | None = None
-    ) -> tuple[RunReport, RunHeader]:
-        source, inputs = snippet.source.encode("utf-8", "replace"), _json(snippet.inputs)
-        header = make_header(
-            self._services,
-            spec,
-            origin,
-            kind="snippet",
-            name=snippet.name,
-            source=source,
-            inputs=inputs,
-            engine=engine.name,
-            build=engine.build,
-        )
-        if planned is not None:
-            planned.claim(header)
-        session = start_run(self._services, spec, header, {digest(source): source, digest(inputs): inputs})
-        return session.execute(snippet_job(snippet, engine, spec.limits, header)), header
+        return Rehearsal(report=report, plan=Plan(rehearsal=report.run_id, header=session.header, calls=calls))
 
 
 def _origin(run_id: str | None) -> RunOrigin:
@@ -183,12 +151,3 @@ def _result_of(report: RunReport) -> Result[Any]:
     if isinstance(report.outcome, Failed) and error is not None:
         return Err(error.type, error.message, error.hint)
     return Err(report.status, error.message if error else report.status)
-
-
-def _json(values: Mapping[str, Any]) -> bytes:
-    """Values that a caller gave, as pydantic writes them: dates, models and much else become JSON data."""
-    if not values:
-        return b"{}"
-    from pydantic_core import to_json
-
-    return to_json(dict(values))

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.bridge import leave
-from coilclaw.receipts import Conflict, Draft, now
+from coilclaw.bridge import Bridge, Handlers, Journal, ReplayHost, RunHeader, RunSpec, Services, leave
+from coilclaw.receipts import Conflict, Draft, Row, now
 from coilclaw.runs.kept_end import keep_end
 from coilclaw.runs.report import RunReport
-from coilclaw.sandbox import (
-    Abandoned,
-    Cancelled,
-    Crashed,
-    Diverged,
-    TimedOut,
-)
+from coilclaw.sandbox import Abandoned, Cancelled, Crashed, Deadline, Diverged, Outcome, RunClock, TimedOut
 from coilclaw.sdk import EvidenceUnavailable
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coilclaw.bridge import Bridge, Handlers, Journal, RunHeader, RunSpec, Services
     from coilclaw.receipts import Row
-    from coilclaw.runs.jobs import Execute
+    from coilclaw.runs.jobs import Job
     from coilclaw.sandbox import (
         Deadline,
-        Host,
         Outcome,
         RunClock,
     )
@@ -53,11 +47,14 @@ class Session(Frozen):
     bridge: Bridge
     journal: Journal | None
 
-    def execute(self, job: Execute, host: Host | None = None) -> RunReport:
-        """Run the job to its end; its calls go to the bridge, or to a host that stands before it."""
-        deadline = self.spec.deadline
+    def execute(self, job: Job, repeated: ReplayHost | None = None) -> RunReport:
+        """Run the job to its end. With `repeated`, its calls are answered by that host as long as it has answers."""
+        host, deadline = repeated or self.bridge, self.spec.deadline
+        pins = self.clock.pins(bytes.fromhex(self.header.seed))
         began = time.perf_counter()
-        outcome = outcome_of(lambda: job(host or self.bridge, deadline, self.clock), self.services.handlers, deadline)
+        outcome = outcome_of(lambda: job.execute(host, deadline, pins), self.services.handlers, deadline)
+        if repeated is not None:
+            outcome = repeated.judged(outcome)
         return self.close(outcome, (time.perf_counter() - began) * 1000)
 
     def close(self, outcome: Outcome, duration: float = 0.0) -> RunReport:
@@ -97,7 +94,6 @@ class Session(Frozen):
             facts["difference"] = outcome.error.message[:500]
         rows: list[Row] = []
         if self.journal is not None:
-            services.log.flush()
             rows.append(leave(run_id, self.journal.fence, status))
             facts |= self.journal.pins()
             if status != "suspended":

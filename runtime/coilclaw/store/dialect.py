@@ -1,7 +1,7 @@
 """The words of SQL that SQLite and PostgreSQL spell differently.
 
 Statements elsewhere use what both share, and take these from here. A second store brings the same names with its own
-spelling; see docs/decisions/0018.
+spelling; see docs/decisions/0018-shared-sql.md.
 """
 
 from __future__ import annotations

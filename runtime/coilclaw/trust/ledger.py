@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from coilclaw.receipts import Draft, ReceiptLog, Row, digest, now
-from coilclaw.store import KEYED, Database, Migration
+from coilclaw.store import EACH, KEYED, Database, Migration
 from coilclaw.trust.processes import is_running, this_process
 
 __all__ = ["MIGRATIONS", "TrustLedger"]
@@ -41,30 +41,50 @@ MIGRATIONS: Final = (
     Migration(
         3,
         "tool-trust-attempts",
-        # A call may be attempted again while its first attempt is still under way. The numbers are never used
-        # again, so they also tell how many attempts there have been.
+        # A call may be attempted again while its first attempt is still under way.
         """
         ALTER TABLE guarded_calls RENAME TO guarded_calls_before;
         CREATE TABLE guarded_calls (
-            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            number INTEGER PRIMARY KEY,
             mark TEXT NOT NULL UNIQUE,
             call_id TEXT NOT NULL,
             process TEXT NOT NULL,
             root TEXT NOT NULL,
             tree TEXT NOT NULL
         );
-        INSERT INTO guarded_calls (mark, call_id, process, root, tree)
-            SELECT call_id, call_id, process, root, tree FROM guarded_calls_before;
+        INSERT INTO guarded_calls (number, mark, call_id, process, root, tree)
+            SELECT row_number() OVER (ORDER BY call_id), call_id, call_id, process, root, tree
+            FROM guarded_calls_before;
         DROP TABLE guarded_calls_before;
+        """,
+    ),
+    Migration(
+        8,
+        "tool-trust-attempts-counted",
+        """
+        CREATE TABLE guarded_count (one INTEGER PRIMARY KEY CHECK (one = 1), begun INTEGER NOT NULL);
+        INSERT INTO guarded_count SELECT 1, coalesce(max(number), 0) FROM guarded_calls;
         """,
     ),
 )
 
-_WRITTEN: Final = "INSERT OR IGNORE INTO tool_contents VALUES (?, 'written', ?)"
-_ACCEPTED: Final = "INSERT OR IGNORE INTO tool_contents VALUES (?, 'accepted', NULL)"
-_TRUSTED: Final = "INSERT OR REPLACE INTO tool_contents VALUES (?, 'accepted', NULL)"
-_IN_FORCE: Final = "INSERT OR REPLACE INTO tool_files VALUES (?, ?)"
-_GUARDED: Final = "INSERT INTO guarded_calls (mark, call_id, process, root, tree) VALUES (?, ?, ?, ?, ?)"
+_WRITTEN: Final = "INSERT INTO tool_contents VALUES (?, 'written', ?) ON CONFLICT DO NOTHING"
+_ACCEPTED: Final = "INSERT INTO tool_contents VALUES (?, 'accepted', NULL) ON CONFLICT DO NOTHING"
+_TRUSTED: Final = (
+    "INSERT INTO tool_contents VALUES (?, 'accepted', NULL) "
+    "ON CONFLICT (digest) DO UPDATE SET state = 'accepted', call_id = NULL"
+)
+_HELD_BACK: Final = (
+    "INSERT INTO tool_contents VALUES (?, 'written', NULL) "
+    "ON CONFLICT (digest) DO UPDATE SET state = 'written', call_id = NULL"
+)
+_IN_FORCE: Final = "INSERT INTO tool_files VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET digest = excluded.digest"
+_COUNTED: Final = "UPDATE guarded_count SET begun = begun + 1"
+_GUARDED: Final = (
+    "INSERT INTO guarded_calls (number, mark, call_id, process, root, tree) "
+    "SELECT begun, ?, ?, ?, ?, ? FROM guarded_count"
+)
+"""After it was counted, so that no two have the same number, whatever has ended meanwhile."""
 _RELEASED: Final = "DELETE FROM guarded_calls WHERE mark = ?"
 _MOST_LOOKS: Final = 4
 
@@ -110,7 +130,8 @@ class TrustLedger:
         """What goes to disk with the receipt that a call starts. `mark` is this attempt's own."""
         text = json.dumps(tree, sort_keys=True).encode()
         tree_hash = digest(text)
-        return [Row(_GUARDED, (mark, call_id, this_process(), self._root, tree_hash))], {tree_hash: text}
+        guarded = Row(_GUARDED, (mark, call_id, this_process(), self._root, tree_hash))
+        return [Row(_COUNTED, ()), guarded], {tree_hash: text}
 
     def ended(
         self, mark: str, call_id: str, before: Tree, after: Tree, origin: Draft | None, *, seen: Tree | None = None
@@ -190,7 +211,7 @@ class TrustLedger:
     def _open(self) -> _Open:
         # One statement, so that all of it is of one moment.
         rows = self._database.read(
-            "SELECT 0, seq, '', '', '' FROM sqlite_sequence WHERE name = 'guarded_calls' "
+            "SELECT 0, begun, '', '', '' FROM guarded_count "
             "UNION ALL SELECT number, 0, call_id, root, tree FROM guarded_calls"
         )
         calls = {number: (call_id, root, tree_hash) for number, _, call_id, root, tree_hash in rows if number}
@@ -203,7 +224,7 @@ class TrustLedger:
     def _states(self, contents: Iterable[str]) -> dict[str, tuple[str, str | None]]:
         """What is known about these contents: their states, and the calls that wrote them."""
         rows = self._database.read(
-            "SELECT digest, state, call_id FROM json_each(?) JOIN tool_contents ON digest = value",
+            f"SELECT digest, state, call_id FROM tool_contents WHERE digest IN ({EACH})",  # noqa: S608
             (json.dumps(sorted(set(contents))),),
         )
         return {content: (state, writer) for content, state, writer in rows}
@@ -237,9 +258,7 @@ class TrustLedger:
         Not beside a receipt: it comes before the new log, which must not begin without it.
         """
         with self._database.transaction() as connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO tool_contents VALUES (?, 'written', NULL)", [(each,) for each in tree.values()]
-            )
+            connection.executemany(_HELD_BACK, [(each,) for each in tree.values()])
 
     def in_force(self, name: str) -> bytes | None:
         """The content that was loaded last under this name, to compare with."""

@@ -15,7 +15,12 @@ _DEAD: Final = frozenset({"Z", "X", "x"})
 
 def this_process() -> str:
     """A name for this process that no later one gets, even with the same number, and after a restart of the machine."""
-    return f"{os.getpid()}:{_seen(os.getpid()).started}:{this_boot()}"
+    return _name(os.getpid())
+
+
+@cache
+def _name(number: int) -> str:
+    return f"{number}:{_seen(number).started}:{this_boot()}"
 
 
 def is_running(process: str) -> bool:

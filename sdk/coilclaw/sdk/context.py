@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["ToolContext"]
 
 
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
 def _ignore_progress(message: str) -> None:
     return None
 
@@ -72,10 +75,10 @@ class ToolContext:
         self.view = view
         """What the person was looking at when the run was started, if that is known."""
         self.idempotency_key = idempotency_key
-        self.secrets: Mapping[str, str] = MappingProxyType(dict(secrets or {}))
+        self.secrets: Mapping[str, str] = MappingProxyType(dict(secrets)) if secrets else _NOTHING
         self.hosts = hosts
         self.bounds: Bounds = bounds or Bounds()
-        self.settings: Mapping[str, str] = MappingProxyType(dict(settings or {}))
+        self.settings: Mapping[str, str] = MappingProxyType(dict(settings)) if settings else _NOTHING
         """The operator's `[integrations.<name>]` table for this tool's integration."""
         self.judged: str | None = None
         """In a handler: the `runs` of the `Judged` that `classify` returned, if it did. Nothing else may run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -44,39 +45,35 @@ def judged(
 
 
 @pytest.mark.req("R352", "R353", "R354", "R485", "R501")
-@pytest.mark.parametrize("command", NEVER, ids=range(len(NEVER)))
-def test_a_command_that_must_not_run_is_forbidden(workspace: Path, command: str) -> None:
-    for autonomy in LEVELS:
+def test_a_command_that_must_not_run_is_forbidden(workspace: Path) -> None:
+    for command, autonomy in product(NEVER, LEVELS):
         verdict = judged(command, workspace, autonomy=autonomy)
         assert isinstance(verdict, Forbid), command
-        assert len(verdict.reason) > 20
+        assert len(verdict.reason) > 20, command
 
 
 @pytest.mark.req("R351")
-@pytest.mark.parametrize("command", IN_DOUBT, ids=range(len(IN_DOUBT)))
-def test_a_command_that_is_not_certainly_allowed_is_forbidden(workspace: Path, command: str) -> None:
-    for autonomy in ("readonly", "supervised"):
+def test_a_command_that_is_not_certainly_allowed_is_forbidden(workspace: Path) -> None:
+    for command, autonomy in product(IN_DOUBT, ("readonly", "supervised")):
         assert isinstance(judged(command, workspace, autonomy=autonomy), Forbid), command
 
 
 @pytest.mark.req("R336", "R350")
-@pytest.mark.parametrize("command", ORDINARY, ids=range(len(ORDINARY)))
-def test_an_ordinary_command_is_a_write(workspace: Path, command: str) -> None:
-    for autonomy in ("supervised", "full"):
+def test_an_ordinary_command_is_a_write(workspace: Path) -> None:
+    for command, autonomy in product(ORDINARY, ("supervised", "full")):
         assert judged(command, workspace, autonomy=autonomy) is Risk.WRITE, command
 
 
-@pytest.mark.parametrize("command", UNSUPPORTED, ids=range(len(UNSUPPORTED)))
-def test_what_only_a_shell_understands_is_refused_with_what_to_do_instead(workspace: Path, command: str) -> None:
-    for autonomy in LEVELS:
+def test_what_only_a_shell_understands_is_refused_with_what_to_do_instead(workspace: Path) -> None:
+    for command, autonomy in product(UNSUPPORTED, LEVELS):
         verdict = judged(command, workspace, autonomy=autonomy)
         assert isinstance(verdict, Forbid), command
         assert any(word in verdict.reason for word in ("Python", "write", "instead", "look at")), verdict.reason
 
 
-@pytest.mark.parametrize("command", HARMLESS, ids=range(len(HARMLESS)))
-def test_operands_that_a_builtin_would_evaluate_are_mere_text(workspace: Path, command: str) -> None:
-    assert judged(command, workspace) is Risk.WRITE
+def test_operands_that_a_builtin_would_evaluate_are_mere_text(workspace: Path) -> None:
+    for command in HARMLESS:
+        assert judged(command, workspace) is Risk.WRITE, command
 
 
 HIDDEN_FROM_A_JUDGE = [

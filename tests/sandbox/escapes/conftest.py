@@ -59,6 +59,6 @@ def payloads_of(title: str) -> pytest.MarkDecorator:
     `coilclaw sandbox scorecard` tries them all, and so does this suite with COILCLAW_TEST_ALL=1.
     """
     (escape_class,) = escapes.read_corpus([title])
-    own = sample((each for each in escape_class.payloads if each.origin == "own"), share=3)
+    own = sample((each for each in escape_class.payloads if each.origin == "own"), share=5)
     tried = [each for each in escape_class.payloads if each.origin != "own" or each in own]
     return pytest.mark.parametrize("payload", [pytest.param(each, id=each.name) for each in tried])

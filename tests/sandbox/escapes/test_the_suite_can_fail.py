@@ -46,7 +46,7 @@ def unprotected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         yield made
 
 
-@pytest.mark.parametrize("payload", sample(PAYLOADS, share=6))
+@pytest.mark.parametrize("payload", sample(PAYLOADS, share=12))
 def test_a_payload_escapes_where_there_is_no_sandbox(unprotected: Arena, payload: escapes.Payload) -> None:
     assert unprotected.attempt(payload).findings
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sampling import sample
+from tests.sampling import sample, whole_only
 
 from coilclaw.confinement import landlock
 from coilclaw.sandbox.restricted import LAYERS, survey
@@ -303,7 +303,7 @@ def refused(answer: dict[str, Any], name: str = "") -> None:
 
 ATTEMPTS_OF_USERS = [
     pytest.param(name, *user.values, id=f"{name}-{user.id}")
-    for name, user in sample(itertools.product(ATTEMPTS, USERS), share=3)
+    for name, user in sample(itertools.product(ATTEMPTS, USERS), share=4)
 ]
 
 
@@ -316,7 +316,7 @@ def test_an_attempt_fails_and_the_child_goes_on(children: Children, name: str, u
     assert (children.folder / "secret").read_text() == CANARY
 
 
-@pytest.mark.parametrize("name", sample(sorted(set(ATTEMPTS) - UNSAFE_WITHOUT_CONFINEMENT), share=3))
+@pytest.mark.parametrize("name", sample(sorted(set(ATTEMPTS) - UNSAFE_WITHOUT_CONFINEMENT), share=4))
 def test_the_same_attempt_succeeds_without_confinement(children: Children, name: str) -> None:
     """Otherwise the test above would show nothing."""
     for leftover in children.folder.glob("*"):
@@ -332,7 +332,7 @@ def test_the_same_attempt_succeeds_without_confinement(children: Children, name:
 
 @pytest.mark.req("R3")
 @pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("name", sample(seccomp.FATAL, share=2))
+@pytest.mark.parametrize("name", sample(seccomp.FATAL, share=4))
 def test_a_call_that_only_an_attack_makes_ends_the_child(children: Children, name: str, user: int | None) -> None:
     number = seccomp.FATAL[name][0 if X86 else 1]
     answer = children.run(f"value = syscall({number}, 0, 0, 0, 0, 0, 0)", user=user)
@@ -397,7 +397,7 @@ FILL = "held = []\ntry:\n    while True: held.append({})\nexcept MemoryError:\n 
 
 @pytest.mark.req("R3")
 @pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("memory", [64 * MIB, 300 * MIB])
+@pytest.mark.parametrize("memory", [64 * MIB, pytest.param(300 * MIB, marks=whole_only)])
 @pytest.mark.parametrize(
     ("block", "size"), [("bytearray(2**20)", 2**20), ("[0] * 1000", 8056), ("str(len(held)) * 2", 60)]
 )
@@ -478,7 +478,7 @@ HELD_BY_LANDLOCK = [
 
 
 @pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("name", HELD_BY_LANDLOCK)
+@pytest.mark.parametrize("name", sample(HELD_BY_LANDLOCK, share=2))
 def test_landlock_alone_holds_files_tcp_and_signals(children: Children, name: str, user: int | None) -> None:
     answer = alone(children, "landlock", f"value = {ATTEMPTS[name]}", user=user)
     assert answer["error"][1] in (errno.EACCES, errno.EPERM), answer

@@ -19,9 +19,11 @@ __all__ = ["Patterns"]
 _LONGEST: Final = 500
 _HEAVIEST: Final = 2_000
 _STEPS_PER_WEIGHT: Final = 4
+_WEIGHT_PER_STEP: Final = 1_000
+"""How much of a pattern is compared with one character in the time of one step, at the slowest."""
 _REPEATED: Final = re.compile(r"\{\s*([0-9]*)\s*(?:,\s*([0-9]*)\s*)?\}")
 _FLAGS: Final = re.compile(r"\(\?[^:<P]")
-_WIDE: Final = re.compile(r"\\[wWpPD]")
+_WIDE: Final = re.compile(r"\\[wWpPDS]")
 _WIDE_WEIGHT: Final = 10
 """A class of most of Unicode takes about so many times as long to prepare as a letter."""
 
@@ -31,23 +33,26 @@ class Patterns:
 
     def __init__(self, spend: Callable[[int], None]) -> None:
         self._spend = spend
-        self._prepared: dict[str, SchemaValidator | None] = {}
+        self._prepared: dict[str, tuple[SchemaValidator | None, int]] = {}
 
     def can_match(self, pattern: str) -> bool:
         """Whether the pattern is enforced."""
-        return self._validator(pattern) is not None
+        return self._weighed(pattern)[0] is not None
 
     def matches(self, pattern: str, text: str) -> bool:
         """Whether the pattern is found somewhere in the text; always, if it is not enforced."""
-        validator = self._validator(pattern)
-        return validator is None or validator.isinstance_python(text)
+        validator, weight = self._weighed(pattern)
+        if validator is None:
+            return True
+        self._spend(weight * len(text) // _WEIGHT_PER_STEP)
+        return validator.isinstance_python(text)
 
-    def _validator(self, pattern: str) -> SchemaValidator | None:
+    def _weighed(self, pattern: str) -> tuple[SchemaValidator | None, int]:
         if pattern not in self._prepared:
             weight = _weight(pattern)
             if weight <= _HEAVIEST:
                 self._spend(weight * _STEPS_PER_WEIGHT)
-            self._prepared[pattern] = _validator(pattern) if weight <= _HEAVIEST else None
+            self._prepared[pattern] = _validator(pattern) if weight <= _HEAVIEST else None, weight
         return self._prepared[pattern]
 
 

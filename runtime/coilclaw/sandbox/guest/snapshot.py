@@ -27,7 +27,7 @@ TOUCH = '{"source": "1 + 1", "name": "touch", "inputs": {}, "seed": 0}'
 _TURNS = 30
 """The interpreter specialises code after it has run some times, and is done with it after some more."""
 
-_PIECE = 64 * 1024
+_MOST_MEMORY = 64 * 1024 * 1024
 
 _SNIPPETS = (
     "1 + 1",
@@ -99,29 +99,25 @@ def warm_up(imports: dict[str, Any], run: Callable[[str], str]) -> None:
     asyncio.tasks._task_name_counter = itertools.count(1).__next__  # type: ignore[attr-defined]
 
 
-def lasting_objects() -> tuple[Any, ...]:
+def lasting_objects() -> list[Any]:
     """Everything that is alive now and will never be freed, as far as it can be found."""
-    found: dict[int, Any] = {}
-    unseen: list[Any] = []
+    # A bit for each word of memory, and no set of thousands of numbers: what is freed stays in the picture as rubbish.
+    seen = bytearray(_MOST_MEMORY // 32)
+    found: list[Any] = []
 
     def note(each: Any) -> None:
-        if id(each) not in found and not isinstance(each, types.FrameType | BaseException):
-            found[id(each)] = each
-            unseen.append(each)
+        place, bit = id(each) >> 5, 1 << (id(each) >> 2 & 7)
+        if not seen[place] & bit and not isinstance(each, types.FrameType | BaseException):
+            seen[place] |= bit
+            found.append(each)
 
     for each in gc.get_objects():
-        if each is not found and each is not unseen:
-            note(each)
-    while unseen:
-        each = unseen.pop()
+        note(each)
+    for each in found:  # It grows meanwhile.
         for referent in (*gc.get_referents(each), *_hidden(each)):
             note(referent)
-    objects, used = tuple(found.values()), 3 * sys.getsizeof(found)
-    found.clear()
-    # Memory that was used and freed is part of the picture too. Empty, it takes no room in the component.
-    for _ in [bytes(_PIECE) for _ in range(used // _PIECE)]:
-        pass
-    return objects
+    seen[:] = bytes(len(seen))
+    return found
 
 
 def _hidden(each: Any) -> tuple[Any, ...]:
@@ -135,6 +131,6 @@ def _hidden(each: Any) -> tuple[Any, ...]:
     return ()
 
 
-def located(objects: tuple[Any, ...]) -> bytes:
+def located(objects: list[Any]) -> bytes:
     """A mark, and behind it what the builder needs to find these objects and to know them by."""
-    return b"coilclaw: lasting objects at " + struct.pack("<III", id(objects), id(tuple), len(objects))
+    return b"coilclaw: lasting objects at " + struct.pack("<III", id(objects), id(list), len(objects))

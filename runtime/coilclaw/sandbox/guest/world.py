@@ -100,7 +100,7 @@ class WitWorld(wit_world.WitWorld):
             _flush()
 
 
-warm_up(vars(wit_world), WitWorld().run)
+warm_up(wit_world.__dict__, WitWorld().run)
 # The component seeds it again when it is first called, with thousands of random bytes that no run ever uses.
 random.seed = lambda: None  # type: ignore[assignment,misc]
 gc.collect()

@@ -11,34 +11,23 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
+from coilclaw.sandbox.channel import Channel
 from coilclaw.sandbox.errors import EngineUnavailable
 from coilclaw.sandbox.restricted.child.requests import REQUEST
-from coilclaw.sandbox.restricted.wire import FRAME_LIMIT, HEADER_LIMIT, LENGTH, SPIN_SECONDS, frame
 
-__all__ = ["BOOT", "Allowance", "Child", "ChildEnded", "WarmParent"]
+__all__ = ["BOOT", "Allowance", "Child", "WarmParent"]
 
 _START_SECONDS: Final = 30.0
 _REPORT_SECONDS: Final = 0.2
 _LATEST_REPORT_SECONDS: Final = 10.0
 """A parent reports at once. A busy machine may not let it."""
-_PART: Final = 256 * 1024
 BOOT: Final = Path(__file__).parent / "child" / "boot.py"
-
-
-class ChildEnded(Exception):
-    """The child is gone, or broke the rules of the conversation; `how` is the parent's report of its end."""
-
-    def __init__(self, how: dict[str, Any]) -> None:
-        super().__init__(str(how))
-        self.how = how
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,75 +211,19 @@ class WarmParent:
             child.close()
 
 
-class Child:
-    """One child, from the host's side: frames in both directions, until it is let go."""
+class Child(Channel):
+    """One child, from the host's side, until it is let go."""
 
     def __init__(self, channel: socket.socket, report: socket.socket, busy: set[Child]) -> None:
-        self._channel = channel
+        super().__init__(channel)
         self._report = report
         self._busy = busy
-        self._buffer = bytearray()
-        channel.setblocking(False)
-        self._ready, self._writable, self._ended = select.poll(), select.poll(), select.poll()
+        self._ended = select.poll()
         self._ended.register(report, select.POLLIN)
-        self._ready.register(channel, select.POLLIN)
-        self._writable.register(channel, select.POLLOUT)
 
-    def receive(self, deadline: Deadline) -> tuple[list[Any], bytes]:
-        """The next frame: its header and its JSON. Raises ChildEnded, or RunEnded when the run's time is up."""
-        body = self._exactly(LENGTH.unpack(self._exactly(LENGTH.size, deadline))[0], deadline)
-        header, _, content = body.partition(b"\n")
-        if len(header) > HEADER_LIMIT:
-            raise ChildEnded({"protocol": f"a header of {len(header)} bytes"})
-        try:
-            parsed = json.loads(header)
-        except (ValueError, RecursionError):
-            raise ChildEnded({"protocol": "a header that is not JSON"}) from None
-        if not isinstance(parsed, list):
-            raise ChildEnded({"protocol": "a header that is not an array"})
-        return parsed, content
-
-    def _exactly(self, size: int, deadline: Deadline) -> bytes:
-        if size > FRAME_LIMIT:
-            raise ChildEnded({"protocol": f"a frame of {size} bytes"})
-        buffer = self._buffer
-        while len(buffer) < size:
-            buffer += self._part(deadline)
-            if len(buffer) < size:
-                deadline.end_if_over()  # Bytes that trickle in are no reason to wait for ever.
-        taken = bytes(buffer[:size])
-        del buffer[:size]
-        return taken
-
-    def _part(self, deadline: Deadline) -> bytes:
-        """What has come. Looks for a moment before it sleeps, unless other runs need the processor."""
-        ends = time.perf_counter() + (SPIN_SECONDS if len(self._busy) <= 1 else 0)
-        try:
-            while time.perf_counter() < ends:
-                try:
-                    if data := self._channel.recv(_PART):
-                        return data
-                    raise ChildEnded(self.end())
-                except BlockingIOError:
-                    continue
-            while not self._ready.poll(POLL_SECONDS * 1000):
-                deadline.end_if_over()
-            if data := self._channel.recv(_PART):
-                return data
-        except OSError:
-            pass
-        raise ChildEnded(self.end())
-
-    def send(self, body: bytes, deadline: Deadline) -> None:
-        left = memoryview(frame(body))
-        while left:
-            try:
-                left = left[self._channel.send(left) :]
-            except BlockingIOError:
-                self._writable.poll(POLL_SECONDS * 1000)
-                deadline.end_if_over()
-            except OSError:
-                raise ChildEnded(self.end()) from None
+    @property
+    def looks(self) -> bool:
+        return len(self._busy) <= 1
 
     def end(self) -> dict[str, Any]:
         """How the child ended, as its parent saw it; empty if the parent is gone too."""
@@ -316,12 +249,8 @@ class Child:
     def close(self) -> None:
         """Let the child go: its parent kills it if it still runs."""
         self._busy.discard(self)
-        self._channel.close()
+        super().close()
         self._report.close()
-
-    def has_spoken(self, seconds: float) -> bool:
-        """Whether the child's first frame comes within the time."""
-        return bool(self._ready.poll(seconds * 1000))
 
     @property
     def alive(self) -> bool:

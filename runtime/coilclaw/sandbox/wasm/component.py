@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -66,6 +67,7 @@ def compile_guest(cache: Path, progress: Progress | None = None) -> CompiledGues
     build = f"wasm guest {guest_build()} on wasmtime {_library_version()}"
     kept = cache / f"guest-{_key(build)}.cwasm"
     if is_sealed(kept):
+        _read_in(kept)
         try:
             return CompiledGuest(engine, component.Component.deserialize_file(engine, str(kept)), build)
         except wasmtime.WasmtimeError:
@@ -73,6 +75,23 @@ def compile_guest(cache: Path, progress: Progress | None = None) -> CompiledGues
     code = _compile(engine, progress)
     keep(kept, bytes(code.serialize()))
     return CompiledGuest(engine, code, build)
+
+
+def _read_in(path: Path) -> None:
+    """Read a file that is not in memory yet from its beginning to its end.
+
+    The system then holds it in large pieces. Those that page faults would read, here and there, are so small that
+    every guest takes half as long again to be made, for as long as they stay.
+    """
+    if not hasattr(os, "RWF_NOWAIT"):
+        return
+    part = bytearray(1024 * 1024)
+    with suppress(OSError), path.open("rb", buffering=0) as file:
+        try:
+            os.preadv(file.fileno(), [part], path.stat().st_size // 2, os.RWF_NOWAIT)
+        except BlockingIOError:
+            while file.readinto(part):
+                pass
 
 
 def _compile(engine: wasmtime.Engine, progress: Progress | None) -> component.Component:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from coilclaw.sandbox.channel import ChildEnded
 from coilclaw.sandbox.deadline import Deadline
 from coilclaw.sandbox.engine import Host, Pins, Snippet, run_request
 from coilclaw.sandbox.limits import Limits
@@ -16,6 +18,7 @@ from coilclaw.sandbox.wasm.component import Progress, compile_guest
 from coilclaw.sandbox.wasm.guest import Guest, GuestTrap, link_guest
 from coilclaw.sandbox.wasm.pool import GuestPool
 from coilclaw.sandbox.wasm.ticker import Ticker
+from coilclaw.sandbox.wasm.workers import Workers
 
 __all__ = ["WasmEngine"]
 
@@ -27,13 +30,15 @@ class WasmEngine:
 
     name = "wasm"
 
-    def __init__(self, cache: Path, *, pool: int = 0, progress: Progress | None = None) -> None:
+    def __init__(self, cache: Path, *, pool: int = 0, workers: int = 0, progress: Progress | None = None) -> None:
+        """`pool` guests are kept ready; runs that come at the same time are given to up to `workers` processes."""
         compiled = compile_guest(cache, progress)
         self.build = compiled.build
         linker = link_guest(compiled)
         self._ticker = Ticker(compiled.engine)
         self._threads = ExpendableThreads()
         self.guests = GuestPool(lambda: Guest(compiled, linker, Limits().memory_bytes), pool)
+        self.workers = Workers(cache, workers, self.build)
 
     def execute(self, snippet: Snippet, limits: Limits, host: Host, deadline: Deadline, pins: Pins) -> Outcome:
         """Run one snippet in an instance of its own and say how it ended."""
@@ -42,17 +47,32 @@ class WasmEngine:
         return concluded(lambda: self._run(run_request(snippet, pins), limits, host, deadline, pins))
 
     def _run(self, request: str, limits: Limits, host: Host, deadline: Deadline, pins: Pins) -> Outcome:
-        guest = self.guests.take()
+        job = partial(self._run_somewhere, request, limits.memory_bytes, host, deadline, pins)
         try:
-            with self._ticker.ticking():
-                job = partial(guest.run, request, host, deadline, pins, limits.memory_bytes)
-                return reported_outcome(self._threads.run_deep(job, deadline), limits)
+            return reported_outcome(self._threads.run_deep(job, deadline), limits)
         except GuestTrap as trap:
             return _crash(str(trap))
+        except ChildEnded as ended:
+            return Crashed(reason=f"the sandbox's process ended: {ended}")
+
+    def _run_somewhere(self, request: str, *details: Any) -> str:
+        """Run a request here if it is alone and a guest is ready: then it is quickest. Otherwise in a worker."""
+        guest = self.guests.take_if_alone()
+        worker = self.workers.take() if guest is None else None
+        if worker is not None:
+            try:
+                return worker.run(request, *details)
+            finally:
+                self.workers.give_back(worker)
+        guest = guest or self.guests.take()
+        try:
+            with self._ticker.ticking():
+                return guest.run(request, *details)
         finally:
             self.guests.discard(guest)
 
     def close(self) -> None:
+        self.workers.close()
         self.guests.close()
         self._ticker.close()
         self._threads.close()

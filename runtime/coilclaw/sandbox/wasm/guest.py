@@ -60,7 +60,7 @@ class Guest:
         # Every guest is touched in the same way before its run, so that each run starts from the same state.
         self._enter("")
 
-    def run(self, request: str, host: Host, deadline: Deadline, pins: Pins, memory_bytes: int) -> str:
+    def run(self, request: str, memory_bytes: int, host: Host, deadline: Deadline, pins: Pins) -> str:
         """Run a request to its end. Raises RunEnded, GuestTrap, or what a host function raised."""
         self._store.set_limits(memory_size=memory_bytes)
         self.host = host

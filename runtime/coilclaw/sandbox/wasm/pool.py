@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -13,8 +14,9 @@ __all__ = ["GuestPool"]
 
 _logger = logging.getLogger(__name__)
 _PAUSE_AFTER_FAILURE_SECONDS = 1.0
-_BREATH_SECONDS = 0.005
-"""How long a run that has just ended has to itself: what it returns would otherwise wait behind the work done here."""
+_REST_SECONDS = 0.01
+"""Guests are made when no run has begun or ended for this long: where one run follows the other, there is nothing to be
+gained by making their guests beside them."""
 
 
 class GuestPool:
@@ -28,30 +30,37 @@ class GuestPool:
         self._changed = threading.Condition()
         self._closed = False
         self._running = 0
+        self._moved = 0.0
+        """When a run began or ended last."""
         self._filler: threading.Thread | None = None
+
+    def take_if_alone(self) -> Guest | None:
+        """A guest that is ready, for a run that has the process to itself."""
+        with self._changed:
+            return self._taken() if self._running == 0 else None
 
     def take(self) -> Guest:
         """A guest for one run; made on the spot when none is ready."""
         with self._changed:
-            if self._size and self._filler is None:
-                self._filler = threading.Thread(target=self._fill, name="coilclaw-guests", daemon=True)
-                self._filler.start()
-            guest = self._ready.popleft() if self._ready else None
-            self._running += 1
-            if self._in_need:
-                self._changed.notify_all()
-        if guest is not None:
-            return guest
-        try:
-            return self._make()
-        except BaseException:
+            guest = self._taken()
+        if guest is None:
+            guest = self._make()
             with self._changed:
-                self._has_ended()
-            raise
+                self._running += 1
+        return guest
 
-    def _has_ended(self) -> None:
-        self._running -= 1
-        self._changed.notify_all()  # It may have been the last one, for whose end the filler waits.
+    def _taken(self) -> Guest | None:
+        if self._size and self._filler is None:
+            self._filler = threading.Thread(target=self._fill, name="coilclaw-guests", daemon=True)
+            self._filler.start()
+        self._moved = time.monotonic()
+        if not self._ready:
+            return None
+        self._running += 1
+        guest = self._ready.popleft()
+        if self._in_need:
+            self._changed.notify_all()
+        return guest
 
     def discard(self, guest: Guest) -> None:
         """Free a used guest, in the background if there is one."""
@@ -60,7 +69,9 @@ class GuestPool:
             later = self._filler is not None and not self._closed and len(self._used) < self._size
             if later:
                 self._used.append(guest)
-            self._has_ended()
+            self._running -= 1
+            self._moved = time.monotonic()
+            self._changed.notify_all()  # It may have been the last one, for whose end the filler waits.
         if not later:
             guest.close()
 
@@ -88,8 +99,8 @@ class GuestPool:
             with self._changed:
                 while not self._closed and not self._has_work:
                     self._changed.wait()
-                if self._ready and not self._closed:
-                    self._changed.wait(_BREATH_SECONDS)
+                while not self._closed and (left := self._moved + _REST_SECONDS - time.monotonic()) > 0:
+                    self._changed.wait(left)
                 if self._closed:
                     return
                 if not self._has_work:

@@ -12,7 +12,7 @@ from coilclaw.sandbox.restricted.child.confinement import Confinement
 from coilclaw.sandbox.restricted.child.link import HostGone
 from coilclaw.sandbox.restricted.child.requests import OUT_OF_MEMORY_EXIT
 from coilclaw.sandbox.restricted.child.world import World
-from coilclaw.sandbox.restricted.wire import FRAME_LIMIT, HEADER_LIMIT
+from coilclaw.sandbox.wire import FRAME_LIMIT, HEADER_LIMIT
 
 __all__ = ["run_child"]
 

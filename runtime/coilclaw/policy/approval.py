@@ -1,0 +1,103 @@
+"""An approval: one question about one call, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from coilclaw.policy.approver import Question
+from coilclaw.policy.decisions import CallOfTool, Standpoint
+from coilclaw.receipts import Draft, now
+from coilclaw.sdk.frozen import Frozen
+
+__all__ = ["Approval", "denial", "runs_facts"]
+
+
+class Approval(Frozen):
+    """One question and what became of it."""
+
+    id: str
+    run_id: str
+    number: int
+    call_id: str
+    conversation_id: str | None
+    tool: str
+    tool_version: str
+    args_hash: str
+    policy_hash: str
+    risk: str
+    reason: str
+    line: int | None
+    status: Literal["pending", "granted", "denied", "expired", "consumed"]
+    created_at: int
+    expires_at: int
+    decided_by: str | None = None
+    decided_at: int | None = None
+    decided_after: int | None = None
+    """A receipt before the one of the decision: where to begin to look for that."""
+    note: str | None = None
+    """What the person said with a no."""
+    runs_hash: str | None = None
+    """Of what will run, if the tool says more about that than the arguments do."""
+
+    @property
+    def standpoint(self) -> Standpoint:
+        """What its decision is bound to, as the receipt of it says."""
+        return (
+            self.run_id,
+            self.call_id,
+            self.tool,
+            self.tool_version,
+            self.args_hash,
+            self.policy_hash,
+            self.expires_at,
+            self.decided_by,
+            self.runs_hash,
+        )
+
+    @property
+    def of_tool(self) -> CallOfTool:
+        return CallOfTool(self.tool, self.tool_version, self.policy_hash)
+
+    def is_of_call(self, question: Question, args_hash: str) -> bool:
+        """Whether it was asked about this call, whatever has become of its tool and the policy since."""
+        asked = (question.run_id, question.number, question.call_id, question.tool, args_hash)
+        return (self.run_id, self.number, self.call_id, self.tool, self.args_hash) == asked
+
+    def is_for(self, question: Question, args_hash: str) -> bool:
+        """Whether it was asked about exactly this call, which would run the same, under the policy that is in force."""
+        return not self.changes(question) and self.is_of_call(question, args_hash)
+
+    def changes(self, question: Question) -> Sequence[str]:
+        """What is not as it was when this was asked, in words."""
+        compared = (
+            ("the tool", self.tool_version, question.tool_version),
+            ("the policy", self.policy_hash, question.policy_hash),
+            ("what it runs", self.runs_hash, question.runs_hash),
+        )
+        return [what for what, then, now in compared if then != now]
+
+    def draft(self, kind: str, status: str, payload: Mapping[str, Any]) -> Draft:
+        return Draft(
+            type=kind,
+            status=status,
+            timestamp=now(),
+            run_id=self.run_id,
+            conversation_id=self.conversation_id,
+            tool_call_id=self.call_id,
+            tool=self.tool,
+            tool_version=self.tool_version,
+            risk=self.risk,
+            args_hash=self.args_hash,
+            payload={"approval": self.id, **runs_facts(self.runs_hash), **payload},
+        )
+
+
+def denial(decided_by: str, note: str | None) -> str:
+    """What a snippet hears of a no."""
+    return f"{decided_by} said no: {note}" if note else f"{decided_by} said no"
+
+
+def runs_facts(runs_hash: str | None) -> dict[str, str]:
+    """What a receipt says of what will run; nothing if the arguments say it all."""
+    return {} if runs_hash is None else {"runs_hash": runs_hash}

@@ -1,0 +1,41 @@
+"""Statements of other tables, executed in the transaction that writes some receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+__all__ = ["Row", "execute_rows"]
+
+
+class Row(NamedTuple):
+    """An SQL statement and its values, executed in the same transaction as some receipts are written.
+
+    With `claims`, it must change something: if it does not, neither it nor the receipts are written, and
+    the caller gets a `Conflict`. Claims are executed before everything else of their append.
+    """
+
+    statement: str
+    values: Sequence[str | int | bytes | None]
+    claims: bool = False
+
+
+def execute_rows(connection: Any, rows: Sequence[Row]) -> bool:
+    """Execute the rows of one append, or none of them if a claim finds nothing to change."""
+    claims = [row for row in rows if row.claims]
+    several = len(claims) > 1  # One that changes nothing has nothing to be taken back.
+    if several:
+        connection.execute("SAVEPOINT claim")
+    for row in claims:
+        connection.execute(row.statement, row.values)
+        if connection.changes() == 0:
+            if several:
+                connection.execute("ROLLBACK TO claim")
+                connection.execute("RELEASE claim")
+            return False
+    if several:
+        connection.execute("RELEASE claim")
+    for row in rows:
+        if not row.claims:
+            connection.execute(row.statement, row.values)
+    return True

@@ -1,0 +1,83 @@
+"""The examples of docs/embedding.md, executed as they stand."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import cache_folder
+
+TEXT = (Path(__file__).resolve().parents[2] / "docs/embedding.md").read_text()
+FIRST, SCRIPT, SERVICE, *CELLS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+
+
+@pytest.fixture(autouse=True)
+def users_cache(engine: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The examples use the cache of the user; here, that of the tests."""
+    monkeypatch.setattr("coilclaw.config.load.user_cache", lambda environment: cache_folder())
+
+
+def printed_by(source: str, tmp_path: Path) -> str:
+    (tmp_path / "home/.cache").mkdir(parents=True)
+    (tmp_path / "home/.cache/coilclaw").symlink_to(cache_folder())
+    environment = {**os.environ, "HOME": str(tmp_path / "home"), "PYTHONWARNINGS": "error"}
+    file = tmp_path / "example.py"
+    file.write_text(source)
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True, env=environment, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_first_result_takes_four_lines(tmp_path: Path) -> None:
+    assert len([line for line in FIRST.splitlines() if line]) <= 4
+    assert printed_by(FIRST, tmp_path) == "45\n"
+
+
+def test_a_script_approves_and_resumes_its_own_run(tmp_path: Path) -> None:
+    lines = printed_by(SCRIPT, tmp_path).splitlines()
+    assert lines[0] == "crm.note {'text': 'called Ada'} write"
+    assert [line.split()[:2] for line in lines[1:]] == [["crm.lookup", "succeeded"], ["crm.note", "succeeded"]]
+    assert "by grace" in lines[2]
+
+
+def test_another_request_answers_what_a_run_asked() -> None:
+    from starlette.testclient import TestClient
+
+    names: dict[str, Any] = {"__name__": "service"}
+    exec(compile(SERVICE, "service.py", "exec", dont_inherit=True), names)
+    with TestClient(names["app"]) as client:
+        report = client.post("/runs", json={"source": "tools.mail.send(to='ada').unwrap()"}).json()
+        assert report["status"] == "suspended"
+        (asked,) = report["approvals"]
+        assert (asked["tool"], asked["arguments"], names["sent"]) == ("mail.send", {"to": "ada"}, [])
+        again = client.post(f"/approvals/{asked['id']}").json()
+        assert (again["status"], again["value"], names["sent"]) == ("completed", True, ["ada"])
+
+
+def test_cells_of_a_notebook_await_and_follow_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """As a notebook does it: each cell is compiled with `await` allowed, and run on one loop."""
+
+    async def notebook() -> dict[str, Any]:
+        names: dict[str, Any] = {}
+        for cell in CELLS:
+            code = compile(cell, "<cell>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            result = eval(code, names)
+            if inspect.iscoroutine(result):
+                await result
+        return names
+
+    assert len(CELLS) == 3
+    names = asyncio.run(notebook())
+    assert names["report"].value == "20"
+    kinds = capsys.readouterr().out.split()
+    assert (kinds[0], kinds[-1]) == ("run.started", "run.finished")
+    assert "run.output" in kinds
+    assert "call.succeeded" in kinds
