@@ -45,9 +45,7 @@ _AUTHORS: Final = "tests/bridge/test_hostile_authors.py"
 _LOOPS: Final = "tests/bridge/test_loops.py"
 _PLACES: Final = "tests/config/test_places.py"
 _DISCLOSURE: Final = "tests/config/test_disclosure.py"
-_MARKS: Final = "tests/receipts/test_marks.py"
 _KEPT_END: Final = "tests/runs/test_kept_end.py"
-_WORKERS: Final = "tests/sandbox/test_workers.py"
 _INDEX: Final = "tests/workspace_tools/test_contract_index.py"
 _SHELL: Final = "tests/integrations/shell/test_verdict.py"
 _VERDICT: Final = _SHELL + " -k 'not disguise and not no_text and not every_match and not more_matches'"
@@ -2152,13 +2150,6 @@ MUTATIONS: Final = (
         "",
         _MARKS + " -k edited_mark",
         "marks are verified with the log",
-    ),
-    Mutation(
-        "coilclaw.runs.kept_end:keep_end",
-        "if fits(found, len(body)):",
-        "if True:",
-        _KEPT_END,
-        "the end of a run is kept within its budget",
     ),
     Mutation(
         "coilclaw.runs.kept_end:_Parts._read",

@@ -45,6 +45,7 @@ class Frozen:
 
     def __post_init__(self) -> None:
         """Check the values of a subclass, or change them with `object.__setattr__`."""
+        return
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
