@@ -2067,6 +2067,13 @@ MUTATIONS: Final = (
         "readers of output are woken when others write",
     ),
     Mutation(
+        "coilclaw.receipts.cursor:Place.is_known",
+        "self.entry.first_seq > 0",
+        "self.entry.committed",
+        "tests/receipts/test_cursor.py -k knows_the_places",
+        "places are known before the receipts behind them are on disk",
+    ),
+    Mutation(
         "coilclaw.receipts.log:ReceiptLog.place",
         "(last is None and not self._leading)",
         "True",
