@@ -49,7 +49,8 @@ class Shelf:
             "print(json.dumps({'versions': {id: tool.version for id, tool in tools.items()}, 'imported': imported,\n"
             "    'pydantic': 'pydantic' in sys.modules, 'problems': [str(each) for each in loaded.diagnostics]}))\n"
         )
-        environment = {**os.environ, "PYTHONPATH": str(self.package.parents[2])}
+        # Python's own caches go by size and time, and would hide a change that the index has to notice.
+        environment = {**os.environ, "PYTHONPATH": str(self.package.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
         assert done.returncode == 0, done.stderr
         found: dict[str, Any] = json.loads(done.stdout)

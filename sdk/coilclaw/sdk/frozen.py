@@ -18,7 +18,7 @@ _without_methods = dataclass(init=False, repr=False, eq=False, match_args=False)
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 class Frozen:
-    """A frozen, keyword-only dataclass."""
+    """A frozen, keyword-only dataclass. `__post_init__` is called if there is one."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     _known: ClassVar[Mapping[str, Field[Any]]]
@@ -41,10 +41,9 @@ class Frozen:
         values.update(given)
         if values.keys() != self._known.keys():
             raise TypeError(f"{type(self).__name__}: {_difference(values, self._known)}")
-        self.__post_init__()
-
-    def __post_init__(self) -> None:
-        """Check the values of a subclass, or change them with `object.__setattr__`."""
+        check = getattr(self, "__post_init__", None)
+        if check is not None:
+            check()
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
