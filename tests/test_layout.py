@@ -18,6 +18,7 @@ DEEP_IMPORTS = (
     "coilclaw.sdk.contract",
     "coilclaw.sdk.errors",
     "coilclaw.sdk.exports",
+    "coilclaw.sdk.frozen",
     "coilclaw.sdk.legible",
     "coilclaw.sdk.quick_json",
     "coilclaw.sdk.result",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def test_every_text_key_of_the_model_was_thought_about(tmp_path: Path) -> None:
 
 def leaves(model: Section, prefix: str = "") -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
-    for name in model.keys:
+    for name in (each.name for each in fields(model)):
         value = getattr(model, name)
         found += leaves(value, f"{prefix}{name}.") if isinstance(value, Section) else [(f"{prefix}{name}", value)]
     return found

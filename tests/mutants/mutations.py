@@ -17,6 +17,7 @@ _WAITING: Final = "tests/runs/test_waiting.py"
 _BINDINGS: Final = "tests/runs/test_bindings.py"
 _WINDOWS: Final = "tests/policy/test_windows.py -k 'not processes'"
 _PROMISES: Final = "tests/receipts/test_verification.py -k promises"
+_MARKS: Final = "tests/receipts/test_marks.py"
 _PROOF: Final = "tests/policy/test_windows.py -k proven"
 _LOG: Final = "tests/receipts/test_log.py tests/receipts/test_canonical.py"
 _VERIFICATION: Final = "tests/receipts/test_verification.py tests/receipts/test_seal.py"
@@ -44,6 +45,10 @@ _AUTHORS: Final = "tests/bridge/test_hostile_authors.py"
 _LOOPS: Final = "tests/bridge/test_loops.py"
 _PLACES: Final = "tests/config/test_places.py"
 _DISCLOSURE: Final = "tests/config/test_disclosure.py"
+_MARKS: Final = "tests/receipts/test_marks.py"
+_KEPT_END: Final = "tests/runs/test_kept_end.py"
+_WORKERS: Final = "tests/sandbox/test_workers.py"
+_INDEX: Final = "tests/workspace_tools/test_contract_index.py"
 _SHELL: Final = "tests/integrations/shell/test_verdict.py"
 _VERDICT: Final = _SHELL + " -k 'not disguise and not no_text and not every_match and not more_matches'"
 _DESTRUCTION: Final = _SHELL + " -k destructive_pattern"
@@ -446,14 +451,14 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.log:ReceiptLog._head",
-        "if head is None or (last and",
-        "if head is not None and (last and",
+        "if head is None or last",
+        "if head is not None and last",
         _VERIFICATION,
         "nothing is appended with another key",
     ),
     Mutation(
         "coilclaw.receipts.log:ReceiptLog._head",
-        "(last and last[0] != (head.seq, head.receipt_hash))",
+        "last != ((head.seq, head.receipt_hash) if head.seq else None)",
         "False",
         _VERIFICATION,
         "nothing is appended to a log whose end was changed",
@@ -466,9 +471,9 @@ MUTATIONS: Final = (
         "a failed write poisons the log",
     ),
     Mutation(
-        "coilclaw.receipts.log:ReceiptLog.contents",
-        "if digest(body) != content_hash:",
-        "if False:",
+        "coilclaw.receipts.contents:_checked",
+        "if body is None or digest(body) != name:",
+        "if body is None:",
         _VERIFICATION,
         "contents that were changed are not shown",
     ),
@@ -488,13 +493,13 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.verification:verify_database",
-        "if problem := _problem_at_the_end(result, heads, head):",
-        "if problem := None:",
+        "problem = _problem_at_the_end(result, heads, head) or ",
+        "problem = ",
         _VERIFICATION,
         "a log that was cut is found",
     ),
     Mutation(
-        "coilclaw.receipts.verification:verify_database",
+        "coilclaw.receipts.verification:_problem_of_contents",
         "body is None or digest(body) != content_hash",
         "body is None",
         _VERIFICATION,
@@ -515,7 +520,7 @@ MUTATIONS: Final = (
         "receipts of two logs do not mix",
     ),
     Mutation(
-        "coilclaw.receipts.verification:checked_head",
+        "coilclaw.receipts.head:checked_head",
         "if not hmac.compare_digest(mark, seal(key, log_id=log_id, seq=seq, receipt_hash=receipt_hash)):",
         "if not mark:",
         _VERIFICATION,
@@ -543,25 +548,95 @@ MUTATIONS: Final = (
         "the key is readable by its owner only",
     ),
     Mutation(
-        "coilclaw.receipts.tail:Tail.read",
-        "digest(body) != receipt_hash",
-        "False",
+        "coilclaw.receipts.receipt_table:linked_receipts",
+        "digests = [digest(body) for _, body, _ in rows]",
+        "digests = [receipt_hash for _, _, receipt_hash in rows]",
         _WINDOWS,
         "a receipt that was edited proves nothing",
     ),
     Mutation(
-        "coilclaw.receipts.tail:Tail.read",
-        "(self._hash and self._hash != head.receipt_hash)",
-        "False",
+        "coilclaw.receipts.receipt_table:linked_receipts",
+        "or not ends_with.encode().startswith(previous)",
+        "",
         _WINDOWS,
         "a chain that does not lead to the sealed head proves nothing",
     ),
     Mutation(
-        "coilclaw.receipts.tail:Tail.read",
-        "not body.startswith(self._hash.encode(), at)",
-        "False",
+        "coilclaw.receipts.receipt_table:linked_receipts",
+        "or not body.startswith(previous, at + _TO_HASH)",
+        "",
         _WINDOWS,
         "a receipt that does not follow the one before proves nothing",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_is_true",
+        "and hmac.compare_digest(mark.seal, _seal(key, log_id, mark, previous))",
+        "",
+        _MARKS,
+        "a mark is made with the key",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_seal",
+        ":{previous.seal if previous else ''}",
+        ":",
+        _MARKS,
+        "a mark is bound to the one before",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_seal",
+        "facts.encode() + mark.runs",
+        "facts.encode()",
+        _MARKS,
+        "a mark covers the runs that it names",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_key_of_marks",
+        'hmac.digest(key, b"marks within the log", "sha256")',
+        "bytes(32)",
+        _MARKS,
+        "the seal of a mark needs the key",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:MarkWriter.write",
+        "known = self._at == before or before.seq == start",
+        "known = self._at is not None or before.seq == start",
+        _MARKS,
+        "a writer marks what others have appended",
+    ),
+    Mutation(
+        "coilclaw.receipts.tail:Tail._marked",
+        "!= own.hashes_digest",
+        "is None",
+        _MARKS,
+        "a receipt of the run that was changed proves nothing",
+    ),
+    Mutation(
+        "coilclaw.receipts.tail:Tail.read",
+        "yield from self._linked(head.seq, head.receipt_hash)",
+        "return",
+        _MARKS,
+        "what follows the last mark is proven by the head",
+    ),
+    Mutation(
+        "coilclaw.receipts.verification:verify_database",
+        " or marks.problem()",
+        "",
+        _MARKS,
+        "a mark that was changed is named",
+    ),
+    Mutation(
+        "coilclaw.receipts.promises:_named",
+        'names += [f"{name}_hash" for name in payload.get("kept", ())]',
+        "pass",
+        "tests/runs/test_kept_end.py -k taken_away",
+        "the value and the output of a run must be there",
+    ),
+    Mutation(
+        "coilclaw.runs.kept_end:keep_end",
+        "if fits(found, len(body)):",
+        "if True:",
+        "tests/runs/test_kept_end.py -k 'without_room or suspensions'",
+        "what a run leaves at its end stays within its budget",
     ),
     Mutation(
         "coilclaw.receipts.founding:found_log",
@@ -579,15 +654,15 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.founding:_begin",
-        "if connection.execute(written).fetchall():",
+        "if any(seq != 0 for _, seq, _, _ in heads) or last_receipt(connection.execute):",
         "if False:",
         "tests/receipts/test_seal.py",
         "no new key is made for a log that has one",
     ),
     Mutation(
         "coilclaw.receipts.founding:_begin",
-        " WHERE seq <> 0",
-        "",
+        "any(seq != 0 for _, seq, _, _ in heads)",
+        "heads",
         "tests/receipts/test_seal.py",
         "a beginning that was cut short is begun again",
     ),
@@ -627,7 +702,7 @@ MUTATIONS: Final = (
         "the source of a run must be there",
     ),
     Mutation(
-        "coilclaw.receipts.verification:verify_database",
+        "coilclaw.receipts.verification:_problem_of_contents",
         "if absent := promises.absent():",
         "if absent := None:",
         _PROMISES,
@@ -1220,23 +1295,23 @@ MUTATIONS: Final = (
         "receipts pin down what a run was told",
     ),
     Mutation(
-        "coilclaw.bridge.journal:_ENTER",
-        "run_id = ? AND fence = ?)",
-        "run_id = ? AND fence >= ?)",
+        "coilclaw.bridge.run_store:_HELD_BY",
+        "run_id = ? AND fence = ?",
+        "run_id = ? AND fence >= ?",
         _FENCE,
         "a process that lost its run writes nothing",
     ),
     Mutation(
-        "coilclaw.bridge.journal:Journal.hold",
+        "coilclaw.bridge.run_store:hold",
         "claims=True",
         "claims=False",
         _FENCE,
         "a process that lost its run starts nothing",
     ),
     Mutation(
-        "coilclaw.bridge.journal:Recorded.results",
-        "if digest(body) != name:",
-        "if False:",
+        "coilclaw.receipts.contents:read_contents",
+        "_checked(name, small[name])",
+        "small[name]",
         _REPLAY,
         "an answer that was changed is not given again",
     ),
@@ -2027,5 +2102,132 @@ MUTATIONS: Final = (
         "case ApprovalDecided(approved=None):",
         "tests/cli/test_dev_view.py -k was_denied",
         "a person's no ends a call in `dev`",
+    ),
+    # Marks, kept ends, worker processes, the index of contracts -------------------------------------------
+    Mutation(
+        "coilclaw.receipts.marks:_is_true",
+        "hmac.compare_digest(mark.seal, _seal(key, log_id, mark, previous))",
+        "True",
+        _MARKS + " -k edited_mark",
+        "a mark is sealed with the key",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_seal",
+        "{previous.seal if previous else ''}",
+        "",
+        _MARKS + " -k was_moved",
+        "a mark leads to the one before it",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_seal",
+        " + mark.runs",
+        "",
+        _MARKS + " -k edited_mark",
+        "the seal of a mark covers which receipts are whose",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_key_of_marks",
+        'hmac.digest(key, b"marks within the log", "sha256")',
+        "key",
+        _MARKS + " -k passes_for",
+        "no seal of a head passes for one of a mark",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:MarkWriter.write",
+        "known = self._at == before or",
+        "known = self._at is not None or",
+        _MARKS + " -k whoever",
+        "no mark is made of what others wrote unseen",
+    ),
+    Mutation(
+        "coilclaw.receipts.tail:Tail._marked",
+        'digest("".join(map(digest, mine)).encode()) != own.hashes_digest',
+        "False",
+        _MARKS + " -k edited_receipt_of_the_run",
+        "receipts that a mark covers are held against it",
+    ),
+    Mutation(
+        "coilclaw.receipts.verification:verify_database",
+        "marks.problem() or ",
+        "",
+        _MARKS + " -k edited_mark",
+        "marks are verified with the log",
+    ),
+    Mutation(
+        "coilclaw.runs.kept_end:keep_end",
+        "if fits(found, len(body)):",
+        "if True:",
+        _KEPT_END,
+        "the end of a run is kept within its budget",
+    ),
+    Mutation(
+        "coilclaw.runs.kept_end:_Parts._read",
+        "self.unkept.add(name)",
+        "pass",
+        _KEPT_END,
+        "a report says what was not kept",
+    ),
+    Mutation(
+        "coilclaw.runs.kept_end:report_of",
+        "last.type not in _ENDS",
+        "False",
+        _KEPT_END,
+        "a run that has not ended has no report",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.engine:WasmEngine._run",
+        'except ChildEnded as ended:\n            return Crashed(reason=f"the sandbox\'s process ended: {ended}")',
+        "except ChildEnded:\n            raise",
+        _WORKERS,
+        "a dead worker is a crashed run",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.workers:Worker.is_usable",
+        " and self._process.poll() is None",
+        "",
+        _WORKERS,
+        "a worker that died is given no run",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.workers:Workers.close",
+        "worker.close()",
+        "pass",
+        _WORKERS,
+        "no worker outlives its engine",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex._checked",
+        "if digest != _digest(body):",
+        "if False:",
+        _INDEX + " -k damaged",
+        "an index of contracts that was changed is not used",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex._checked",
+        " or status.st_mode & 0o022",
+        "",
+        _INDEX + " -k damaged",
+        "an index that others may write is not used",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex.read",
+        "if key != self._key:",
+        "if False:",
+        _INDEX + " -k change_of_any_file",
+        "an index of other files is not used",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex._deferred",
+        "if json.loads(json.dumps(_contract(tool))) != contract:",
+        "if False:",
+        _INDEX + " -k lies",
+        "the index is not believed over the source",
+    ),
+    Mutation(
+        "coilclaw.app.execution:Execution.workspace_of",
+        'began[0].payload.get("header_hash") != digest(known.header.text().encode())',
+        "False",
+        "tests/app/test_app.py -k workspace",
+        "a table that was edited does not choose whose tools are loaded",
     ),
 )

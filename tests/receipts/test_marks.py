@@ -72,13 +72,19 @@ OWN = [2, 5, 8, 9, 15, 26, 31, 34]
 PLACES = [RUN if number in OWN else f"run-{number % 3 + 2}" for number in range(1, 37)]
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    place = tmp_path / "log.db"
-    with opened(place) as log:
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("untouched") / "log.db"
+    with pytest.MonkeyPatch.context() as patch, opened(place) as log:
+        patch.setattr(marks, "SEGMENT", SEGMENT)
         for run_id in PLACES:
             fill(log, run_id)
     return place
+
+
+@pytest.fixture
+def path(untouched: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(untouched, tmp_path / "log.db"))
 
 
 def test_a_mark_stands_behind_every_segment_and_the_run_is_proven_by_them(path: Path) -> None:
@@ -331,6 +337,21 @@ def test_the_seal_of_a_head_passes_for_no_mark(tmp_path: Path) -> None:
     ):
         rows(path, "UPDATE receipt_marks SET runs = x'', seal = ?", forged)
         assert refused(path)
+
+
+@pytest.mark.parametrize("key", [b"", bytes(32), b"x" * 32])
+def test_marks_that_somebody_made_without_the_key_are_noticed(path: Path, key: bytes) -> None:
+    """All of them, so that they fit to each other and to the head, and none names the run."""
+    with opened(path) as log:
+        log_id = log.sealed_head().log_id
+    forged, own_key = None, marks._key_of_marks(key)
+    for first in range(1, 33, SEGMENT):
+        found = rows(path, "SELECT run_id, receipt_hash FROM receipts WHERE seq BETWEEN ? AND ?", first, first + 7)
+        hidden = [("run-9" if run_id == RUN else run_id, receipt_hash) for run_id, receipt_hash in found]
+        forged = marks._made(own_key, log_id, first + 7, hidden, forged)
+        rows(path, "DELETE FROM receipt_marks WHERE seq = ?", forged.seq)
+        rows(path, "INSERT INTO receipt_marks VALUES (?, ?, ?, ?)", *forged)
+    assert refused(path)
 
 
 def test_the_seal_of_a_mark_passes_for_no_head(path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import World
-from tests.sandbox.restricted.test_engine import holed
+from tests.sandbox.restricted.conftest import holed
 
 from coilclaw.runs import RunReport
 from coilclaw.sandbox import Limits, Snippet

@@ -16,12 +16,15 @@ from coilclaw.sandbox import (
     POLL_SECONDS,
     Cancelled,
     Completed,
+    Crashed,
     Deadline,
     Engine,
+    Failed,
     Limits,
     Outcome,
     OutputExceeded,
     Pins,
+    Rejected,
     RunEnded,
     Snippet,
     TimedOut,
@@ -187,6 +190,15 @@ class Ran:
     @property
     def calls(self) -> list[Call]:
         return self.host.calls
+
+
+ENDED = (Completed, Failed, Crashed, Rejected)
+"""The ends of a run that neither its limits nor a person brought about."""
+
+
+def everything(ran: Ran) -> str:
+    """All that a run brought out of the sandbox."""
+    return f"{ran.outcome!r}{ran.stdout}{ran.stderr}{[call.input for call in ran.calls]!r}"
 
 
 class Execute(Protocol):

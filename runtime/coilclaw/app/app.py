@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from coilclaw.app.arguments import check_timeout, given_caller, given_limits, given_snippet, given_workspace
 from coilclaw.app.composition import Composition
 from coilclaw.app.errors import AppClosed
 from coilclaw.config import Settings, load_settings
-from coilclaw.sdk import Tool
 
 if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few of them.
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+
     from coilclaw.app.approvals import Approvals
     from coilclaw.app.engines import Engines
     from coilclaw.app.estop import Estop
@@ -30,10 +30,12 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few 
     from coilclaw.app.runs import Runs
     from coilclaw.app.tools import Tools
     from coilclaw.bridge import Caller, Registry
+    from coilclaw.config import Settings
     from coilclaw.evidence import EventFeed, EventReader
     from coilclaw.receipts import Verification
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
     from coilclaw.sandbox import Deadline, Limits
+    from coilclaw.sdk import Tool
 
 __all__ = ["CoilClaw"]
 

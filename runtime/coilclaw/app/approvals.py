@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.evidence import activity_of
-from coilclaw.policy import AlreadyDecided, Approval, NoSuchWindow, Window
-from coilclaw.receipts import ReceiptLog, contents_json
+from coilclaw.policy import AlreadyDecided, NoSuchWindow
+from coilclaw.receipts import contents_json
 from coilclaw.runs import NoSuchRun, find_run
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.app.stores import Stores
+    from coilclaw.policy import Approval, Window
+    from coilclaw.receipts import ReceiptLog
 
 __all__ = ["ApprovalRequest", "Approvals", "Windows", "pending_approvals"]
 
@@ -23,8 +26,7 @@ _STATUSES: Final = ("pending", "granted", "denied", "expired", "consumed")
 _DEFAULT_USES: Final = 10
 
 
-@dataclass(frozen=True, kw_only=True)
-class ApprovalRequest:
+class ApprovalRequest(Frozen):
     """A call that needed a person's approval, and what became of it."""
 
     id: str

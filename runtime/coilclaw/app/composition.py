@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coilclaw.app.engines import Engines
 from coilclaw.app.notices import Notices
 from coilclaw.app.stores import Stores, open_stores
 from coilclaw.sdk import OperatorError, ToolDefinitionError
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:  # Imported where they are used: whoever only looks at the stores needs none of them.
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
     from coilclaw.app.toolbox import Toolbox
     from coilclaw.bridge import Handlers
     from coilclaw.config import SecretStore, Settings
@@ -27,8 +29,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks at the sto
 __all__ = ["Composition", "OpenWorkspace"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenWorkspace:
+class OpenWorkspace(Frozen):
     """A workspace in use: its tools, and the runtime that executes what calls them."""
 
     settings: Settings
@@ -166,7 +167,7 @@ class Composition:
             return self.settings
         if not place.is_dir():
             raise OperatorError(f"the workspace {place} does not exist")
-        return replace(self.settings, config=config.with_values(workspace_dir=place))
+        return replace(self.settings, config=replace(config, workspace_dir=place))
 
     def _refuse_clashes(self, toolbox: Toolbox) -> None:
         """A tool of the host's own code that is not used would be missed only when a snippet calls it."""

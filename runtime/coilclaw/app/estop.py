@@ -7,23 +7,23 @@ the other way round: without a receipt the stop is not cleared.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.receipts import Draft, ReceiptLog, now
+from coilclaw.receipts import Draft, now
 from coilclaw.sdk import CoilClawError, OperatorError
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.policy import EmergencyStop, StopState
+    from coilclaw.receipts import ReceiptLog
 
 __all__ = ["Estop", "StopChange"]
 
 _LONGEST_REASON: Final = 500
 
 
-@dataclass(frozen=True, kw_only=True)
-class StopChange:
+class StopChange(Frozen):
     """The stop after it was set or cleared."""
 
     state: StopState | None

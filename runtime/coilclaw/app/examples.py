@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from coilclaw.sdk import Decision, Forbid, Risk, Tool
+from coilclaw.sdk import Decision, Forbid, Risk
 
 if TYPE_CHECKING:
     from coilclaw.app.app import CoilClaw
     from coilclaw.bridge import Caller
     from coilclaw.sandbox import Deadline
+    from coilclaw.sdk import Tool
 
 __all__ = ["Trial", "try_example"]
 

@@ -11,17 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.app.errors import AppClosed, WouldBlock
-from coilclaw.app.report import CallReport, Report, reported
+from coilclaw.app.report import CallReport, reported
 from coilclaw.receipts import digest
-from coilclaw.runs import ApprovedPlan, Comparison, NotResumable, Rehearsal, find_run, new_run_id
-from coilclaw.sandbox import Deadline, Engine, Limits, Snippet
+from coilclaw.runs import NotResumable, find_run, new_run_id
+from coilclaw.sandbox import Deadline
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
     from coilclaw.app.composition import Composition, OpenWorkspace
     from coilclaw.app.handle import RunHandle
+    from coilclaw.app.report import Report
     from coilclaw.bridge import Caller
+    from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
+    from coilclaw.sandbox import Engine, Limits, Snippet
 
 __all__ = ["Execution"]
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Notices"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Notices:
+class Notices(Frozen):
     """Callbacks for what takes long before a run begins. Without them, nothing is said."""
 
     compiling: Callable[[float], None] = lambda seconds: None

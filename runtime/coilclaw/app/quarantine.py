@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coilclaw.sdk import Quarantined
-from coilclaw.workspace_tools import Source, Sources, ask_to_look
+from coilclaw.workspace_tools import Sources, ask_to_look
 
 if TYPE_CHECKING:
     from coilclaw.app.stores import Stores
+    from coilclaw.workspace_tools import Source
 
 __all__ = ["HeldFile", "Quarantine"]
 

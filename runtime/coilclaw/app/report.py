@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.app.approvals import ApprovalRequest, pending_approvals
+from coilclaw.app.approvals import pending_approvals
 from coilclaw.evidence import activity_of
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
+    from coilclaw.app.approvals import ApprovalRequest
     from coilclaw.app.stores import Stores
     from coilclaw.runs import RunRecord, RunReport
     from coilclaw.sandbox import SnippetError
@@ -20,8 +21,7 @@ __all__ = ["CallReport", "Report", "UnknownCall", "report_so_far", "reported"]
 _BEFORE_START: Final = ("tool.call.requested", "tool.call.pending", "tool.call.approved")
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnknownCall:
+class UnknownCall(Frozen):
     """A call that was under way when its process ended: nobody knows what it did."""
 
     tool: str
@@ -29,8 +29,7 @@ class UnknownCall:
     receipt_ref: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Report:
+class Report(Frozen):
     """One run as it stands: ended, or suspended until someone decides."""
 
     run_id: str
@@ -77,8 +76,7 @@ class Report:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class CallReport:
+class CallReport(Frozen):
     """One direct call of a tool: its result, and the receipt that proves it."""
 
     result: Result[Any]

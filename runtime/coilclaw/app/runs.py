@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from coilclaw.app.report import Report, report_so_far, reported
-from coilclaw.runs import RunPage, RunRecord, cancel_run, find_run, list_runs, report_of
+from coilclaw.app.report import report_so_far, reported
+from coilclaw.runs import cancel_run, find_run, list_runs, report_of
 
 if TYPE_CHECKING:
+    from coilclaw.app.report import Report
     from coilclaw.app.stores import Stores
+    from coilclaw.runs import RunPage, RunRecord
 
 __all__ = ["Runs"]
 

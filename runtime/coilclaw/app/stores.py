@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from coilclaw.receipts import Draft, ReceiptLog, found_log, now, refuse_without_
 from coilclaw.receipts import restart_log as begin_in_place
 from coilclaw.runs import MIGRATIONS
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import Database
 from coilclaw.trust import TrustLedger
 
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Stores", "make_home", "open_stores", "restart_log"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stores:
+class Stores(Frozen):
     """Everything of a home that is kept on disk. Closed by whoever opened it."""
 
     database: Database

@@ -10,10 +10,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from coilclaw.app.servers import open_servers
-from coilclaw.bridge import LiveRegistry, Provision, Registry, registry_tools
+from coilclaw.bridge import LiveRegistry, Provision, registry_tools
 from coilclaw.workspace_tools import Change, Loaded, TooManyFiles, Watch, Workspace, load_installed
 
 if TYPE_CHECKING:
+    from coilclaw.bridge import Registry
     from coilclaw.config import Settings
     from coilclaw.policy import Policy
     from coilclaw.sdk import Tool

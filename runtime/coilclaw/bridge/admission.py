@@ -9,8 +9,7 @@ The result is one of five values, and whatever refuses a call has its receipts b
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.approval_gate import ApprovalGate, Denied, Pending, Permission, denied_by_person
@@ -28,7 +27,21 @@ from coilclaw.bridge.services import Services
 from coilclaw.policy import Question, Verdict, runs_facts
 from coilclaw.receipts import Conflict, Draft, digest, now
 from coilclaw.sandbox import Failed, RunEnded, SnippetError
-from coilclaw.sdk import Decision, Forbid, Risk, Tool, ToolContext
+from coilclaw.sdk import Decision, Forbid, Risk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coilclaw.bridge.call_receipts import CallReceipts
+    from coilclaw.bridge.calls_under_way import CallsUnderWay
+    from coilclaw.bridge.evidence_budget import EvidenceBudget
+    from coilclaw.bridge.identified_call import Identity
+    from coilclaw.bridge.prior_calls import PriorCall
+    from coilclaw.bridge.run_spec import RunSpec
+    from coilclaw.bridge.services import Services
+    from coilclaw.policy import Verdict
+    from coilclaw.receipts import Draft
+    from coilclaw.sdk import Tool, ToolContext
 
 __all__ = ["Admission", "AdmissionResult"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.legible import text_of
 
 __all__ = ["TOO_MANY_ANSWERS", "Refusal", "failure", "success"]
@@ -16,8 +17,7 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).enc
 _LONGEST_TEXT: Final = 2000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Refusal:
+class Refusal(Frozen):
     """The end of a call that gives no value: what the snippet receives, and how the receipts name it.
 
     Message and hint may quote what a snippet or an author sent; they are made valid, bounded text here.

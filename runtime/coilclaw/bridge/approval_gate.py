@@ -7,15 +7,20 @@ import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.call_receipts import bounded, following
-from coilclaw.bridge.caller import Caller
-from coilclaw.bridge.services import Services
-from coilclaw.policy import AlreadyDecided, Answer, Approval, Question, denial, runs_facts
-from coilclaw.receipts import DamagedReceipt, Draft, Row, now
-from coilclaw.sandbox import POLL_SECONDS, Deadline, RunEnded
+from coilclaw.policy import AlreadyDecided, Answer, denial, runs_facts
+from coilclaw.receipts import DamagedReceipt, now
+from coilclaw.sandbox import POLL_SECONDS, RunEnded
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.caller import Caller
+    from coilclaw.bridge.services import Services
+    from coilclaw.policy import Approval, Question
+    from coilclaw.receipts import Draft, Row
+    from coilclaw.sandbox import Deadline
 
 __all__ = ["ApprovalGate", "Denied", "Pending", "Permission", "denied_by_person"]
 

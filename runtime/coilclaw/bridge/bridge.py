@@ -10,24 +10,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge.admission import Admission
 from coilclaw.bridge.answer_queue import AnswerQueue
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.approval_gate import Pending
 from coilclaw.bridge.call_receipts import CallReceipts
-from coilclaw.bridge.calls import Admitted, Call, Rehearsed, UnknownOutcome
+from coilclaw.bridge.calls import Admitted, Rehearsed, UnknownOutcome
 from coilclaw.bridge.calls_under_way import CallsUnderWay
 from coilclaw.bridge.evidence_budget import EvidenceBudget
 from coilclaw.bridge.execution import Execution
-from coilclaw.bridge.identified_call import Identity, identify
-from coilclaw.bridge.journal import Journal
+from coilclaw.bridge.identified_call import identify
 from coilclaw.bridge.preflight import check_calls
-from coilclaw.bridge.run_spec import RunSpec
-from coilclaw.bridge.services import Services
 from coilclaw.sandbox import POLL_SECONDS, OutputExceeded, RunEnded, Suspended
 from coilclaw.sdk.quick_json import to_json
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.calls import Call
+    from coilclaw.bridge.identified_call import Identity
+    from coilclaw.bridge.journal import Journal
+    from coilclaw.bridge.run_spec import RunSpec
+    from coilclaw.bridge.services import Services
 
 __all__ = ["Bridge"]
 

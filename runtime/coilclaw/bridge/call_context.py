@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge.call_receipts import bounded, following
-from coilclaw.bridge.calls import Call
-from coilclaw.bridge.calls_under_way import CallsUnderWay
 from coilclaw.bridge.redaction import Redaction
-from coilclaw.bridge.run_spec import RunSpec
-from coilclaw.bridge.services import Services
 from coilclaw.net import GuardedNetwork
 from coilclaw.receipts import now
-from coilclaw.sdk import Tool, ToolContext
+from coilclaw.sdk import ToolContext
 from coilclaw.sdk.legible import text_of
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.calls import Call
+    from coilclaw.bridge.calls_under_way import CallsUnderWay
+    from coilclaw.bridge.run_spec import RunSpec
+    from coilclaw.bridge.services import Services
+    from coilclaw.sdk import Tool
 
 __all__ = ["CallContexts"]
 
 _MOST_PROGRESS: Final = 20
+_PROGRESS_SHARE: Final = 16
+"""One part in so many of what a run may leave behind is for the progress of its calls."""
 
 
 class CallContexts:
@@ -27,6 +33,7 @@ class CallContexts:
         self._services = services
         self._run = run
         self._under_way = under_way
+        self._progress_bytes = run.limits.kept_bytes // _PROGRESS_SHARE
 
     def of(self, call: Call, tool: Tool, secrets: dict[str, str]) -> ToolContext:
         services, caller = self._services, self._run.caller
@@ -59,10 +66,12 @@ class CallContexts:
             self._services.guard.note_written(call.id, data)
 
     def _progress(self, call: Call, tool: Tool, message: str, redaction: Redaction) -> None:
-        """Shown to the person at once; the first few of a call also go into the receipts."""
+        """Shown to the person at once; the first few of a call also go into the receipts, while there is room."""
         shown = bounded(redaction.text(text_of(message)))
         self._run.caller.progress(tool.id, shown)
         admitted = self._under_way.get(call.number)
-        if admitted is not None and next(admitted.progress) < _MOST_PROGRESS:
+        size = len(json.dumps(shown))
+        if admitted is not None and next(admitted.progress) < _MOST_PROGRESS and size <= self._progress_bytes:
+            self._progress_bytes -= size
             draft = following(admitted.draft, "tool.call.progress", "allowed", now(), {"message": shown})
             self._services.log.append_relaxed(draft)

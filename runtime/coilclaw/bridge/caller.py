@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from coilclaw.policy import Approver, NobodyToAsk
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Caller"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Caller:
+class Caller(Frozen):
     """Belongs to one run, as `Services` belong to the app. Policy sees the channel, tools see agent and project."""
 
     channel: str = "app"

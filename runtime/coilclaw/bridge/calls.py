@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coilclaw.bridge.redaction import Redaction
-from coilclaw.receipts import Draft, Row
-from coilclaw.sdk import Tool, ToolContext
-from coilclaw.trust import GuardedCall
+if TYPE_CHECKING:
+    from coilclaw.bridge.redaction import Redaction
+    from coilclaw.receipts import Draft, Row
+    from coilclaw.sdk import Tool, ToolContext
+    from coilclaw.trust import GuardedCall
 
 __all__ = ["Admitted", "Call", "Rehearsed", "UnknownOutcome", "call_id", "call_number"]
 

@@ -5,20 +5,25 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge.answers import Refusal
-from coilclaw.bridge.call_receipts import CallReceipts, refused
+from coilclaw.bridge.call_receipts import refused
 from coilclaw.bridge.calls import Admitted, UnknownOutcome
 from coilclaw.bridge.estop_watch import EstopWatch
-from coilclaw.bridge.evidence_budget import EvidenceBudget, prefix_facts
-from coilclaw.bridge.journal import Known
-from coilclaw.bridge.run_spec import RunSpec
-from coilclaw.bridge.services import Services
-from coilclaw.receipts import Conflict, Draft, LogUnwritable, Row
+from coilclaw.bridge.evidence_budget import prefix_facts
+from coilclaw.receipts import Conflict, LogUnwritable
 from coilclaw.sandbox import Cancelled, Crashed, RunEnded
 from coilclaw.sdk import OperatorError
-from coilclaw.trust import GuardedCall
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.call_receipts import CallReceipts
+    from coilclaw.bridge.evidence_budget import EvidenceBudget
+    from coilclaw.bridge.journal import Known
+    from coilclaw.bridge.run_spec import RunSpec
+    from coilclaw.bridge.services import Services
+    from coilclaw.receipts import Draft, Row
+    from coilclaw.trust import GuardedCall
 
 __all__ = ["ABANDONED", "TAKEN_OVER", "TOO_LATE", "CallsUnderWay"]
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.call_receipts import bounded, following, refused
-from coilclaw.bridge.calls import Admitted
-from coilclaw.bridge.calls_under_way import ABANDONED, TOO_LATE, CallsUnderWay
-from coilclaw.bridge.evidence_budget import EvidenceBudget
+from coilclaw.bridge.calls_under_way import ABANDONED, TOO_LATE
 from coilclaw.bridge.handlers import LoopBlocked
 from coilclaw.bridge.invocation import BadOutput, invoke, invoke_async, serialised
 from coilclaw.bridge.journal import Known
-from coilclaw.bridge.run_spec import RunSpec
-from coilclaw.bridge.services import Services
 from coilclaw.receipts import digest, now
 from coilclaw.sandbox import Abandoned
 from coilclaw.sdk import ToolFailure
 from coilclaw.sdk.errors import crash_of, failing_of
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.calls import Admitted
+    from coilclaw.bridge.calls_under_way import CallsUnderWay
+    from coilclaw.bridge.evidence_budget import EvidenceBudget
+    from coilclaw.bridge.run_spec import RunSpec
+    from coilclaw.bridge.services import Services
 
 __all__ = ["Execution"]
 

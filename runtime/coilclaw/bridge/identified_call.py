@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.arguments import bind
 from coilclaw.bridge.calls import Call, call_id
-from coilclaw.bridge.prior_calls import PriorCall
 from coilclaw.bridge.redaction import NOTHING_SECRET, Redaction
-from coilclaw.bridge.run_spec import RunSpec
-from coilclaw.bridge.services import Services
 from coilclaw.receipts import digest
 from coilclaw.sandbox import Diverged, RunEnded, SnippetError
-from coilclaw.sdk import OperatorError, Tool
+from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import text_of
 from coilclaw.sdk.quick_json import from_json
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.prior_calls import PriorCall
+    from coilclaw.bridge.run_spec import RunSpec
+    from coilclaw.bridge.services import Services
+    from coilclaw.sdk import Tool
 
 __all__ = ["CallDifference", "Divergence", "Identity", "call_difference", "identify"]
 

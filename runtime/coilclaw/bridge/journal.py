@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from coilclaw.bridge.run_store import HELD, hold
 from coilclaw.receipts import Row, read_contents
 from coilclaw.sdk.quick_json import from_json
-from coilclaw.store import KEYED, Database, Migration
+from coilclaw.store import KEYED, Migration
 
 if TYPE_CHECKING:
     from coilclaw.sandbox import RunClock
+    from coilclaw.store import Database
 
 __all__ = ["JOURNAL", "Delivery", "DeliveryDigest", "Journal", "Known", "Recorded", "count_rows", "read_journal"]
 

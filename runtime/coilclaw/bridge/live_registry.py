@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from coilclaw.bridge.registry import Registry, build_registry
-from coilclaw.sdk import Diagnostic, Quarantined, Tool
+from coilclaw.sdk import Tool
+from coilclaw.sdk.frozen import Frozen
+
+if TYPE_CHECKING:
+    from coilclaw.sdk import Diagnostic, Quarantined
 
 __all__ = ["LiveRegistry", "Provision"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Provision:
+class Provision(Frozen):
     """What one provider of tools has to offer right now."""
 
     tools: Sequence[Tool] = ()

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.bridge.answers import Refusal
-from coilclaw.bridge.identified_call import Identity
-from coilclaw.bridge.run_spec import RunSpec
-from coilclaw.bridge.services import Services
-from coilclaw.policy import Verdict, judge
+from coilclaw.policy import judge
 from coilclaw.sandbox import Abandoned
-from coilclaw.sdk import Decision, Forbid, Judged, Risk, Tool, ToolContext
+from coilclaw.sdk import Decision, Judged, Risk
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.identified_call import Identity
+    from coilclaw.bridge.run_spec import RunSpec
+    from coilclaw.bridge.services import Services
+    from coilclaw.policy import Verdict
+    from coilclaw.sdk import Forbid, Tool, ToolContext
 
 __all__ = ["Classified", "PolicyCheck", "denial_by_policy", "rule_facts"]
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from coilclaw.sdk import Diagnostic, Quarantined, Tool
+from coilclaw.sdk import Diagnostic
+from coilclaw.sdk.frozen import Frozen
+
+if TYPE_CHECKING:
+    from coilclaw.sdk import Quarantined, Tool
 
 __all__ = ["Registry", "build_registry"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Registry:
+class Registry(Frozen):
     """One generation of tools. A run keeps the one it started with; a reload makes another."""
 
     generation: int

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from coilclaw.bridge.registry import Registry
-from coilclaw.policy import Policy
-from coilclaw.sdk import Risk, Tool
+from coilclaw.sdk import Risk
 from coilclaw.sdk.contract import deferred_tool
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.registry import Registry
+    from coilclaw.policy import Policy
+    from coilclaw.sdk import Tool
 
 __all__ = ["registry_tools"]
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+from typing import TYPE_CHECKING
 
 from coilclaw.bridge.caller import Caller
-from coilclaw.bridge.prior_calls import PriorCall
-from coilclaw.bridge.registry import Registry
-from coilclaw.sandbox import Deadline, Limits
-from coilclaw.sdk import Tool
+from coilclaw.sdk.frozen import Frozen
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.prior_calls import PriorCall
+    from coilclaw.bridge.registry import Registry
+    from coilclaw.sandbox import Deadline, Limits
+    from coilclaw.sdk import Tool
 
 __all__ = ["RunSpec"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunSpec:
+class RunSpec(Frozen):
     """One run, as far as its calls depend on it: tools, limits, caller, and what earlier processes have done."""
 
     run_id: str

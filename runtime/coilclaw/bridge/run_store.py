@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.bridge.errors import NoSuchRun, NotResumable
 from coilclaw.receipts import LOG_END, Row
-from coilclaw.store import KEYED, Database, Migration, cursor_at, position_of
+from coilclaw.sdk.frozen import Frozen
+from coilclaw.store import KEYED, Migration, cursor_at, position_of
 from coilclaw.trust import is_running, this_process
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from coilclaw.sandbox import Limits
+    from coilclaw.store import Database
 
 __all__ = [
     "HELD",
@@ -63,8 +66,7 @@ HELD: Final = f"EXISTS (SELECT 1 FROM runs WHERE {_HELD_BY})"  # noqa: S608
 """An SQL condition about a run's id and a fence: the run still belongs to the process that has this fence."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunHeader:
+class RunHeader(Frozen):
     """The pins of a run. Source and inputs are kept beside the receipts, under these hashes."""
 
     kind: Literal["snippet", "direct"]
@@ -89,8 +91,7 @@ class RunHeader:
         return Limits(**self.limits)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunRecord:
+class RunRecord(Frozen):
     """Where a run stands: who has it, and how far it came."""
 
     run_id: str
@@ -116,8 +117,7 @@ class RunRecord:
         return datetime.fromtimestamp(self.header.clock / 1e9, UTC)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunPage:
+class RunPage(Frozen):
     """Some runs, newest first, and the cursor of those that follow; None if there are none."""
 
     runs: Sequence[RunRecord]

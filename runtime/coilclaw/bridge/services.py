@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from coilclaw.bridge.handlers import Handlers
-from coilclaw.policy import ApprovalStore, Policy
-from coilclaw.receipts import ReceiptLog
 from coilclaw.sdk import Bounds
-from coilclaw.store import Database
-from coilclaw.trust import WriteGuard
+from coilclaw.sdk.frozen import Frozen
+
+if TYPE_CHECKING:
+    from coilclaw.bridge.handlers import Handlers
+    from coilclaw.policy import ApprovalStore, Policy
+    from coilclaw.receipts import ReceiptLog
+    from coilclaw.store import Database
+    from coilclaw.trust import WriteGuard
 
 __all__ = ["Services"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Services:
+class Services(Frozen):
     """What lives as long as the app. What belongs to one run is its `Caller`."""
 
     log: ReceiptLog

@@ -6,13 +6,17 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coilclaw.cli.call_text import argument_rows, runs_rows
 from coilclaw.cli.paging import Row, ask
 from coilclaw.cli.person import this_person
-from coilclaw.policy import Answer, ApproveAll, Approver, NobodyToAsk, Question
-from coilclaw.sandbox import Deadline
+from coilclaw.policy import Answer, ApproveAll, NobodyToAsk
 from coilclaw.sdk.legible import as_name, one_line
+
+if TYPE_CHECKING:
+    from coilclaw.policy import Approver, Question
+    from coilclaw.sandbox import Deadline
 
 __all__ = ["approver_for", "somebody_is_here"]
 

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.cli.terminal import say, say_progress, warn
-from coilclaw.config import Settings, load_settings
+from coilclaw.config import load_settings
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:  # The configuration alone is all that some commands need.
     from coilclaw.app import CoilClaw, Notices
     from coilclaw.bridge import Registry
+    from coilclaw.config import Settings
     from coilclaw.sandbox import Deadline
 
 __all__ = ["expanded", "load_registry", "open_app", "settings_for", "show_diagnostics", "terminal_notices"]

@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from coilclaw.cli.opening import settings_for, show_diagnostics
-from coilclaw.cli.plan import approved_plan, show_rehearsal
 from coilclaw.cli.run_report import Display, show_end, workspace_option
 from coilclaw.cli.terminal import json_value
 from coilclaw.cli.waiting import open_session
@@ -88,8 +87,12 @@ def run(
         gc.freeze()
         approved = None
         if approve_plan:
+            from coilclaw.cli.plan import approved_plan
+
             approved = approved_plan(session, snippet, yes=yes)
         elif dry_run:
+            from coilclaw.cli.plan import show_rehearsal
+
             show_rehearsal(session, snippet, as_json=as_json)
         caller = replace(session.caller, show=Display(deadline, sys.stdout, quiet=as_json, asks=not yes))
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.

@@ -6,29 +6,30 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from coilclaw.app import Caller, CoilClaw
+from coilclaw.app import Caller
 from coilclaw.cli.approval import approver_for
 from coilclaw.cli.opening import open_app
 from coilclaw.cli.pending_notice import tell_pending
 from coilclaw.cli.terminal import say, warn
-from coilclaw.config import Settings
-from coilclaw.policy import Answer, Question
-from coilclaw.sandbox import Deadline
+from coilclaw.policy import Answer
 from coilclaw.sdk import CoilClawError
+from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
+    from coilclaw.app import CoilClaw
+    from coilclaw.config import Settings
     from coilclaw.evidence import EventReader
+    from coilclaw.policy import Question
+    from coilclaw.sandbox import Deadline
 
 __all__ = ["Session", "command_caller", "open_session", "warn_if_stopped"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Session:
+class Session(Frozen):
     """The app of a command that runs something, and the caller it runs for."""
 
     claw: CoilClaw

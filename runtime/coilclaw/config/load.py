@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from coilclaw.config.places import overlap, own_paths, place, settle_paths, user
 from coilclaw.config.section import Problem, plain, read_section
 from coilclaw.config.variables import expand_variables
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["ENVIRONMENT", "Settings", "home_folder", "load_settings"]
 
@@ -26,8 +26,7 @@ ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
 """Variables that override a key of the file."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(Frozen):
     """A valid configuration, with where each value came from."""
 
     config: Config

@@ -1,6 +1,7 @@
 """The typed configuration. Built once, at the top, and passed down; nothing below reads a file or the environment."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -153,7 +154,7 @@ class PolicyExample(Section):
     """A call that a rule is meant to be about, or not."""
 
     tool: str
-    arguments: Mapping[str, Any] = {}
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     risk: Literal["read", "write", "destructive"] | None = None
     channel: str | None = None
 
@@ -172,7 +173,7 @@ class PolicyRule(Section):
     risk: Literal["read", "write", "destructive"] | None = None
     reason: str | None = None
     channel: str | tuple[str, ...] | None = None
-    arguments: Mapping[str, Any] = {}
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     match: tuple[PolicyExample, ...] = ()
     not_match: tuple[PolicyExample, ...] = ()
 
@@ -191,12 +192,13 @@ class PolicyRule(Section):
     @classmethod
     def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
         """Every demand can be met, and every example behaves as stated."""
-        if not cls.keys.keys() <= values.keys():
+        names = [each.name for each in fields(cls)]
+        if not values.keys() >= {*names}:
             return
         from coilclaw.policy import BadRule, problem_with_example
 
         try:
-            rule = cls(**{name: values[name] for name in cls.keys}).rule()
+            rule = cls(**{name: values[name] for name in names}).rule()
         except BadRule as error:
             yield from ((each.place, each.message) for each in error.problems)
             return
@@ -221,11 +223,10 @@ class Secrets(Section):
 class McpServer(Section):
     """A server whose tools become `tools.<name>.<tool>`: a program to start, or an address."""
 
-    hidden: ClassVar[frozenset[str]] = frozenset({"command", "env", "url"})
-
-    command: Annotated[tuple[str, ...] | None, _not_empty] = None
-    env: Mapping[str, str] = {}
-    url: str | None = None
+    # Any of these may hold a credential, so they stay out of every `repr`.
+    command: Annotated[tuple[str, ...] | None, _not_empty] = field(default=None, repr=False)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    url: str | None = field(default=None, repr=False)
     seconds: Annotated[float, _more_than(0)] = 30.0
 
     @classmethod
@@ -239,7 +240,7 @@ class Integrations(Section):
 
     is_open: ClassVar[bool] = True
 
-    mcp: Mapping[str, McpServer] = {}
+    mcp: Mapping[str, McpServer] = field(default_factory=dict)
 
     def settings_of(self, integration: str) -> Mapping[str, str]:
         """The operator's table for an integration."""
@@ -253,7 +254,7 @@ class Integrations(Section):
     @classmethod
     def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
         for name, table in values.items():
-            if name in cls.keys:
+            if name == "mcp":
                 continue
             if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
                 yield (), f"{name} must be a table of strings"

@@ -6,8 +6,8 @@ read here, strictly: a number is no text, and a key that nobody knows is a probl
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, fields
 from pathlib import Path
 from types import UnionType
 from typing import (
@@ -17,13 +17,13 @@ from typing import (
     Final,
     Literal,
     NamedTuple,
-    Self,
     TypeAlias,
     Union,
-    dataclass_transform,
     get_args,
     get_origin,
 )
+
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Check", "Place", "Problem", "Section", "plain", "read_section"]
 
@@ -52,41 +52,12 @@ class Problem(NamedTuple):
     """Whether each key is right by itself, and the problem is what they say together."""
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-class Section:
+class Section(Frozen):
     """One table. A subclass annotates its keys and gives their defaults."""
 
-    keys: ClassVar[Mapping[str, Any]] = {}
-    hidden: ClassVar[frozenset[str]] = frozenset()
-    """Keys that stay out of every `repr`: they may hold a credential."""
     is_open: ClassVar[bool] = False
     others: ClassVar[Mapping[str, Any]] = {}
     """In an open section, what stands under keys that are not annotated."""
-
-    def __init_subclass__(cls) -> None:
-        own = inspect.get_annotations(cls)
-        cls.keys = {**cls.keys, **{name: own[name] for name in own if name not in Section.__annotations__}}
-
-    def __init__(self, **given: Any) -> None:
-        for name in self.keys:
-            value = given.pop(name) if name in given else getattr(type(self), name)
-            object.__setattr__(self, name, value)
-        if given:
-            raise TypeError(f"{type(self).__name__} has no key {next(iter(given))!r}")
-
-    def with_values(self, **values: Any) -> Self:
-        """The same section with other values for some keys."""
-        return type(self)(**{**{name: getattr(self, name) for name in self.keys}, **values})
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is frozen")
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and vars(self) == vars(other)
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in vars(self).items() if name not in self.hidden)
-        return f"{type(self).__name__}({shown})"
 
     @classmethod
     def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
@@ -103,7 +74,7 @@ def read_section(kind: type[Section], table: Mapping[str, Any], problems: list[P
 def plain(value: Any) -> Any:
     """Return a section, or a value in one, as JSON data."""
     if isinstance(value, Section):
-        return plain({**{name: getattr(value, name) for name in value.keys}, **value.others})
+        return plain({**{each.name: getattr(value, each.name) for each in fields(value)}, **value.others})
     if isinstance(value, Mapping):
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -185,17 +156,20 @@ class _Reading:
         if not isinstance(value, dict):
             return self._must_be(place, "a table", value)
         before = len(self._problems)
+        known = {each.name: each for each in fields(kind)}
         values: dict[str, Any] = {}
-        for name, each in kind.keys.items():
+        for name, key in known.items():
             if name in value:
-                values[name] = self.value(each, value[name], (*place, name))
-            elif hasattr(kind, name):
-                values[name] = getattr(kind, name)
+                values[name] = self.value(key.type, value[name], (*place, name))
+            elif key.default_factory is not MISSING:
+                values[name] = key.default_factory()
+            elif key.default is not MISSING:
+                values[name] = key.default
             else:
                 values[name] = self._wrong((*place, name), "this key is required")
-        others = {key: each for key, each in value.items() if key not in kind.keys}
+        others = {key: each for key, each in value.items() if key not in known}
         for key in () if kind.is_open else others:
-            self._wrong((*place, key), _unknown(key, kind.keys))
+            self._wrong((*place, key), _unknown(key, known))
         values = {name: each for name, each in values.items() if each is not _WRONG}
         for inner, message in kind.problems({**others, **values}):
             self._problems.append(Problem((*place, *inner), message, of_section=True))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from coilclaw.policy.approver import Question
 from coilclaw.policy.decisions import CallOfTool, Standpoint
 from coilclaw.receipts import Draft, now
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Approval", "denial", "runs_facts"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Approval:
+class Approval(Frozen):
     """One question and what became of it."""
 
     id: str

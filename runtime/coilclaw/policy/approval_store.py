@@ -15,17 +15,20 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.policy.approval import Approval, denial
-from coilclaw.policy.approver import Question
 from coilclaw.policy.decisions import CallOfTool, Decisions, Window, boot_seconds
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
 from coilclaw.receipts import LOG_END, Conflict, Draft, ReceiptLog, Row, contents_json, now
 from coilclaw.store import ARRIVAL, KEYED, Database, Migration
 from coilclaw.trust import this_boot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coilclaw.policy.approver import Question
 
 __all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "ApprovalStore", "shown_hashes"]
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from coilclaw.policy.decisions import CallOfTool
 from coilclaw.receipts import digest
-from coilclaw.sdk import Risk
+from coilclaw.sdk.frozen import Frozen
+
+if TYPE_CHECKING:
+    from coilclaw.sdk import Risk
 
 __all__ = ["Answer", "ApproveAll", "Approver", "NobodyToAsk", "Question"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
+class Question(Frozen):
     """Exactly what would run: the answer holds for this call and no other."""
 
     run_id: str
@@ -40,8 +41,7 @@ class Question:
         return CallOfTool(self.tool, self.tool_version, self.policy_hash)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
+class Answer(Frozen):
     """A decision and who made it."""
 
     decision: Literal["allow-once", "deny", "unanswered"]

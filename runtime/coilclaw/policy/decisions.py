@@ -11,12 +11,15 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from coilclaw.receipts import DamagedReceipt, ReceiptLog, contents_json, second_of, text_field, type_field
+from coilclaw.receipts import DamagedReceipt, contents_json, second_of, text_field, type_field
+from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.quick_json import from_json
 from coilclaw.trust import this_boot
+
+if TYPE_CHECKING:
+    from coilclaw.receipts import ReceiptLog
 
 __all__ = ["CallOfTool", "Decisions", "Standpoint", "Window", "boot_seconds"]
 
@@ -39,8 +42,7 @@ class CallOfTool(NamedTuple):
     policy_hash: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Window:
+class Window(Frozen):
     """A window: leave for calls of one tool, for a short time and a number of uses.
 
     It holds in one workspace, for one version of the tool and under one policy: those of the call it was opened from.

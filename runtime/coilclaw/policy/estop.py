@@ -11,11 +11,11 @@ import json
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["EmergencyStop", "StopState"]
 
@@ -24,8 +24,7 @@ _LONGEST_REASON: Final = 500
 _LONGEST_WORD: Final = 100
 
 
-@dataclass(frozen=True, kw_only=True)
-class StopState:
+class StopState(Frozen):
     """A stop that is set, as far as its file tells."""
 
     when: str | None = None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from coilclaw.sdk import Decision, Risk
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.policy.rules import Rule
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Explanation", "Opinion", "Verdict"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Frozen):
     """A decision and why it is not a looser one."""
 
     decision: Decision
@@ -42,8 +41,7 @@ class Verdict:
         return f"{self.decision.value} ({' or '.join(words[each] for each in others)} for some arguments)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opinion:
+class Opinion(Frozen):
     """What one source says about a call."""
 
     source: str
@@ -56,8 +54,7 @@ class Opinion:
     """Whether the decision is what this source says."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(Frozen):
     """Every opinion about one call, and the verdict that follows from them."""
 
     tool: str

@@ -12,10 +12,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.policy.explanation import Explanation, Opinion, Verdict
-from coilclaw.sdk import Decision, Forbid, Risk, Tool
+from coilclaw.sdk import Decision, Forbid, Risk
 
 if TYPE_CHECKING:
     from coilclaw.policy.rules import Rule
+    from coilclaw.sdk import Tool
 
 __all__ = ["Autonomy", "Policy"]
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.errors import DamagedReceipt
-from coilclaw.store import BYTES, EACH, KEYED, Database
+from coilclaw.store import BYTES, EACH, KEYED
+
+if TYPE_CHECKING:
+    from coilclaw.store import Database
 
 __all__ = [
     "CREATE_CONTENTS",

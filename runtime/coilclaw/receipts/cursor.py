@@ -7,9 +7,8 @@ knows that: to everybody else it is opaque, because another store may order rece
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import islice
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from coilclaw.receipts.chain import GENESIS
 from coilclaw.receipts.fast_reading import run_field
@@ -18,8 +17,13 @@ from coilclaw.receipts.marks import numbers_of
 from coilclaw.receipts.receipt_table import last_receipt, receipts_at
 from coilclaw.receipts.record import receipt_of
 from coilclaw.receipts.tail import Tail
-from coilclaw.sdk import Receipt
-from coilclaw.store import BadCursor, Database
+from coilclaw.store import BadCursor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coilclaw.sdk import Receipt
+    from coilclaw.store import Database
 
 __all__ = ["Page", "Place", "cursor_of", "end_cursor", "read_page", "start_cursor"]
 

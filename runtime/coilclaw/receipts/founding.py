@@ -16,16 +16,20 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coilclaw.receipts.chain import GENESIS, Draft, link
+from coilclaw.receipts.chain import GENESIS, link
 from coilclaw.receipts.errors import LogMissing
 from coilclaw.receipts.head import Head, checked_head, insert_head, remove_head, stored_heads
 from coilclaw.receipts.marks import remove_marks
-from coilclaw.receipts.receipt_table import Read, insert_receipts, last_receipt
+from coilclaw.receipts.receipt_table import insert_receipts, last_receipt
 from coilclaw.receipts.seal import keep_key, load_key, sync_folder
 from coilclaw.sdk import OperatorError
-from coilclaw.store import Database
+
+if TYPE_CHECKING:
+    from coilclaw.receipts.chain import Draft
+    from coilclaw.receipts.receipt_table import Read
+    from coilclaw.store import Database
 
 __all__ = ["begin_log", "found_log", "refuse_without_log", "restart_log"]
 

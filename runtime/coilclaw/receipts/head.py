@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.receipts.errors import DamagedReceipt
-from coilclaw.receipts.receipt_table import Read
 from coilclaw.receipts.seal import seal
+
+if TYPE_CHECKING:
+    from coilclaw.receipts.receipt_table import Read
 
 __all__ = [
     "CREATE_HEAD",

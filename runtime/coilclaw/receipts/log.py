@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.receipts.chain import Draft, Link, link
+from coilclaw.receipts.chain import link
 from coilclaw.receipts.contents import keep_contents, read_content
 from coilclaw.receipts.cursor import Page, Place, end_cursor, read_page, start_cursor
 from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogUnwritable, NoSuchReceipt
@@ -31,9 +29,18 @@ from coilclaw.receipts.receipt_table import (
 from coilclaw.receipts.record import export_line, receipt_of
 from coilclaw.receipts.rows import Row, execute_rows
 from coilclaw.receipts.tail import Tail
-from coilclaw.receipts.verification import Verification, verify_database
-from coilclaw.sdk import Receipt
-from coilclaw.store import Database, StoreUnwritable
+from coilclaw.receipts.verification import verify_database
+from coilclaw.store import StoreUnwritable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import TracebackType
+
+    from coilclaw.receipts.chain import Draft, Link
+    from coilclaw.receipts.cursor import Page
+    from coilclaw.receipts.verification import Verification
+    from coilclaw.sdk import Receipt
+    from coilclaw.store import Database
 
 __all__ = ["RELAXED_SECONDS", "ReceiptLog"]
 

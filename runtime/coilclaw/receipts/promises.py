@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.receipts.contents import absent_contents
 from coilclaw.receipts.fast_reading import (
@@ -14,8 +14,10 @@ from coilclaw.receipts.fast_reading import (
     text_field,
     type_field,
 )
-from coilclaw.receipts.receipt_table import Read, Stored
 from coilclaw.sdk.quick_json import from_json
+
+if TYPE_CHECKING:
+    from coilclaw.receipts.receipt_table import Read, Stored
 
 __all__ = ["Promises"]
 

@@ -6,13 +6,15 @@ Functions take `read`, which executes a query: on the database, in a snapshot, o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.receipts.canonical import digest
-from coilclaw.receipts.chain import Link
 from coilclaw.receipts.errors import DamagedReceipt
 from coilclaw.receipts.fast_reading import PREVIOUS
 from coilclaw.store import BYTES
+
+if TYPE_CHECKING:
+    from coilclaw.receipts.chain import Link
 
 __all__ = [
     "CREATE_RECEIPTS",

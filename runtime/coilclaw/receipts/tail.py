@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.errors import DamagedReceipt
 from coilclaw.receipts.fast_reading import PREVIOUS, run_field
-from coilclaw.receipts.head import Head
 from coilclaw.receipts.marks import Mark, is_marked, true_marks
 from coilclaw.receipts.receipt_table import bodies_at, linked_receipts
-from coilclaw.store import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from coilclaw.receipts.head import Head
+    from coilclaw.store import Database
 
 __all__ = ["Tail"]
 

@@ -9,26 +9,29 @@ a whole older database put in place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coilclaw.receipts.canonical import canonical_json, digest, in_profile
 from coilclaw.receipts.chain import FIELDS, GENESIS
 from coilclaw.receipts.contents import all_contents
 from coilclaw.receipts.fast_reading import continues
-from coilclaw.receipts.head import Head, checked_head, stored_heads
+from coilclaw.receipts.head import checked_head, stored_heads
 from coilclaw.receipts.marks import MarkCheck, is_marked, stored_marks
 from coilclaw.receipts.promises import Promises
-from coilclaw.receipts.receipt_table import Read, Stored, all_receipts
+from coilclaw.receipts.receipt_table import all_receipts
 from coilclaw.receipts.schema import LOG_ID, schema_problem
+from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.quick_json import to_json
-from coilclaw.store import Database
+
+if TYPE_CHECKING:
+    from coilclaw.receipts.head import Head
+    from coilclaw.receipts.receipt_table import Read, Stored
+    from coilclaw.store import Database
 
 __all__ = ["Verification", "verify_database", "verify_export"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verification:
+class Verification(Frozen):
     """The result: `first_bad` is the number of the first receipt that does not hold."""
 
     count: int

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
+
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["STOP", "Breakpoint", "Frame", "Variable", "frames_of"]
 
@@ -17,8 +18,7 @@ _MOST_VARIABLES: Final = 100
 _LONGEST: Final = 200
 
 
-@dataclass(frozen=True, kw_only=True)
-class Variable:
+class Variable(Frozen):
     """A name in the snippet, the class of its value, and the value in a few words."""
 
     name: str
@@ -26,8 +26,7 @@ class Variable:
     value: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Frame:
+class Frame(Frozen):
     """One function of the snippet that was under way, or `<module>`."""
 
     function: str
@@ -35,8 +34,7 @@ class Frame:
     variables: tuple[Variable, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Breakpoint:
+class Breakpoint(Frozen):
     """A call that got no answer. `frames` begins with the innermost; None if the guest did not come to show them."""
 
     call: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from coilclaw.bridge import PriorCall
@@ -13,6 +12,7 @@ from coilclaw.runs.breakpoint import Breakpoint
 from coilclaw.runs.call_history import ReceiptParts
 from coilclaw.runs.report import error_of, value_digest
 from coilclaw.sandbox import Completed, Diverged, Outcome
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Comparison", "Difference", "FormerRun", "compared", "difference_of", "doubted"]
 
@@ -24,8 +24,7 @@ _REPEATABLE: Final = frozenset({"completed", "failed", "rejected", "out_of_memor
 _CALL: Final = re.compile(r"\bcall (\d+)\b")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Difference:
+class Difference(Frozen):
     """The first thing that is not as it was; `call` is the call it shows at, if it shows at one."""
 
     what: Aspect
@@ -35,8 +34,7 @@ class Difference:
     now: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparison(Frozen):
     """What became of the repetition of a run. Nothing was executed and nothing written for it."""
 
     run_id: str
@@ -55,8 +53,7 @@ class Comparison:
         return self.difference is None
 
 
-@dataclass(frozen=True, kw_only=True)
-class FormerRun:
+class FormerRun(Frozen):
     """What the receipts of a run say: its calls, and its end if it has come to one."""
 
     run_id: str

@@ -7,16 +7,19 @@ of a run. What was delivered after the last of them, by a process that died, is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge import Known, PriorCall, Recorded, RunRecord, count_rows, read_journal
 from coilclaw.policy import shown_hashes
 from coilclaw.receipts import Head, ReceiptLog, content_sizes, digest
 from coilclaw.runs.call_history import CallHistory, ReceiptParts, RecordedCall, read_call_history
+from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.quick_json import from_json
-from coilclaw.store import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coilclaw.store import Database
 
 __all__ = ["History", "kept_so_far", "read_history"]
 
@@ -24,8 +27,7 @@ _UNANSWERED: Final = {"abandoned", "stopped"}
 """Codes of ends that are written when a run is over and no snippet is left to be told."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class History:
+class History(Frozen):
     """What is known of a run before it is repeated."""
 
     recorded: Recorded

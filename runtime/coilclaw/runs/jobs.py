@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from coilclaw.receipts import digest
 from coilclaw.sandbox import (
     Completed,
     Deadline,
-    Engine,
     Failed,
     Host,
-    Limits,
     Outcome,
     Pins,
     RunEnded,
-    Snippet,
     SnippetError,
 )
 from coilclaw.sdk.quick_json import from_json
+
+if TYPE_CHECKING:
+    from coilclaw.sandbox import Engine, Limits, Snippet
 
 __all__ = ["Job", "direct_job", "snippet_job"]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.bridge import find_run
-from coilclaw.receipts import ReceiptLog, digest
+from coilclaw.receipts import digest
 from coilclaw.runs.report import RunReport, value_json
 from coilclaw.sandbox import (
     Cancelled,
@@ -20,8 +20,6 @@ from coilclaw.sandbox import (
     Crashed,
     Diverged,
     Failed,
-    Limits,
-    Outcome,
     OutOfMemory,
     OutputExceeded,
     Rejected,
@@ -29,8 +27,15 @@ from coilclaw.sandbox import (
     Suspended,
     TimedOut,
 )
-from coilclaw.sdk import Receipt
-from coilclaw.store import Database
+
+if TYPE_CHECKING:
+    from coilclaw.receipts import ReceiptLog
+    from coilclaw.sandbox import (
+        Limits,
+        Outcome,
+    )
+    from coilclaw.sdk import Receipt
+    from coilclaw.store import Database
 
 __all__ = ["KeptEnd", "keep_end", "kept_hashes", "report_of"]
 

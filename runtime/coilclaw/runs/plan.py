@@ -13,6 +13,7 @@ from coilclaw.receipts import ReceiptLog, digest
 from coilclaw.runs.report import RunReport
 from coilclaw.runs.run_origin import RunOrigin
 from coilclaw.sdk import OperatorError, Receipt, Risk
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["ApprovedPlan", "Plan", "PlanNotUsable", "PlannedAnswers", "PlannedCall", "Rehearsal", "planned_calls"]
 
@@ -23,8 +24,7 @@ class PlanNotUsable(OperatorError):
     code = "plan_not_usable"
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlannedCall:
+class PlannedCall(Frozen):
     """One call of a rehearsal."""
 
     number: int
@@ -47,8 +47,7 @@ class PlannedCall:
     """What will run, if the tool says more about that than the arguments do."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(Frozen):
     """The calls of a rehearsal, and what they hold for."""
 
     rehearsal: str
@@ -61,8 +60,7 @@ class Plan:
         return tuple(call for call in self.calls if call.stubbed and call.verdict == "ask")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rehearsal:
+class Rehearsal(Frozen):
     """A run in which reads were made and everything else was answered with made-up values."""
 
     report: RunReport

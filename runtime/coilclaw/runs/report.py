@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coilclaw.receipts import digest
 from coilclaw.sandbox import (
@@ -13,7 +12,6 @@ from coilclaw.sandbox import (
     Crashed,
     Diverged,
     Failed,
-    Outcome,
     OutOfMemory,
     OutputExceeded,
     Rejected,
@@ -21,7 +19,13 @@ from coilclaw.sandbox import (
     Suspended,
     TimedOut,
 )
-from coilclaw.sdk import RunStatus
+from coilclaw.sdk.frozen import Frozen
+
+if TYPE_CHECKING:
+    from coilclaw.sandbox import (
+        Outcome,
+    )
+    from coilclaw.sdk import RunStatus
 
 __all__ = ["RunReport", "error_of", "value_digest", "value_json"]
 
@@ -36,8 +40,7 @@ def value_digest(value: Any) -> str:
     return digest(value_json(value))
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunReport:
+class RunReport(Frozen):
     """One run: its outcome, what it printed, and where its receipts begin."""
 
     run_id: str

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["RunOrigin", "new_run_id"]
 
@@ -15,8 +17,7 @@ def new_run_id() -> str:
     return f"run-{time.time_ns() // 1_000_000:011x}{secrets.token_hex(4)}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunOrigin:
+class RunOrigin(Frozen):
     """Drawn afresh for every run; a run that carries out a plan has the chance and the time of its rehearsal."""
 
     run_id: str = field(default_factory=new_run_id)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coilclaw.bridge import Caller, Registry, RunSpec, Services
+from coilclaw.bridge import Caller, RunSpec
 from coilclaw.policy import NobodyToAsk
-from coilclaw.runs.comparison import Comparison
 from coilclaw.runs.jobs import direct_job, snippet_job
-from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedAnswers, Rehearsal, planned_calls
-from coilclaw.runs.replay import replay_run
-from coilclaw.runs.report import RunReport
-from coilclaw.runs.resume import resume_run
 from coilclaw.runs.run_origin import RunOrigin
-from coilclaw.runs.sample_value import stand_in
 from coilclaw.runs.start import start_run
-from coilclaw.sandbox import Completed, Deadline, Engine, Failed, Limits, Snippet
-from coilclaw.sdk import Err, Ok, Result
+from coilclaw.sandbox import Completed, Deadline, Failed
+from coilclaw.sdk import Err, Ok
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from coilclaw.bridge import Registry, Services
+    from coilclaw.runs.comparison import Comparison
+    from coilclaw.runs.plan import ApprovedPlan, Rehearsal
+    from coilclaw.runs.report import RunReport
+    from coilclaw.sandbox import Engine, Limits, Snippet
+    from coilclaw.sdk import Result
 
 __all__ = ["Runtime"]
 
@@ -48,6 +51,8 @@ class Runtime:
         """
         caller, origin = caller or self._caller, _origin(run_id)
         if planned is not None:
+            from coilclaw.runs.plan import PlannedAnswers
+
             origin = planned.beginning
             caller = replace(caller, approver=PlannedAnswers(planned, caller.approver))
         spec, job = _spec(origin, registry, limits, caller, deadline), snippet_job(snippet, engine, limits)
@@ -81,6 +86,8 @@ class Runtime:
         unknown: str | None = None,
     ) -> RunReport:
         """Resume a suspended run: repeat it from its journal, then continue. Nothing is executed twice."""
+        from coilclaw.runs.resume import resume_run
+
         return resume_run(self._services, run_id, engines, registry, caller or self._caller, deadline, unknown)
 
     def replay(
@@ -96,6 +103,8 @@ class Runtime:
 
         With `until`, it is stopped at the call of that number, and the snippet's variables are shown.
         """
+        from coilclaw.runs.replay import replay_run
+
         return replay_run(self._services, run_id, engines, registry, caller or self._caller, until)
 
     def rehearse(
@@ -109,6 +118,9 @@ class Runtime:
         deadline: Deadline | None = None,
     ) -> Rehearsal:
         """Run a snippet with its reads only: other calls are answered with sample values."""
+        from coilclaw.runs.plan import Plan, Rehearsal, planned_calls
+        from coilclaw.runs.sample_value import stand_in
+
         origin, job = RunOrigin(), snippet_job(snippet, engine, limits)
         alone = replace(caller or self._caller, approver=NobodyToAsk(), suspends=False)
         spec = replace(_spec(origin, registry, limits, alone, deadline), stand_in=stand_in)

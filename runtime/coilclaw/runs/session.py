@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge import Bridge, Handlers, Journal, ReplayHost, RunHeader, RunSpec, Services, leave
 from coilclaw.receipts import Conflict, Draft, Row, now
-from coilclaw.runs.jobs import Job
 from coilclaw.runs.kept_end import keep_end
 from coilclaw.runs.report import RunReport
 from coilclaw.sandbox import Abandoned, Cancelled, Crashed, Deadline, Diverged, Outcome, RunClock, TimedOut
 from coilclaw.sdk import EvidenceUnavailable
+from coilclaw.sdk.frozen import Frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coilclaw.bridge import Bridge, Handlers, Journal, RunHeader, RunSpec, Services
+    from coilclaw.receipts import Row
+    from coilclaw.runs.jobs import Job
+    from coilclaw.sandbox import (
+        Deadline,
+        Outcome,
+        RunClock,
+    )
 
 __all__ = ["Session", "outcome_of"]
 
@@ -25,8 +36,7 @@ _GRACE_SECONDS: Final = 0.15
 _LAST_RECEIPT: Final = {"suspended": "run.suspended", "diverged": "run.diverged"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Session:
+class Session(Frozen):
     """A run that has begun or was resumed in this process."""
 
     services: Services

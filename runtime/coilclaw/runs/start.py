@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from coilclaw.bridge import Bridge, Journal, RunHeader, RunSpec, Services, enter
+from coilclaw.bridge import Bridge, Journal, RunHeader, enter
 from coilclaw.receipts import Draft, digest, now
-from coilclaw.runs.jobs import Job
-from coilclaw.runs.plan import ApprovedPlan
-from coilclaw.runs.run_origin import RunOrigin
 from coilclaw.runs.session import Session
 from coilclaw.sandbox import RunClock
+
+if TYPE_CHECKING:
+    from coilclaw.bridge import RunSpec, Services
+    from coilclaw.runs.jobs import Job
+    from coilclaw.runs.plan import ApprovedPlan
+    from coilclaw.runs.run_origin import RunOrigin
 
 __all__ = ["start_run"]
 

@@ -7,18 +7,18 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from coilclaw.sandbox.deadline import Deadline
 from coilclaw.sandbox.limits import Limits
 from coilclaw.sandbox.outcomes import Outcome
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Engine", "Host", "Pins", "Snippet", "run_request"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Snippet:
+class Snippet(Frozen):
     """The source to run and the values it starts with."""
 
     source: str
@@ -30,8 +30,7 @@ class Snippet:
         return hashlib.sha256(self.source.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pins:
+class Pins(Frozen):
     """Everything a snippet could learn that is not in its source: pin these and it behaves the same again."""
 
     seed: bytes = field(default_factory=lambda: secrets.token_bytes(32))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Limits"]
 
 MIB = 1024 * 1024
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
+class Limits(Frozen):
     """Bounds of one run. Each has an outcome of its own when it is reached."""
 
     seconds: float = 60.0

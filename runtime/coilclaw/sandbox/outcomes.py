@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from coilclaw.sdk import RunStatus
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = [
     "Cancelled",
@@ -24,8 +24,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SnippetError:
+class SnippetError(Frozen):
     """What went wrong, in the snippet's own terms: its lines, its exception, what to do next."""
 
     type: str
@@ -35,12 +34,10 @@ class SnippetError:
     hint: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Ended:
+class _Ended(Frozen):
     stdout: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Completed(_Ended):
     """The snippet ran to its end; `value` is its last expression."""
 
@@ -48,7 +45,6 @@ class Completed(_Ended):
     value: Any = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Failed(_Ended):
     """The snippet raised, or asked for more than it may have."""
 
@@ -56,7 +52,6 @@ class Failed(_Ended):
     error: SnippetError
 
 
-@dataclass(frozen=True, kw_only=True)
 class Rejected(_Ended):
     """Nothing of it ran: not Python, or a call in it can never work."""
 
@@ -65,7 +60,6 @@ class Rejected(_Ended):
     problems: tuple[SnippetError, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
 class TimedOut(_Ended):
     """The run's time was up."""
 
@@ -73,7 +67,6 @@ class TimedOut(_Ended):
     seconds: float
 
 
-@dataclass(frozen=True, kw_only=True)
 class OutOfMemory(_Ended):
     """The sandbox needed more memory than it may have."""
 
@@ -81,7 +74,6 @@ class OutOfMemory(_Ended):
     memory_bytes: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class OutputExceeded(_Ended):
     """The snippet printed, or evaluated to, more than it may."""
 
@@ -89,14 +81,12 @@ class OutputExceeded(_Ended):
     output_bytes: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class Suspended(_Ended):
     """The run waits for a person and holds no resources meanwhile."""
 
     status: ClassVar[RunStatus] = "suspended"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Diverged(_Ended):
     """A run that was repeated did something else than before; nothing was executed for it."""
 
@@ -104,14 +94,12 @@ class Diverged(_Ended):
     error: SnippetError
 
 
-@dataclass(frozen=True, kw_only=True)
 class Cancelled(_Ended):
     """Someone ended the run."""
 
     status: ClassVar[RunStatus] = "cancelled"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Crashed(_Ended):
     """The sandbox itself ended: an exhausted stack, a forbidden system call, a bug."""
 

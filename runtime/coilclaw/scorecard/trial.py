@@ -129,7 +129,7 @@ class ProvingGround:
             self._registry,
             limits,
             deadline=deadline,
-            caller=Caller(show=lambda stream, text: shown.append(text)),
+            caller=Caller(suspends=False, show=lambda stream, text: shown.append(text)),
         )
         if deadline.cancelled:
             # The runtime made an orderly end of an interrupt; here it means to stop altogether.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Bounds"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bounds:
+class Bounds(Frozen):
     """The same for every call of a process. A tool's `classify` looks at them; the strict value is the default."""
 
     autonomy: Literal["readonly", "supervised", "full"] = "supervised"

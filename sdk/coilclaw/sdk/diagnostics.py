@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Diagnostic"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Diagnostic:
+class Diagnostic(Frozen):
     """A file that could not be used, or a tool in it. Loading goes on with the others."""
 
     file: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Quarantined"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Quarantined:
+class Quarantined(Frozen):
     """A file that is there and was not run, because its content was written through the bridge."""
 
     name: str

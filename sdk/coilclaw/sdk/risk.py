@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, TypeAlias
+
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["LONGEST_RUNS", "Decision", "Forbid", "Judged", "Risk", "RiskName"]
 
@@ -58,8 +59,7 @@ class Decision(StrEnum):
 _STRICTNESS = {Decision.ALLOW: 0, Decision.ASK: 1, Decision.DENY: 2}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Forbid:
+class Forbid(Frozen):
     """Returned by a tool's `classify`: this call is denied at every autonomy level."""
 
     reason: str
@@ -67,8 +67,7 @@ class Forbid:
     """What the caller can do instead, where the reason does not say so already."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judged:
+class Judged(Frozen):
     """Returned by a tool's `classify`: the risk, and what will run where the arguments alone do not say it.
 
     A person who is asked sees `runs`, and a yes holds for that text and no other. The handler gets it as `ctx.judged`,

@@ -31,7 +31,7 @@ class WasmEngine:
     name = "wasm"
 
     def __init__(self, cache: Path, *, pool: int = 0, workers: int = 0, progress: Progress | None = None) -> None:
-        """`pool` guests are kept ready; runs at the same time are given to up to `workers` processes."""
+        """`pool` guests are kept ready; runs that come at the same time are given to up to `workers` processes."""
         compiled = compile_guest(cache, progress)
         self.build = compiled.build
         linker = link_guest(compiled)

@@ -9,6 +9,7 @@ import time
 from typing import Any, Final
 
 from coilclaw.sandbox.guest.output import Output
+from coilclaw.sandbox.restricted.child.requests import OUT_OF_MEMORY_EXIT
 from coilclaw.sandbox.wire import FRAME_LIMIT, HEADER_LIMIT, LENGTH, SPIN_SECONDS, frame
 
 __all__ = ["HostGone", "HostLink"]
@@ -86,20 +87,22 @@ class HostLink:
                 left = left[_write(self.descriptor, left) :]
         except OSError:
             raise HostGone from None
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY_EXIT)  # Half a frame may have been sent.
 
     def receive(self) -> bytes:
         """The host's answer. There is at most one on its way, so nothing is read past its end."""
-        data = self._first_part()
-        (size,) = LENGTH.unpack_from(data)
-        body = data[LENGTH.size :]
-        if len(body) == size:
-            return body
-        parts = [body]
-        missing = size - len(body)
-        while missing:
-            parts.append(self._part(missing))
-            missing -= len(parts[-1])
-        return b"".join(parts)
+        try:
+            data = self._first_part()
+            (size,) = LENGTH.unpack_from(data)
+            parts = [data[LENGTH.size :]]
+            missing = size - len(parts[0])
+            while missing:
+                parts.append(self._part(missing))
+                missing -= len(parts[-1])
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY_EXIT)  # What was not read would be taken for the next answer.
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _first_part(self) -> bytes:
         assert self._socket is not None
