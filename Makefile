@@ -42,6 +42,9 @@ $(READY): pyproject.toml $(GUEST_SOURCES) | $(BIN)/python
 	@$(PIP) install -e .
 	@touch $@
 
+# The sources are used where they stand. Compiled ahead, they start quickly also where Python may write no bytecode.
+BYTECODE := $(BIN)/python -m compileall -q runtime sdk workspace_tools integrations
+
 $(DEV): pyproject.toml | $(READY)
 	@echo "Installing the development tools" >&2
 	@$(BIN)/python -c 'import tomllib; print("\n".join(tomllib.load(open("pyproject.toml","rb"))["dependency-groups"]["dev"]))' > $(VENV)/dev.txt
@@ -53,6 +56,7 @@ $(DEV): pyproject.toml | $(READY)
 	@touch $@
 
 setup: $(READY) ## Install into .venv
+	@$(BYTECODE)
 
 demo: $(READY) ## Run a script in the sandbox and show what it did
 	@$(BIN)/python examples/demo.py

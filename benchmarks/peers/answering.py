@@ -9,7 +9,7 @@ import json
 import sys
 from typing import Any
 
-from suite.stopwatch import Sandbox, call_seconds, compute_seconds, fresh_seconds
+from suite.stopwatch import Sandbox, call_seconds, compute_seconds, fresh_seconds, sustained_seconds
 
 __all__ = ["answer_requests"]
 
@@ -34,6 +34,8 @@ def _measure(sandbox: Sandbox, request: dict[str, Any]) -> float:
             return call_seconds(sandbox, request["calls"])
         case "compute":
             return compute_seconds(sandbox, request["source"], request["budget"])
+        case "sustained":
+            return sustained_seconds(sandbox, request["callers"], request["budget"])
         case other:
             raise ValueError(f"no measurement {other!r}")
 

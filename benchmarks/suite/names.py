@@ -39,7 +39,7 @@ VERIFICATION: Final = "chain verification, each receipt"
 POLICY: Final = "policy decision, p99"
 DECISION_BY_ARGUMENTS: Final = "coilclaw, three arguments looked at"
 FIRST_DECISION: Final = "coilclaw, first decision about a tool"
-COMMANDS: Final = "whole process"
+COMMANDS: Final = "whole process, CPU"
 
 OURS: Final = "coilclaw"
 OURS_UNPOOLED: Final = "coilclaw, no pool"

@@ -134,5 +134,5 @@ def probes_of(
         CONCURRENT: receipts.concurrent_append,
         VERIFICATION: receipts.verification,
         POLICY: policy.decision,
-        COMMANDS: lambda: processes.commands(size.budget),
+        COMMANDS: processes.commands,
     }

@@ -6,11 +6,21 @@ Imports nothing outside the standard library: the peers run it in an environment
 from __future__ import annotations
 
 import statistics
+import threading
 import time
 from collections.abc import Callable
 from typing import Final, Protocol
 
-__all__ = ["TRIVIAL", "Sandbox", "call_seconds", "compute_seconds", "fresh_seconds", "seconds_of", "typical"]
+__all__ = [
+    "TRIVIAL",
+    "Sandbox",
+    "call_seconds",
+    "compute_seconds",
+    "fresh_seconds",
+    "seconds_of",
+    "sustained_seconds",
+    "typical",
+]
 
 TRIVIAL: Final = "1 + 1"
 _LONG_ENOUGH: Final = 0.01
@@ -78,3 +88,29 @@ def compute_seconds(sandbox: Sandbox, source: str, budget: float) -> float:
         return sandbox.run(source) - sandbox.run(TRIVIAL)
 
     return max(typical(sample, budget, least=2), 0.0)
+
+
+def sustained_seconds(sandbox: Sandbox, callers: int, budget: float) -> float:
+    """What one run takes of the time while `callers` threads run one after the other; each run calls the host once."""
+    source = TRIVIAL if sandbox.call is None else f"{sandbox.prelude}i = 1\n{sandbox.call}\n"
+    sandbox.run(source)  # What is only done once is no part of it.
+    began = time.perf_counter()
+    counts = [0] * callers
+    failures: list[BaseException] = []
+
+    def call(number: int) -> None:
+        try:
+            while time.perf_counter() - began < budget:
+                sandbox.run(source)
+                counts[number] += 1
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(callers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return (time.perf_counter() - began) / sum(counts)

@@ -88,10 +88,6 @@ def _rate(measurement: str, contestant: str) -> Values:
     return lambda results: [1 / seconds for seconds in results.seconds(measurement, contestant)]
 
 
-def _more_milliseconds(measurement: str, one: str, other: str) -> Values:
-    return lambda results: results.compared(measurement, one, other, lambda first, second: (first - second) * 1e3)
-
-
 def _at_most(name: str, bound: float, unit: str, values: Values) -> Target:
     return Target(name=name, bound=bound, sense="at most", unit=unit, values=values)
 
@@ -118,13 +114,17 @@ TARGETS: Final = (
     _at_most("policy decision, p99", 20, "µs", _scaled(POLICY, "coilclaw", 1e6)),
     _at_most("policy decision by three arguments, p99", 20, "µs", _scaled(POLICY, DECISION_BY_ARGUMENTS, 1e6)),
     _at_most("first policy decision about a tool, p99", 20, "µs", _scaled(POLICY, FIRST_DECISION, 1e6)),
-    _at_most(
-        "coilclaw run, more than python -c pass",
-        200,
-        "ms",
-        _more_milliseconds(COMMANDS, "coilclaw run", "python -c pass"),
+    *(
+        _at_most(f"{command}, beside python -c pass", bound, TIMES, _ratio(COMMANDS, command, "python -c pass"))
+        for command, bound in (
+            ("coilclaw --version", 5),
+            ("coilclaw config show", 10),
+            ("coilclaw receipt list", 10),
+            ("coilclaw approval list", 10),
+            ("coilclaw tool list", 12),
+            ("coilclaw run -", 16),
+        )
     ),
-    _at_most("coilclaw --help", 150, "ms", _scaled(COMMANDS, "coilclaw --help", 1e3)),
 )
 
 NOT_MEASURED: Final = (

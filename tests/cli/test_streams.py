@@ -130,6 +130,19 @@ def test_a_process_that_is_left_behind_does_not_keep_the_output_open(coilclaw: C
         os.kill(int((coilclaw.folder / "left").read_text()), signal.SIGKILL)
 
 
+LATE = """threading.Thread(target=lambda: [print('late', end='') for _ in range(300_000)], daemon=True).start()"""
+
+
+@pytest.mark.parametrize("line", [("run", "-", "--json"), ("tool", "run", "stray.talk", "--json", "{}")])
+def test_a_thread_that_is_left_behind_prints_nothing_into_the_output(coilclaw: Command, line: tuple[str, ...]) -> None:
+    coilclaw.tool("stray/tools.py", STRAY.format(at_import="import threading", in_handler=LATE))
+    done = coilclaw(*line, stdin="print('own')\ntools.stray.talk().unwrap()")
+    assert done.code == 0, done.err
+    assert "late" not in done.out
+    assert "late" in done.err
+    assert done.json["value"] == 1 if line[0] == "run" else done.json == 1
+
+
 HANGS = "import time\ntime.sleep(1000)\n"
 
 

@@ -37,6 +37,7 @@ _FILES: Final = "tests/integrations/test_files.py tests/integrations/test_files_
 _HOSTS: Final = "tests/net/test_hosts.py tests/net/test_addresses.py"
 _WIRING: Final = "tests/cli/test_wiring.py"
 _DEADLINE: Final = "tests/sandbox/test_deadline.py"
+_WORKERS: Final = "tests/sandbox/test_workers.py"
 _ORDER: Final = "tests/bridge/test_order_of_admission.py"
 _FACTS: Final = "tests/bridge/test_decision_facts.py"
 _KEPT: Final = "tests/bridge/test_evidence_budget.py"
@@ -44,6 +45,10 @@ _AUTHORS: Final = "tests/bridge/test_hostile_authors.py"
 _LOOPS: Final = "tests/bridge/test_loops.py"
 _PLACES: Final = "tests/config/test_places.py"
 _DISCLOSURE: Final = "tests/config/test_disclosure.py"
+_MARKS: Final = "tests/receipts/test_marks.py"
+_KEPT_END: Final = "tests/runs/test_kept_end.py"
+_WORKERS: Final = "tests/sandbox/test_workers.py"
+_INDEX: Final = "tests/workspace_tools/test_contract_index.py"
 _SHELL: Final = "tests/integrations/shell/test_verdict.py"
 _VERDICT: Final = _SHELL + " -k 'not disguise and not no_text and not every_match and not more_matches'"
 _DESTRUCTION: Final = _SHELL + " -k destructive_pattern"
@@ -1914,6 +1919,35 @@ MUTATIONS: Final = (
         "tests/cli/test_wiring.py -k history",
         "the history of a forbidden path is forbidden",
     ),
+    # Worker processes --------------------------------------------------------------------------------------
+    Mutation(
+        "coilclaw.sandbox.wasm.worker:_give_up_files",
+        "landlock.restrict(landlock.ruleset(landlock.rights()))",
+        "pass",
+        _WORKERS + " -k open_no_file",
+        "a worker can open no file",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.workers:Worker.run",
+        "self._rests = False  # Whatever it said",
+        "pass  # Whatever it said",
+        _WORKERS + " -k breaks_the_rules",
+        "a worker that broke the rules is given no other run",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.workers:Worker._stop",
+        "self._process.kill()",
+        "pass",
+        _WORKERS + " -k does_not_stop",
+        "a worker that does not stop is killed",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.workers:Workers.close",
+        "            worker.kill()",
+        "            pass",
+        _WORKERS + " -k is_left_after_close",
+        "closing the engine ends the workers that are at work",
+    ),
     # What a person reads -----------------------------------------------------------------------------------
     Mutation(
         "coilclaw.sdk.legible:_form",
@@ -2068,5 +2102,132 @@ MUTATIONS: Final = (
         "case ApprovalDecided(approved=None):",
         "tests/cli/test_dev_view.py -k was_denied",
         "a person's no ends a call in `dev`",
+    ),
+    # Marks, kept ends, worker processes, the index of contracts -------------------------------------------
+    Mutation(
+        "coilclaw.receipts.marks:_is_true",
+        "hmac.compare_digest(mark.seal, _seal(key, log_id, mark, previous))",
+        "True",
+        _MARKS + " -k edited_mark",
+        "a mark is sealed with the key",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_seal",
+        "{previous.seal if previous else ''}",
+        "",
+        _MARKS + " -k was_moved",
+        "a mark leads to the one before it",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_seal",
+        " + mark.runs",
+        "",
+        _MARKS + " -k edited_mark",
+        "the seal of a mark covers which receipts are whose",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_key_of_marks",
+        'hmac.digest(key, b"marks within the log", "sha256")',
+        "key",
+        _MARKS + " -k passes_for",
+        "no seal of a head passes for one of a mark",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:MarkWriter.write",
+        "known = self._at == before or",
+        "known = self._at is not None or",
+        _MARKS + " -k whoever",
+        "no mark is made of what others wrote unseen",
+    ),
+    Mutation(
+        "coilclaw.receipts.tail:Tail._marked",
+        'digest("".join(map(digest, mine)).encode()) != own.hashes_digest',
+        "False",
+        _MARKS + " -k edited_receipt_of_the_run",
+        "receipts that a mark covers are held against it",
+    ),
+    Mutation(
+        "coilclaw.receipts.verification:verify_database",
+        "marks.problem() or ",
+        "",
+        _MARKS + " -k edited_mark",
+        "marks are verified with the log",
+    ),
+    Mutation(
+        "coilclaw.runs.kept_end:keep_end",
+        "if fits(found, len(body)):",
+        "if True:",
+        _KEPT_END,
+        "the end of a run is kept within its budget",
+    ),
+    Mutation(
+        "coilclaw.runs.kept_end:_Parts._read",
+        "self.unkept.add(name)",
+        "pass",
+        _KEPT_END,
+        "a report says what was not kept",
+    ),
+    Mutation(
+        "coilclaw.runs.kept_end:report_of",
+        "last.type not in _ENDS",
+        "False",
+        _KEPT_END,
+        "a run that has not ended has no report",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.engine:WasmEngine._run",
+        'except ChildEnded as ended:\n            return Crashed(reason=f"the sandbox\'s process ended: {ended}")',
+        "except ChildEnded:\n            raise",
+        _WORKERS,
+        "a dead worker is a crashed run",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.workers:Worker.is_usable",
+        " and self._process.poll() is None",
+        "",
+        _WORKERS,
+        "a worker that died is given no run",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.workers:Workers.close",
+        "worker.close()",
+        "pass",
+        _WORKERS,
+        "no worker outlives its engine",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex._checked",
+        "if digest != _digest(body):",
+        "if False:",
+        _INDEX + " -k damaged",
+        "an index of contracts that was changed is not used",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex._checked",
+        " or status.st_mode & 0o022",
+        "",
+        _INDEX + " -k damaged",
+        "an index that others may write is not used",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex.read",
+        "if key != self._key:",
+        "if False:",
+        _INDEX + " -k change_of_any_file",
+        "an index of other files is not used",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex._deferred",
+        "if json.loads(json.dumps(_contract(tool))) != contract:",
+        "if False:",
+        _INDEX + " -k lies",
+        "the index is not believed over the source",
+    ),
+    Mutation(
+        "coilclaw.app.execution:Execution.workspace_of",
+        'began[0].payload.get("header_hash") != digest(known.header.text().encode())',
+        "False",
+        "tests/app/test_app.py -k workspace",
+        "a table that was edited does not choose whose tools are loaded",
     ),
 )

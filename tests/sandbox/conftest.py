@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import pytest
 from tests.conftest import cache_folder
+from tests.sampling import EVERYTHING
 
 from coilclaw.sandbox import (
     POLL_SECONDS,
@@ -39,10 +40,20 @@ MIB = 1024 * 1024
 ENGINES: dict[str, Callable[[], Engine]] = {
     "restricted": lambda: RestrictedEngine(spares=1),
     "wasm": lambda: WasmEngine(cache_folder(), pool=2),
+    "workers": lambda: engine_with_a_worker(),
 }
+TRIED = sorted(ENGINES) if EVERYTHING else ["restricted", "wasm"]
+"""A guest is the same in a worker: what it does there is tried as a whole only when everything is."""
 
 
-@pytest.fixture(scope="session", params=sorted(ENGINES))
+def engine_with_a_worker() -> WasmEngine:
+    """The wasm engine, with every guest in another process."""
+    engine = WasmEngine(cache_folder(), workers=1)
+    assert engine.workers.wait_until_ready()
+    return engine
+
+
+@pytest.fixture(scope="session", params=TRIED)
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """Every engine passes the same tests; the tests of one session share one engine, as runs of one process do."""
     made = ENGINES[request.param]()

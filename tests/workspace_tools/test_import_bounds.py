@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import signal
 import sys
 import threading
 import time
@@ -314,3 +315,31 @@ def test_a_file_that_ends_the_process_at_once_does_not_and_a_fork_of_it_does(tmp
     (problem,) = workspace.diagnostics
     assert (problem.line, problem.message) == (2, "SystemExit: 7")
     assert os._exit is before
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "os.abort()",
+        "os.kill(os.getpid(), 15)",
+        "os.kill(0, 2)",
+        "os.killpg(0, 15)",
+        "os.killpg(os.getpgrp(), 9)",
+        "os.execv('/bin/true', ['true'])",
+        "os.execlp('true', 'true')",
+        "os.execvpe('true', ['true'], {})",
+        "signal.raise_signal(15)",
+    ],
+)
+def test_a_file_that_kills_or_replaces_the_process_is_a_diagnostic(tmp_path: Path, write: Write, end: str) -> None:
+    write("a/ends.py", f"import os, signal\n{end}\n")
+    starts = "import os, subprocess\nos.kill(os.getpid(), 0)\nCODE = subprocess.run(['false']).returncode"
+    write("a/starts.py", good("a.starts", "CODE", extra=starts))
+    before = os.kill, os.execve, signal.raise_signal
+    workspace = Workspace(tmp_path)
+    workspace.refresh()
+    assert values(workspace) == {"a.starts": 1}
+    (problem,) = workspace.diagnostics
+    assert problem.line == 2
+    assert problem.message.endswith("would end the command")
+    assert before == (os.kill, os.execve, signal.raise_signal)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 from coilclaw.cli.approval import somebody_is_here
 from coilclaw.cli.pending_notice import tell_pending
+from coilclaw.cli.streams import unguarded
 from coilclaw.cli.terminal import counted, pass_through, say, say_json, say_text, styled
 from coilclaw.sdk.legible import as_name, legible_lines, one_line, visible_block
 
@@ -85,7 +86,7 @@ class Display:
 
     def __init__(self, deadline: Deadline, stdout: TextIO, *, quiet: bool, asks: bool = True) -> None:
         self._deadline = deadline
-        self._stdout = stdout
+        self._stdout = unguarded(stdout)  # A snippet prints from whichever thread it runs on.
         self._quiet = quiet
         self._prompts = asks and somebody_is_here()
 

@@ -80,6 +80,21 @@ class _GuardedBytes(io.RawIOBase):
             self._guarded.flush()
 
 
+class _Output:
+    """Standard output. It is the command's own thread that writes to it; what another one prints is shown on stderr.
+
+    A thread that a tool left behind may print at any time, also in the middle of the report.
+    """
+
+    def __init__(self, stream: TextIO, others: TextIO) -> None:
+        self.behind = stream
+        self._others = others
+
+    def __getattr__(self, name: str) -> Any:
+        is_ours = threading.current_thread() is threading.main_thread()
+        return getattr(self.behind if is_ours else self._others, name)
+
+
 class _Stray:
     """What is written to descriptors 1 and 2, shown on stderr as it comes."""
 
@@ -142,8 +157,8 @@ def open_streams() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
     if _stray is None:
-        sys.stdout = _moved(sys.stdout)
-        sys.stderr = cast("TextIO", Guarded(_moved(sys.stderr)))
+        output, sys.stderr = _moved(sys.stdout), cast("TextIO", Guarded(_moved(sys.stderr)))
+        sys.stdout = cast("TextIO", _Output(output, sys.stderr))
         _stray = _Stray(sys.stderr)
 
 

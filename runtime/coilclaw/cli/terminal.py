@@ -87,7 +87,7 @@ def say_text(text: str, *, err: bool = False) -> None:
 
 def say_json(value: Any) -> None:
     """Print one line of JSON for a program, in ASCII."""
-    click.echo(json.dumps(value))
+    click.echo(json.dumps(value), file=_stream(False))
 
 
 def say_progress(text: str) -> None:

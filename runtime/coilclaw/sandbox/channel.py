@@ -84,7 +84,7 @@ class Channel:
                     raise ChildEnded(self.end())
                 except BlockingIOError:
                     continue
-            while not self._ready.poll(POLL_SECONDS * 1000):
+            while not self._ready.poll(min(POLL_SECONDS, deadline.remaining) * 1000):
                 deadline.end_if_over()
             if data := self._channel.recv(_PART):
                 return data

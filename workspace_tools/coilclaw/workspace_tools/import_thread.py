@@ -7,12 +7,13 @@ left behind as a daemon and gets the exception when it comes back. Nothing it do
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
-from types import TracebackType
-from typing import Any, Final, Generic, NamedTuple, NoReturn, TypeVar
+from types import ModuleType, TracebackType
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from coilclaw.workspace_tools.import_streams import ImportStreams, hear
 
@@ -62,7 +63,7 @@ class ImportThread:
         self._given_up = 0
         self._worker: _Worker | None = None
         self._streams = ImportStreams()
-        self._exit = os._exit
+        self._functions: list[tuple[ModuleType, str, Any]] = []
         self.heard: set[str] = set()
         """The files that printed something, which is told once."""
 
@@ -94,7 +95,9 @@ class ImportThread:
 
     def __enter__(self) -> ImportThread:
         self._streams.__enter__()
-        self._exit, os._exit = os._exit, _exit_by_exception
+        self._functions = [(module, name, getattr(module, name)) for module, name in _ENDING]
+        for (module, name), stand_in in _ENDING.items():
+            setattr(module, name, stand_in)
         return self
 
     def __exit__(
@@ -102,21 +105,44 @@ class ImportThread:
     ) -> None:
         if self._worker is not None:
             self._worker.tasks.put(None)
-        if not self._streams.stay:
-            os._exit = self._exit
+        for module, name, function in self._functions if not self._streams.stay else ():
+            setattr(module, name, function)
         self._streams.__exit__()
 
 
 _end_process: Final = os._exit
+_own_group: Final = os.getpgrp
 _importing: Final[dict[int, int]] = {}
 """The threads that import, and the process they belong to: a fork of it may end as it likes."""
 
 
-def _exit_by_exception(status: int) -> NoReturn:
-    """Stands for `os._exit` while files are imported: one of them must not end the command without a word."""
-    if _importing.get(threading.get_ident()) == os.getpid():
-        raise SystemExit(status)
-    _end_process(status)
+def _stand_in(module: ModuleType, name: str) -> Callable[..., Any]:
+    """Stands for a function that ends the process, or becomes another program, while files are imported.
+
+    One of them must not end the command without a word.
+    """
+    function = getattr(module, name)
+
+    def raise_or_end(*args: Any, **kwargs: Any) -> Any:
+        if _importing.get(threading.get_ident()) == os.getpid() and _is_about_us(name, args):
+            raise SystemExit(args[0] if name == "_exit" and args else f"{name} would end the command")
+        return function(*args, **kwargs)
+
+    return raise_or_end
+
+
+def _is_about_us(name: str, args: tuple[Any, ...]) -> bool:
+    if name not in ("kill", "killpg"):
+        return True
+    ours = (os.getpid(), 0, -1, -_own_group()) if name == "kill" else (0, _own_group())
+    return args[:1] != () and args[0] in ours and args[1:] != (0,)
+
+
+_ENDING: Final = {
+    (module, name): _stand_in(module, name)
+    for module, names in ((os, "_exit abort execv execve kill killpg"), (signal, "raise_signal"))
+    for name in names.split()
+}
 
 
 class _Task:

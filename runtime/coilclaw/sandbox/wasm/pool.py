@@ -57,8 +57,10 @@ class GuestPool:
         if not self._ready:
             return None
         self._running += 1
-        self._changed.notify_all()
-        return self._ready.popleft()
+        guest = self._ready.popleft()
+        if self._in_need:
+            self._changed.notify_all()
+        return guest
 
     def discard(self, guest: Guest) -> None:
         """Free a used guest, in the background if there is one."""

@@ -34,6 +34,7 @@ _PATIENCE_SECONDS: Final = 0.25
 """How long a run waits for a worker that computes. Longer is no gain: it could run here meanwhile."""
 _CALLING_SECONDS: Final = 0.01
 """A worker whose guest has waited this long for a tool is not about to be free."""
+_LOST_SECONDS: Final = 1.0
 _LARGEST_FRAME: Final = 2**31
 """A guest sends what fits in its memory, here as in the process of the engine."""
 _BOOT: Final = "import json, sys; settings = json.loads(sys.argv[1]); sys.path[:] = settings['path']; "
@@ -62,28 +63,30 @@ class Worker(Channel):
             )
         super().__init__(ours)
         self.pid = self._process.pid
-        self.calling_since: float | None = None
+        self._deadline = Deadline(0)
+        self._calling_since: float | None = None
         """When the host began to answer the guest; None while the guest computes."""
         self._rests = True
 
     def run(self, request: str, memory_bytes: int, host: Host, deadline: Deadline, pins: Pins) -> str:
         """Run a request to its end, as `Guest.run` does. Raises ChildEnded if the process does not survive it."""
         head = REQUEST.pack(memory_bytes, len(pins.seed)) + pins.seed
-        self.calling_since, self._rests = None, False
+        self._deadline, self._rests = deadline, False
         self.send(head + request.encode(), deadline)
         try:
             return Conversation(self, host, deadline, pins).until_the_end()
         except ChildEnded:
+            self._rests = False  # Whatever it said: it is not given another run.
             raise
         except BaseException:
             self._stop()
             raise
 
     def receive(self, deadline: Deadline) -> tuple[list[Any], bytes]:
-        self.calling_since = None
+        self._calling_since = None
         header, content = super().receive(deadline)
-        self.calling_since = time.monotonic()
         self._rests = header[:1] in (["end"], ["trap"], ["stopped"])
+        self._calling_since = None if self._rests else time.monotonic()
         if header == ["trap"]:
             raise GuestTrap(content.decode(errors="replace"))
         return header, content
@@ -95,6 +98,7 @@ class Worker(Channel):
             if not self._rests:
                 self.send(b"", grace)
             while not self._rests:
+                grace.end_if_over()
                 self.receive(grace)
         except (ChildEnded, GuestTrap, RunEnded):
             if not self._rests:
@@ -113,7 +117,20 @@ class Worker(Channel):
 
     @property
     def is_usable(self) -> bool:
+        """Whether it can be given another run."""
         return self._rests and self._process.poll() is None
+
+    @property
+    def is_free_soon(self) -> bool:
+        """Whether its run makes progress, rather than wait for a tool."""
+        since = self._calling_since
+        return since is None or time.monotonic() - since < _CALLING_SECONDS
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its run is over, and whoever carries it out hangs in a tool and will not notice."""
+        since = self._calling_since
+        return self._deadline.over and since is not None and time.monotonic() - since > _LOST_SECONDS
 
     def end(self) -> dict[str, Any]:
         with suppress(subprocess.TimeoutExpired):
@@ -121,13 +138,13 @@ class Worker(Channel):
         return {}
 
     def close(self) -> None:
-        """End the process: kindly if it waits for work, which it notices at once."""
         super().close()
-        try:
-            self._process.wait(timeout=1 if self._rests else 0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process, but not the conversation: somebody else may be waiting in it."""
+        self._process.kill()
+        self._process.wait()
 
 
 class _Place:
@@ -171,6 +188,9 @@ class Workers:
         if not self._most:
             return None
         with self._lock:
+            for worker in [each for each in self._busy if each.is_lost]:
+                self._busy.remove(worker)
+                worker.kill()
             self._look_at_starting()
             self._start_one()
             while self._idle:
@@ -184,7 +204,7 @@ class Workers:
         ends = time.monotonic() + _PATIENCE_SECONDS
         while not place.wait(_CALLING_SECONDS):
             with self._lock:
-                if time.monotonic() < ends and self._is_one_free_soon():
+                if time.monotonic() < ends and any(worker.is_free_soon for worker in self._busy):
                     continue
                 if place.worker is None:
                     self._waiting.remove(place)
@@ -238,15 +258,14 @@ class Workers:
                 self._most -= 1  # The next one would fare no better; runs take place in this process.
             self._starting.remove(worker)
 
-    def _is_one_free_soon(self) -> bool:
-        latest = time.monotonic() - _CALLING_SECONDS
-        return any(worker.calling_since is None or worker.calling_since > latest for worker in self._busy)
-
     def close(self) -> None:
+        """End all processes, and with them the runs that are still under way there."""
         with self._lock:
             self._closed = True
-            idle = [*self._idle, *self._starting]
+            unused, busy = [*self._idle, *self._starting], list(self._busy)
             self._idle.clear()
             self._starting.clear()
-        for worker in idle:
+        for worker in unused:
             worker.close()
+        for worker in busy:
+            worker.kill()
