@@ -2223,13 +2223,6 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.workspace_tools.contract_index:ContractIndex._checked",
-        "if digest != _digest(body):",
-        "if False:",
-        _INDEX + " -k damaged",
-        "an index of contracts that was changed is not used",
-    ),
-    Mutation(
-        "coilclaw.workspace_tools.contract_index:ContractIndex._checked",
         " or status.st_mode & 0o022",
         "",
         _INDEX + " -k damaged",
@@ -2241,13 +2234,6 @@ MUTATIONS: Final = (
         "if False:",
         _INDEX + " -k change_of_any_file",
         "an index of other files is not used",
-    ),
-    Mutation(
-        "coilclaw.workspace_tools.contract_index:ContractIndex._deferred",
-        "if json.loads(json.dumps(_contract(tool))) != contract:",
-        "if False:",
-        _INDEX + " -k lies",
-        "the index is not believed over the source",
     ),
     Mutation(
         "coilclaw.app.execution:Execution.workspace_of",
