@@ -49,9 +49,9 @@ class Shelf:
             "print(json.dumps({'versions': {id: tool.version for id, tool in tools.items()}, 'imported': imported,\n"
             "    'pydantic': 'pydantic' in sys.modules, 'problems': [str(each) for each in loaded.diagnostics]}))\n"
         )
-        path = os.pathsep.join(filter(None, (str(self.package.parents[2]), os.environ.get("PYTHONPATH"))))
-        # Python's own caches go by size and time, and would hide a change that the index has to notice.
-        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        path = [str(self.package.parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+        # Python itself goes by a file's size and time where it keeps bytecode.
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
         assert done.returncode == 0, done.stderr
         found: dict[str, Any] = json.loads(done.stdout)

@@ -41,9 +41,11 @@ class Frozen:
         values.update(given)
         if values.keys() != self._known.keys():
             raise TypeError(f"{type(self).__name__}: {_difference(values, self._known)}")
-        check = getattr(self, "__post_init__", None)
-        if check is not None:
-            check()
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Check the values of a subclass, or change them with `object.__setattr__`."""
+        return
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
