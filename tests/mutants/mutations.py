@@ -34,6 +34,7 @@ _FENCE: Final = (
     "tests/runs/test_races.py::test_of_many_that_resume_a_run_one_does"
 )
 _FILES: Final = "tests/integrations/test_files.py tests/integrations/test_files_search.py"
+_INDEX: Final = "tests/workspace_tools/test_contract_index.py"
 _HOSTS: Final = "tests/net/test_hosts.py tests/net/test_addresses.py"
 _WIRING: Final = "tests/cli/test_wiring.py"
 _DEADLINE: Final = "tests/sandbox/test_deadline.py"
@@ -45,9 +46,7 @@ _AUTHORS: Final = "tests/bridge/test_hostile_authors.py"
 _LOOPS: Final = "tests/bridge/test_loops.py"
 _PLACES: Final = "tests/config/test_places.py"
 _DISCLOSURE: Final = "tests/config/test_disclosure.py"
-_MARKS: Final = "tests/receipts/test_marks.py"
 _KEPT_END: Final = "tests/runs/test_kept_end.py"
-_WORKERS: Final = "tests/sandbox/test_workers.py"
 _INDEX: Final = "tests/workspace_tools/test_contract_index.py"
 _SHELL: Final = "tests/integrations/shell/test_verdict.py"
 _VERDICT: Final = _SHELL + " -k 'not disguise and not no_text and not every_match and not more_matches'"
@@ -1408,6 +1407,34 @@ MUTATIONS: Final = (
         "a link on the way to a link is denied",
     ),
     Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex._checked",
+        "if digest != _digest(body):",
+        "if False:",
+        _INDEX,
+        "a damaged index of contracts is not used",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex._checked",
+        "status.st_mode & 0o022",
+        "False",
+        _INDEX,
+        "an index that others may write is not used",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex._deferred",
+        "if json.loads(json.dumps(_contract(tool))) != contract:",
+        "if False:",
+        _INDEX,
+        "no tool is called by a contract that is not its own",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:_identity",
+        " {status.st_ctime_ns}",
+        "",
+        _INDEX,
+        "a file that was changed with its times set back is noticed",
+    ),
+    Mutation(
         "coilclaw.net.hosts:Reach.destination",
         "if not any(pattern.covers(found) for pattern in self.declared):",
         "if not self.declared:",
@@ -2069,6 +2096,13 @@ MUTATIONS: Final = (
         "readers of output are woken when others write",
     ),
     Mutation(
+        "coilclaw.receipts.cursor:Place.is_known",
+        "self.entry.first_seq > 0",
+        "self.entry.committed",
+        "tests/receipts/test_cursor.py -k knows_the_places",
+        "places are known before the receipts behind them are on disk",
+    ),
+    Mutation(
         "coilclaw.receipts.log:ReceiptLog.place",
         "(last is None and not self._leading)",
         "True",
@@ -2152,13 +2186,6 @@ MUTATIONS: Final = (
         "",
         _MARKS + " -k edited_mark",
         "marks are verified with the log",
-    ),
-    Mutation(
-        "coilclaw.runs.kept_end:keep_end",
-        "if fits(found, len(body)):",
-        "if True:",
-        _KEPT_END,
-        "the end of a run is kept within its budget",
     ),
     Mutation(
         "coilclaw.runs.kept_end:_Parts._read",
