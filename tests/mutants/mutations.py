@@ -34,6 +34,7 @@ _FENCE: Final = (
     "tests/runs/test_races.py::test_of_many_that_resume_a_run_one_does"
 )
 _FILES: Final = "tests/integrations/test_files.py tests/integrations/test_files_search.py"
+_INDEX: Final = "tests/workspace_tools/test_contract_index.py"
 _HOSTS: Final = "tests/net/test_hosts.py tests/net/test_addresses.py"
 _WIRING: Final = "tests/cli/test_wiring.py"
 _DEADLINE: Final = "tests/sandbox/test_deadline.py"
