@@ -85,3 +85,11 @@ def test_a_run_is_resumed_and_replayed_where_it_began_without_being_told(ready: 
     assert refused.code == 2
     assert f"began in the workspace {other}" in refused.err
     assert lines(ready) == []
+
+
+@pytest.mark.parametrize("group", [(), ("tool",), ("approval",), ("receipt",)])
+def test_a_command_that_needs_another_word_shows_its_help(coilclaw: Command, group: tuple[str, ...]) -> None:
+    done = coilclaw(*group)
+    assert done.code == 2
+    assert "\nCommands:\n" in done.err
+    assert "\\n" not in done.err

@@ -2216,9 +2216,23 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.app.execution:Execution.workspace_of",
-        'began[0].payload.get("header_hash") != digest(known.header.text().encode())',
-        "False",
-        "tests/app/test_app.py -k workspace",
+        "if not has_proven_header(self._parts.stores.log, known):",
+        "if False:",
+        "tests/app/test_edited_runs.py -k workspace",
         "a table that was edited does not choose whose tools are loaded",
+    ),
+    Mutation(
+        "coilclaw.runs.recorded_run:RecordedRun.resumable_history",
+        'past.end.type != "run.suspended"',
+        "False",
+        "tests/app/test_edited_runs.py -k cancelled",
+        "a run that its receipts call over is not resumed",
+    ),
+    Mutation(
+        "coilclaw.runs.recorded_run:RecordedRun.resumable_history",
+        "past.fence != self.record.fence + resumed",
+        "False",
+        "tests/app/test_edited_runs.py -k count",
+        "how often a run was resumed is taken from receipts",
     ),
 )

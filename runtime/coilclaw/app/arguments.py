@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from coilclaw.config import Config
     from coilclaw.sandbox import Limits, Snippet
 
-__all__ = ["check_timeout", "given_caller", "given_limits", "given_snippet", "given_workspace"]
+__all__ = ["RESERVED_NAMES", "check_timeout", "given_caller", "given_limits", "given_snippet", "given_workspace"]
 
 _LONGEST_SECONDS: Final = 24 * 3600
+RESERVED_NAMES: Final = frozenset({"tools", "Ok", "Err", "Result", "ToolCallError"})
+"""Names that every snippet has from the sandbox."""
 
 
 def check_timeout(timeout: float | None) -> None:
@@ -42,8 +44,18 @@ def given_caller(caller: Caller | None) -> Caller:
 
 
 def given_snippet(source: str, name: str, inputs: Mapping[str, Any] | None) -> Snippet:
+    """The snippet to run. Raises OperatorError for a source that is no text and for names no variable can have."""
     from coilclaw.sandbox import Snippet
 
+    if not isinstance(source, str):
+        raise OperatorError(
+            f"a snippet is Python source as text, not a {type(source).__name__}", hint="read the file first"
+        )
+    for each in inputs or ():
+        if not isinstance(each, str) or not each.isidentifier() or each.startswith("__"):
+            raise OperatorError(f"{each!r} is not a name that an input can have")
+        if each in RESERVED_NAMES:
+            raise OperatorError(f"{each!r} is a name of the sandbox itself", hint="give the input another name")
     return Snippet(source=source, name=name, inputs=inputs or {})
 
 

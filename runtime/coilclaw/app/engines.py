@@ -7,16 +7,19 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.app.notices import Notices
 from coilclaw.app.stores import make_home
+from coilclaw.sdk import OperatorError
 
 if TYPE_CHECKING:
     from coilclaw.config import Settings
     from coilclaw.sandbox import Engine
 
 __all__ = ["Engines"]
+
+_NAMES: Final = ("wasm", "restricted")
 
 
 class Engines:
@@ -33,6 +36,8 @@ class Engines:
     def get(self, name: str | None = None) -> Engine:
         """The engine of this name; without one, that of the configuration."""
         name = name or self._settings.config.sandbox.engine
+        if name not in _NAMES:
+            raise OperatorError(f"there is no engine {name!r}", hint=f"engines: {', '.join(_NAMES)}")
         with self._lock:
             if name not in self._made:
                 self._made[name] = self._restricted() if name == "restricted" else self._wasm()

@@ -97,7 +97,7 @@ class Execution:
 
             self._under_way[run_id] = deadline
             future = self._executor.submit(job)
-        return RunHandle(run_id, future, deadline, feed, begins, output)
+        return RunHandle(run_id, future, deadline, feed, begins, output, self._refuse_to_block)
 
     def call(
         self, tool: str, arguments: Mapping[str, Any], limits: Limits, caller: Caller, deadline: Deadline | None

@@ -26,6 +26,7 @@ class RunHandle:
         feed: EventFeed,
         begins: str,
         output: OutputBuffer,
+        refuse_to_block: Callable[[], None],
     ) -> None:
         self.run_id = run_id
         self._future = future
@@ -33,10 +34,12 @@ class RunHandle:
         self._feed = feed
         self._begins = begins
         self._output = output  # Held for readers who come late.
+        self._refuse_to_block = refuse_to_block
 
     def result(self, timeout: float | None = None) -> Report:
         """Wait for the run and return its report. Raises TimeoutError when that takes longer than `timeout` seconds;
         the run continues then."""
+        self._refuse_to_block()
         return self._future.result(timeout)
 
     def __await__(self) -> Generator[Any, None, Report]:

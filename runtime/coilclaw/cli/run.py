@@ -20,8 +20,6 @@ from coilclaw.sdk.legible import as_name
 
 __all__ = ["run"]
 
-_RESERVED = {"tools", "Ok", "Err", "Result", "ToolCallError"}
-
 
 class _Run(click.Command):
     """Runs a file, unless the first argument is `list` or `show`: those have commands of their own."""
@@ -127,11 +125,13 @@ def _name(file: str) -> str:
 
 def _inputs(given: tuple[str, ...]) -> dict[str, Any]:
     values: dict[str, Any] = {}
+    from coilclaw.app.arguments import RESERVED_NAMES
+
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
             raise click.BadParameter(f"{text!r} is not NAME=JSON", param_hint="--input")
-        if name in _RESERVED:
+        if name in RESERVED_NAMES:
             raise click.BadParameter(f"{name!r} is a name of the sandbox itself", param_hint="--input")
         try:
             values[name] = json_value(value)

@@ -123,6 +123,9 @@ def show_problem(error: CoilClawError) -> None:
 def show_usage_error(error: click.ClickException) -> None:
     """Print what click would print, as one line each."""
     context = error.ctx if isinstance(error, click.UsageError) else None
+    if isinstance(error, click.exceptions.NoArgsIsHelpError) and context is not None:
+        say_text(context.get_help(), err=True)
+        return
     if context is not None:
         for line in context.get_usage().split("\n"):
             say(line, err=True)

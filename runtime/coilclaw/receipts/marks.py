@@ -265,5 +265,5 @@ def _is_true(key: bytes, log_id: str, mark: Mark, previous: Mark | None) -> bool
 
 
 def _seal(key: bytes, log_id: str, mark: Mark, previous: Mark | None) -> str:
-    facts = f"{log_id}:{mark.seq}:{mark.receipt_hash}:{previous.seal if previous else ''}"
+    facts = f"{log_id}:{mark.seq}:{mark.receipt_hash}:{previous.seal if previous else GENESIS}"
     return hmac.digest(key, facts.encode() + mark.runs, "sha256").hex()

@@ -52,7 +52,7 @@ class ContractIndex:
             if key != self._key:
                 return None
             return [self._deferred(load, package, contract) for package, contract in contracts]
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
 
     def write(self, found: Iterable[tuple[str, Tool]]) -> None:

@@ -123,7 +123,8 @@ class Worker(Channel):
     @property
     def is_usable(self) -> bool:
         """Whether it can be given another run."""
-        return self._rests and self._process.poll() is None
+        # One that speaks unasked is no longer what was started.
+        return self._rests and self._process.poll() is None and not self.has_spoken(0)
 
     @property
     def is_free_soon(self) -> bool:
