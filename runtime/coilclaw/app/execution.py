@@ -190,8 +190,8 @@ class Execution:
         if known.header.workspace in ("", str(own)):
             return self._parts.workspace()
         # Its tools are code that runs outside the sandbox: a table that somebody edited must not choose it.
-        began = self._parts.stores.log.of_run(run_id, since=f"-{known.first_seq + 1}")[:1]
-        if not began or began[0].payload.get("header_hash") != digest(known.header.text().encode()):
+        began = self._parts.stores.log.first_of_run(run_id, known.first_seq)
+        if began is None or began.payload.get("header_hash") != digest(known.header.text().encode()):
             raise NotResumable(f"the header of {run_id} is not the one it began with", hint="start it again")
         return self._parts.workspace(Path(known.header.workspace))
 
