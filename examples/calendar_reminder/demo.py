@@ -11,86 +11,66 @@ when a snippet claims too much.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+
+from coilclaw.app import CoilClaw, Report
 
 HERE = Path(__file__).resolve().parent
 CREATE = "calendar.events.create"
 
 
-class Stage:
-    """A home and a workspace that last as long as the demo."""
-
-    def __init__(self, folder: Path) -> None:
-        self.workspace = folder / "workspace"
-        self.home = folder / "home"
-        shutil.copytree(HERE / "calendars", self.workspace / "calendars")
-        self.home.mkdir(mode=0o700)
-
-    def coilclaw(self, *args: str) -> subprocess.CompletedProcess[str]:
-        print("$ coilclaw", *(arg.replace(str(self.workspace), "WORKSPACE") for arg in args), flush=True)
-        return subprocess.run(
-            [str(Path(sys.executable).with_name("coilclaw")), *args],
-            cwd=HERE,
-            env={**os.environ, "COILCLAW_HOME": str(self.home)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def run(self, *command: str) -> dict[str, Any]:
-        """Begin a run or go on with one; show what it printed and the calls that its receipts tell of."""
-        done = self.coilclaw(*command, "--workspace", str(self.workspace), "--json")
-        report: dict[str, Any] = json.loads(done.stdout)
-        print(report["stdout"], end="")
-        for item in report["activity"]:
-            approval = f"  ({item['approval']})" if item["approval"] else ""
-            print(f"  {item['status']:<9}  {item['tool_id']:<24} {item['receipt_ref']}{approval}")
-        return report
-
-    def receipt(self, reference: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.coilclaw("receipt", "show", reference, "--json").stdout)
-        return found
+def shown(report: Report) -> Report:
+    """Show what a run printed and the calls that its receipts tell of."""
+    print(report.stdout, end="")
+    for item in report.activity:
+        approval = f"  ({item.approval})" if item.approval else ""
+        print(f"  {item.status:<9}  {item.tool_id:<24} {item.receipt_ref}{approval}")
+    return report
 
 
-def calendar_says(stage: Stage, report: dict[str, Any]) -> str:
+def calendar_says(claw: CoilClaw, report: Report) -> str:
     """One sentence about the reminder, from the receipt of the call that was to make it."""
-    call = next((item for item in report["activity"] if item["tool_id"] == CREATE), None)
+    call = next((item for item in report.activity if item.tool_id == CREATE), None)
     if call is None:
         return "Nothing was asked of the calendar."
-    receipt = stage.receipt(call["receipt_ref"])
-    if receipt["type"] == "tool.call.pending":
-        return f"The reminder is not made yet: its call waits for a person ({receipt['id']})"
-    if receipt["type"] != "tool.call.succeeded":
-        return f"The reminder was not made: {receipt['payload'].get('message', call['status'])}"
-    made = receipt["result"]
-    return f"The calendar {made['calendar']!r} has {made['title']!r} at {made['start']} ({receipt['id']})"
+    receipt = claw.receipts.find(call.receipt_ref)
+    if receipt.type == "tool.call.pending":
+        return f"The reminder is not made yet: its call waits for a person ({receipt.id})"
+    if receipt.type != "tool.call.succeeded":
+        return f"The reminder was not made: {receipt.payload.get('message', call.status)}"
+    made = claw.receipts.contents(receipt)["result"]
+    return f"The calendar {made['calendar']!r} has {made['title']!r} at {made['start']} ({receipt.id})"
 
 
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="coilclaw-") as folder:
-        stage = Stage(Path(folder))
-        say("1. The reminder is a write, and nobody is there to approve it. The run waits.")
-        waiting = stage.run("run", "snippet.py")
-        print(calendar_says(stage, waiting))
-        if waiting["status"] != "suspended":
-            return 1
-        say("2. A person approves exactly that call, and the run goes on. What it did before keeps its receipts.")
-        done = stage.run("approval", "approve", waiting["approvals"][0]["id"], "--resume")
-        print(calendar_says(stage, done))
-        say("3. The receipts form a sealed chain.")
-        verified = stage.coilclaw("receipt", "verify")
-        print(verified.stdout, end="")
-        say("4. The file itself, as any calendar program would read it:")
-        lines = (stage.workspace / "calendars/personal.ics").read_text().splitlines()
-        print("\n".join(lines[lines.index("BEGIN:VEVENT", lines.index("END:VEVENT")) :]))
-        return int(done["status"] != "completed" or verified.returncode != 0)
+        workspace = Path(folder) / "workspace"
+        shutil.copytree(HERE / "calendars", workspace / "calendars")
+        with CoilClaw.open(Path(folder) / "home", workspace=workspace, environment=os.environ) as claw:
+            return show(claw, workspace / "calendars/personal.ics")
+
+
+def show(claw: CoilClaw, calendar: Path) -> int:
+    say("1. The reminder is a write, and nobody is there to approve it. The run waits.")
+    waiting = shown(claw.run((HERE / "snippet.py").read_text()))
+    print(calendar_says(claw, waiting))
+    if waiting.status != "suspended":
+        return 1
+    say("2. A person approves exactly that call, and the run goes on. What it did before keeps its receipts.")
+    claw.approvals.approve(waiting.approvals[0].id, by="a person")
+    done = shown(claw.resume(waiting.run_id))
+    print(calendar_says(claw, done))
+    say("3. The receipts form a sealed chain.")
+    verified = claw.verify()
+    print(f"Valid: {verified.count} receipts" if verified.ok else verified.problem)
+    say("4. The file itself, as any calendar program would read it:")
+    lines = calendar.read_text().splitlines()
+    print("\n".join(lines[lines.index("BEGIN:VEVENT", lines.index("END:VEVENT")) :]))
+    return int(done.status != "completed" or not verified.ok)
 
 
 def say(text: str) -> None:

@@ -254,7 +254,8 @@ def test_an_engine_that_cannot_start_still_ends_the_run(world: World, monkeypatc
     def broken() -> None:
         raise MemoryError("no room for a guest")
 
-    monkeypatch.setattr(world.engine.guests, "take", broken)
+    for way in ("take", "take_if_alone"):
+        monkeypatch.setattr(world.engine.guests, way, broken)
     report = world.run("1")
     assert report.status == "crashed"
     assert types(world) == ["run.started", "run.finished"]

@@ -89,6 +89,26 @@ codes
     assert sum(file.stat().st_size for file in (tmp_path / "home").iterdir()) < BUDGET
 
 
+def test_progress_of_many_calls_leaves_a_small_part_of_the_budget(world: World) -> None:
+    shown: list[str] = []
+
+    @define_tool(id="test.talk", risk="read")
+    def talk(ctx: ToolContext) -> int:
+        for _ in range(25):
+            ctx.progress("\x01" * 2000)
+        return 1
+
+    world.of_caller["progress"] = lambda tool, message: shown.append(message)
+    bridge = world.bridge(talk, limits=Limits(kept_bytes=8 * MIB))
+    for _ in range(20):
+        assert json.loads(bridge.call("test.talk", b"{}", 1))["ok"]
+    bridge.close()
+    assert len(shown) == 20 * 25
+    kept = [each for each in world.log.of_run("run-test") if each.type == "tool.call.progress"]
+    assert len(kept) > 30
+    assert sum(len(json.dumps(each.payload)) for each in kept) < 8 * MIB // 15
+
+
 def test_a_refused_call_keeps_its_hash_its_size_and_its_beginning(world: World) -> None:
     text = "a" * 5000
     bridge = world.bridge(echo)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pwd
 import subprocess
 import time
-from pathlib import Path
 from typing import Any
 
 import apsw
@@ -193,83 +191,6 @@ def test_the_table_of_windows_lets_nothing_through_that_receipts_do_not(ready: C
     assert ready("approval", "windows", "--json").json == []
 
 
-# Windows ----------------------------------------------------------------------------------------------------------------
-
-
-def test_a_window_is_listed_named_by_explain_and_revoked(ready: Command) -> None:
-    assert ready("approval", "windows", "--json").json == []
-    window = opened(ready, "tools.ledger.add(line='a', book='x')", "--uses", "3", "--where", "book=x")
-    (listed,) = ready("approval", "windows", "--json").json
-    assert (listed["tool"], listed["arguments"], listed["uses_left"]) == ("ledger.add", {"book": "x"}, 3)
-    assert (listed["granted_by"], listed["workspace"]) == (me(), str(ready.workspace))
-    shown = ready("approval", "windows").out
-    assert window in shown
-    assert "3 of 3 uses" in shown
-    arguments = json.dumps({"line": "b", "book": "x"})
-    told = ready("policy", "explain", "ledger.add", "--json", arguments)
-    assert f"Window {window} is open" in told.out
-    as_json = ready("policy", "explain", "ledger.add", "--json", arguments, "--format", "json").json
-    assert (as_json["decision"], as_json["window"]["id"]) == ("ask", window)
-    other = json.dumps({"line": "b", "book": "y"})
-    assert "Window" not in ready("policy", "explain", "ledger.add", "--json", other).out
-    done = ready("approval", "revoke", window)
-    assert (done.code, f"Closed {window}" in done.err) == (0, True)
-    assert ready("approval", "windows", "--json").json == []
-    assert ready("run", "-", stdin="tools.ledger.add(line='b', book='x').unwrap()").code == 3
-    last = ready("receipt", "list", "--limit", "200", "--json").json
-    (closed,) = [each for each in last if each["type"] == "approval.window.closed"]
-    assert closed["payload"] == {"grant": window, "decided_by": me()}
-    again = ready("approval", "revoke", window)
-    assert (again.code, f"there is no open window '{window}'" in again.err) == (2, True)
-    sql(ready, "UPDATE grants SET uses_left = 3")
-    assert ready("run", "-", stdin="tools.ledger.add(line='b', book='x').unwrap()").code == 3, "it stays closed"
-    assert lines(ready) == []
-
-
-def test_a_window_is_for_one_workspace_one_version_and_one_policy(ready: Command) -> None:
-    opened(ready, "tools.ledger.add(line='a')")
-    other = ready.folder / "other"
-    (other / "tools/ledger").mkdir(parents=True)
-    (other / "tools/ledger/tools.py").write_text(LEDGER)
-    call = "tools.ledger.add(line='b').unwrap()"
-    assert ready("run", "-", "--workspace", str(other), stdin=call).code == 3
-    (ready.home / "config.toml").write_text('[[policy.rules]]\ntool = "ledger.*"\ndecision = "ask"\n')
-    assert ready("run", "-", stdin=call).code == 3, "another policy"
-    (ready.home / "config.toml").unlink()
-    ready.tool("ledger/tools.py", LEDGER + "\n# edited\n")
-    assert ready("run", "-", stdin=call).code == 3, "another version"
-    assert lines(ready) == []
-    ready.tool("ledger/tools.py", LEDGER)
-    assert ready("run", "-", stdin=call).code == 0
-    assert lines(ready) == ["b"]
-
-
-@pytest.mark.parametrize(
-    ("tool", "policy", "changed"),
-    [
-        (True, False, "the tool has changed since "),
-        (False, True, "the policy has changed since "),
-        (True, True, "the tool and the policy have changed since "),
-    ],
-)
-def test_a_yes_that_does_not_count_any_more_is_asked_for_again_with_what_changed(
-    ready: Command, tool: bool, policy: bool, changed: str
-) -> None:
-    facts = waits(ready, SOURCE)
-    before = facts["approvals"][0]["id"]
-    if tool:
-        ready.tool("ledger/tools.py", LEDGER + "\n# edited\n")
-    if policy:
-        (ready.home / "config.toml").write_text('[[policy.rules]]\ntool = "ledger.*"\ndecision = "ask"\n')
-    done = ready("approval", "approve", before, "--resume", "--json")
-    assert done.code == 3
-    (asked,) = ready("approval", "list", "--json").json
-    assert asked["reason"].endswith(f"; {changed}{before}")
-    (call,) = [each for each in done.json["activity"] if each["tool_id"] == "ledger.add"]
-    assert (call["status"], call["approval"]) == ("pending", None)
-    assert ready("approval", "approve", asked["id"], "--resume").code == 0
-
-
 # Who, and what else -----------------------------------------------------------------------------------------------------
 
 
@@ -436,121 +357,3 @@ def test_a_killed_process_that_nobody_waited_for_holds_neither_its_run_nor_the_t
         assert ready("resume", run_id, "--unknown", "failed", "--json").json["status"] == "failed"
         ready.tool("mine/more.py", LEDGER.replace("ledger.", "more."))
         assert ready("tool", "show", "more.add").code == 0, "what is written now is a person's"
-
-
-# What is missing --------------------------------------------------------------------------------------------------------
-
-
-def test_a_run_with_too_many_calls_leaves_a_log_that_holds(ready: Command) -> None:
-    (ready.home / "config.toml").write_text("[limits]\ncalls = 2\n")
-    assert ready("run", "-", stdin="for n in range(9):\n    tools.time.now()").code == 1
-    assert ready("receipt", "verify").code == 0
-
-
-@pytest.mark.parametrize("statement", ["DELETE FROM contents", "DELETE FROM contents WHERE length(body) < 40"])
-def test_missing_contents_are_noticed(ready: Command, statement: str) -> None:
-    assert ready("run", "-", stdin="tools.time.now().unwrap()\n1").code == 0
-    assert ready("receipt", "verify").code == 0
-    sql(ready, statement)
-    done = ready("receipt", "verify")
-    assert (done.code, "missing that receipts stand for" in done.out) == (1, True)
-    checked = ready("doctor", "--json")
-    assert checked.code == 1
-    assert [each["state"] for each in checked.json if each["check"] == "receipts"] == ["error"]
-
-
-EVIL = """
-from pathlib import Path
-from coilclaw.sdk import ToolContext, define_tool
-(Path(__file__).resolve().parents[2] / "it-ran").touch()
-
-@define_tool(id="evil.tool", risk="read")
-def tool(ctx: ToolContext) -> int:
-    return 1
-"""
-
-
-@pytest.fixture
-def robbed(coilclaw: Command) -> Command:
-    """A home with code in quarantine, whose log was taken away."""
-    coilclaw.workspace.mkdir()
-    source = f"tools.files.write(path='tools/evil/tools.py', text={EVIL!r}).unwrap()"
-    assert coilclaw("run", "-", "--yes", stdin=source).code == 0
-    assert coilclaw("tool", "trust", "--json").json
-    for file in coilclaw.home.glob("coilclaw.db*"):
-        file.unlink()
-    return coilclaw
-
-
-def ran(command: Command) -> bool:
-    return Path(command.workspace / "it-ran").exists()
-
-
-def test_a_key_without_a_log_is_an_alarm_and_nothing_is_loaded(robbed: Command) -> None:
-    done = robbed("receipt", "verify", "--json")
-    assert (done.code, done.json["ok"]) == (1, False)
-    assert "the receipt log is missing" in done.json["problem"]
-    checked = robbed("doctor", "--json")
-    assert checked.code == 1
-    assert {each["check"] for each in checked.json if each["state"] == "error"} >= {"receipts", "tools"}
-    for line in (("tool", "list"), ("run", "-"), ("tool", "run", "evil.tool"), ("approval", "list"), ("tool", "trust")):
-        refused = robbed(*line, stdin="1")
-        assert (refused.code, "coilclaw receipt restart" in refused.err) == (2, True), (line, refused)
-    assert not ran(robbed)
-    assert not (robbed.home / "coilclaw.db").exists(), "nor is an empty log put in its place"
-
-
-def test_a_new_log_is_begun_by_a_person_and_trusts_nothing_that_is_there(robbed: Command) -> None:
-    asked = robbed("receipt", "restart")
-    assert (asked.code, "--yes" in asked.err) == (2, True)
-    done = robbed("receipt", "restart", "--yes")
-    assert (done.code, "Quarantined: tools/evil/tools.py" in done.err) == (0, True)
-    assert robbed("run", "-", stdin="1").code == 0
-    assert not ran(robbed)
-    (held,) = robbed("tool", "trust", "--json").json
-    assert "nobody knows who wrote it" in held["reason"]
-    (begun, *_) = robbed("receipt", "list", "--json").json
-    assert (begun["type"], begun["payload"]["decided_by"]) == ("log.restarted", me())
-    assert len(list((robbed.home / "keys").glob("receipts.key.*.lost"))) == 1
-    assert robbed("receipt", "verify").code == 0
-    again = robbed("receipt", "restart", "--yes")
-    assert (again.code, "nothing to restart" in again.err) == (2, True)
-    assert robbed("tool", "trust", "tools/evil/tools.py", "--yes").code == 0
-    assert robbed("tool", "run", "evil.tool").code == 0
-
-
-def test_commands_that_only_look_begin_a_log_that_holds(coilclaw: Command) -> None:
-    for line in (("receipt", "list"), ("receipt", "verify"), ("approval", "list"), ("tool", "list"), ("doctor",)):
-        assert coilclaw(*line).code == 0, line
-
-
-def test_a_line_end_in_a_receipt_forges_no_line_of_output(coilclaw: Command) -> None:
-    from coilclaw.receipts import canonical_json, digest
-
-    assert coilclaw("run", "-", stdin="1").code == 0
-    exported = [json.loads(line) for line in coilclaw("receipt", "export").out.splitlines()]
-    previous, forged = "0" * 64, []
-    for each in exported:
-        fields = {**each, "previous_hash": previous, "id": f"receipt-a\nValid: 9 receipts\n-{each['seq']}"}
-        del fields["receipt_hash"]
-        previous = digest(canonical_json(fields))
-        forged.append(canonical_json(dict(sorted({**fields, "receipt_hash": previous}.items()))))
-    file = coilclaw.folder / "x.jsonl"
-    file.write_bytes(b"\n".join(forged))
-    done = coilclaw("receipt", "verify", str(file))
-    assert done.code == 1
-    assert len(done.out.splitlines()) == 1
-
-
-def test_a_window_without_conditions_says_so_and_how_to_close_it(ready: Command) -> None:
-    asked = waits(ready, "tools.ledger.add(line='a').unwrap()")["approvals"][0]
-    done = ready("approval", "approve", asked["id"], "--window", "1m")
-    (window,) = ready("approval", "windows", "--json").json
-    close = f"coilclaw approval revoke {window['id']}"
-    assert "of ledger.add with any arguments for 60 s" in done.err
-    assert close in done.err
-    assert "with any arguments" in ready("approval", "windows").out
-    cancelled = ready("cancel", asked["run_id"])
-    assert f"Window {window['id']} stays open: ledger.add with any arguments" in cancelled.err
-    assert close in cancelled.err
-    assert ready("cancel", "run-xyz").err.startswith("Error: there is no run 'run-xyz'\n")

@@ -25,13 +25,13 @@ def users_cache(engine: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("coilclaw.config.load.user_cache", lambda environment: cache_folder())
 
 
-def printed_by(source: str, tmp_path: Path) -> str:
+def printed_by(source: str, tmp_path: Path, python: Path = Path(sys.executable)) -> str:
     (tmp_path / "home/.cache").mkdir(parents=True)
     (tmp_path / "home/.cache/coilclaw").symlink_to(cache_folder())
     environment = {**os.environ, "HOME": str(tmp_path / "home"), "PYTHONWARNINGS": "error"}
     file = tmp_path / "example.py"
     file.write_text(source)
-    done = subprocess.run([sys.executable, file], capture_output=True, text=True, env=environment, cwd=tmp_path)
+    done = subprocess.run([python, file], capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 

@@ -34,6 +34,7 @@ _FENCE: Final = (
     "tests/runs/test_races.py::test_of_many_that_resume_a_run_one_does"
 )
 _FILES: Final = "tests/integrations/test_files.py tests/integrations/test_files_search.py"
+_INDEX: Final = "tests/workspace_tools/test_contract_index.py"
 _HOSTS: Final = "tests/net/test_hosts.py tests/net/test_addresses.py"
 _WIRING: Final = "tests/cli/test_wiring.py"
 _DEADLINE: Final = "tests/sandbox/test_deadline.py"
@@ -45,6 +46,7 @@ _AUTHORS: Final = "tests/bridge/test_hostile_authors.py"
 _LOOPS: Final = "tests/bridge/test_loops.py"
 _PLACES: Final = "tests/config/test_places.py"
 _DISCLOSURE: Final = "tests/config/test_disclosure.py"
+_KEPT_END: Final = "tests/runs/test_kept_end.py"
 _SHELL: Final = "tests/integrations/shell/test_verdict.py"
 _VERDICT: Final = _SHELL + " -k 'not disguise and not no_text and not every_match and not more_matches'"
 _DESTRUCTION: Final = _SHELL + " -k destructive_pattern"
@@ -1404,6 +1406,13 @@ MUTATIONS: Final = (
         "a link on the way to a link is denied",
     ),
     Mutation(
+        "coilclaw.workspace_tools.contract_index:_identity",
+        " {status.st_ctime_ns}",
+        "",
+        _INDEX + " -k same_size_and_time",
+        "a file that was changed with its times set back is noticed",
+    ),
+    Mutation(
         "coilclaw.net.hosts:Reach.destination",
         "if not any(pattern.covers(found) for pattern in self.declared):",
         "if not self.declared:",
@@ -2065,6 +2074,13 @@ MUTATIONS: Final = (
         "readers of output are woken when others write",
     ),
     Mutation(
+        "coilclaw.receipts.cursor:Place.is_known",
+        "self.entry.first_seq > 0",
+        "self.entry.committed",
+        "tests/receipts/test_cursor.py -k knows_the_places",
+        "places are known before the receipts behind them are on disk",
+    ),
+    Mutation(
         "coilclaw.receipts.log:ReceiptLog.place",
         "(last is None and not self._leading)",
         "True",
@@ -2098,5 +2114,111 @@ MUTATIONS: Final = (
         "case ApprovalDecided(approved=None):",
         "tests/cli/test_dev_view.py -k was_denied",
         "a person's no ends a call in `dev`",
+    ),
+    # Marks, kept ends, worker processes, the index of contracts -------------------------------------------
+    Mutation(
+        "coilclaw.receipts.marks:_is_true",
+        "hmac.compare_digest(mark.seal, _seal(key, log_id, mark, previous))",
+        "True",
+        _MARKS + " -k edited_mark",
+        "a mark is sealed with the key",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_seal",
+        "{previous.seal if previous else ''}",
+        "",
+        _MARKS + " -k was_moved",
+        "a mark leads to the one before it",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_seal",
+        " + mark.runs",
+        "",
+        _MARKS + " -k edited_mark",
+        "the seal of a mark covers which receipts are whose",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:_key_of_marks",
+        'hmac.digest(key, b"marks within the log", "sha256")',
+        "key",
+        _MARKS + " -k passes_for",
+        "no seal of a head passes for one of a mark",
+    ),
+    Mutation(
+        "coilclaw.receipts.marks:MarkWriter.write",
+        "known = self._at == before or",
+        "known = self._at is not None or",
+        _MARKS + " -k whoever",
+        "no mark is made of what others wrote unseen",
+    ),
+    Mutation(
+        "coilclaw.receipts.tail:Tail._marked",
+        'digest("".join(map(digest, mine)).encode()) != own.hashes_digest',
+        "False",
+        _MARKS + " -k edited_receipt_of_the_run",
+        "receipts that a mark covers are held against it",
+    ),
+    Mutation(
+        "coilclaw.receipts.verification:verify_database",
+        "marks.problem() or ",
+        "",
+        _MARKS + " -k edited_mark",
+        "marks are verified with the log",
+    ),
+    Mutation(
+        "coilclaw.runs.kept_end:_Parts._read",
+        "self.unkept.add(name)",
+        "pass",
+        _KEPT_END,
+        "a report says what was not kept",
+    ),
+    Mutation(
+        "coilclaw.runs.kept_end:report_of",
+        "last.type not in _ENDS",
+        "False",
+        _KEPT_END,
+        "a run that has not ended has no report",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.engine:WasmEngine._run",
+        'except ChildEnded as ended:\n            return Crashed(reason=f"the sandbox\'s process ended: {ended}")',
+        "except ChildEnded:\n            raise",
+        _WORKERS,
+        "a dead worker is a crashed run",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.workers:Worker.is_usable",
+        " and self._process.poll() is None",
+        "",
+        _WORKERS,
+        "a worker that died is given no run",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.workers:Workers.close",
+        "worker.close()",
+        "pass",
+        _WORKERS,
+        "no worker outlives its engine",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex._checked",
+        " or status.st_mode & 0o022",
+        "",
+        _INDEX + " -k damaged",
+        "an index that others may write is not used",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.contract_index:ContractIndex.read",
+        "if key != self._key:",
+        "if False:",
+        _INDEX + " -k change_of_any_file",
+        "an index of other files is not used",
+    ),
+    Mutation(
+        "coilclaw.app.execution:Execution.workspace_of",
+        'began[0].payload.get("header_hash") != digest(known.header.text().encode())',
+        "False",
+        "tests/app/test_app.py -k workspace",
+        "a table that was edited does not choose whose tools are loaded",
     ),
 )

@@ -2,89 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import gzip
 import socket
-import ssl
 import threading
-import zlib
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
-from functools import partial
-from ipaddress import IPv4Address
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from tests.integrations.conftest import Answer, Loopback, Seen, raw_serving, serving
+from tests.net.conftest import Fetch, Names, fetch_plain, reaching
 
-from coilclaw.net import GuardedNetwork
-from coilclaw.net.bodies import Unpacking
-from coilclaw.net.connections import Resolver
 from coilclaw.net.hosts import make_reach
-from coilclaw.net.transport import async_client, sync_client
+from coilclaw.net.transport import sync_client
 from coilclaw.sdk import Bounds, ToolContext, ToolFailure
-
-Fetch = Callable[..., httpx.Response]
-
-
-def reaching(workspace: Path, *, resolve: Resolver | None = None, **given: Any) -> ToolContext:
-    return ToolContext(workspace=workspace, network=partial(GuardedNetwork, resolve=resolve), **given)
-
-
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with serving() as running:
-        running.answers["/"] = Answer(body=b"hello")
-        yield running
-
-
-@pytest.fixture
-def other() -> Iterator[Loopback]:
-    with serving() as running:
-        running.answers["/"] = Answer(body=b"the other")
-        yield running
-
-
-def _plain(context: ToolContext, method: str, url: str, **options: Any) -> httpx.Response:
-    try:
-        return context.http_sync.request(method, url, **options)
-    finally:
-        context.close()
-
-
-def _async(context: ToolContext, method: str, url: str, **options: Any) -> httpx.Response:
-    async def fetch() -> httpx.Response:
-        try:
-            return await context.http.request(method, url, **options)
-        finally:
-            await context.aclose()
-
-    return asyncio.run(fetch())
-
-
-@pytest.fixture(params=[_plain, _async], ids=["plain", "async"])
-def fetch(request: pytest.FixtureRequest) -> Fetch:
-    found: Fetch = request.param
-    return found
-
-
-class Names:
-    """A resolver that says what the test says, and remembers what it was asked."""
-
-    def __init__(self, **answers: Sequence[str] | Sequence[Sequence[str]]) -> None:
-        self._answers = {name.replace("_", "."): list(found) for name, found in answers.items()}
-        self.asked: list[str] = []
-
-    def __call__(self, host: str, port: int) -> Sequence[str]:
-        self.asked.append(host)
-        found = self._answers.get(host)
-        if found is None:
-            raise socket.gaierror(socket.EAI_NONAME, "unknown")
-        if found and not isinstance(found[0], str):
-            return found.pop(0) if len(found) > 1 else found[0]
-        return found  # type: ignore[return-value]
 
 
 def test_a_declared_server_is_reached(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
@@ -301,81 +231,6 @@ def test_the_operators_url_is_reached_in_place_of_the_declared_hosts(
     assert caught.value.code == "host_not_declared"
 
 
-# Encryption ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for `a.test`, and its key."""
-    x509 = pytest.importorskip("cryptography.x509")
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "a.test")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.DNSName("a.test"), x509.IPAddress(IPv4Address("127.0.0.9"))]), False
-        )
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
-        .sign(key, hashes.SHA256())
-    )
-    file = tmp_path_factory.mktemp("tls") / "a.pem"
-    file.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-        + made.public_bytes(serialization.Encoding.PEM)
-    )
-    return file
-
-
-@pytest.mark.parametrize("kind", ["plain", "async"])
-def test_certificates_are_checked_by_name(certificate: Path, kind: str) -> None:
-    names: list[str | None] = []
-    serving_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    serving_tls.load_cert_chain(certificate)
-    serving_tls.sni_callback = lambda sock, name, context: names.append(name)
-    trusting = ssl.create_default_context(cafile=certificate)
-
-    def fetch(server: Loopback, host: str, tls: ssl.SSLContext | None, **options: Any) -> str:
-        reach = make_reach(("*",), Bounds(http_private=("127.0.0.1",)), {})
-        resolve = Names(a_test=["127.0.0.1"], b_test=["127.0.0.1"])
-        url = f"https://{host}:{server.port}/"
-        if kind == "plain":
-            with sync_client(reach, lambda: 5.0, resolve, tls) as client:
-                return client.get(url, **options).text
-
-        async def run() -> str:
-            async with async_client(reach, lambda: 5.0, resolve, tls) as client:
-                return (await client.get(url, **options)).text
-
-        return asyncio.run(run())
-
-    with serving(serving_tls) as server:
-        server.answers["/"] = Answer(body=b"secret")
-        assert fetch(server, "a.test", trusting) == "secret"
-        assert fetch(server, "A.TEST.", trusting) == "secret"
-        assert names == ["a.test", "a.test"]
-        attempts: list[tuple[str, ssl.SSLContext | None, dict[str, Any]]] = [
-            ("b.test", trusting, {}),
-            ("b.test", trusting, {"extensions": {"sni_hostname": "a.test"}}),
-            ("127.0.0.1", trusting, {}),
-            ("a.test", None, {}),
-        ]
-        for host, tls, options in attempts:
-            with pytest.raises(ToolFailure) as caught:
-                fetch(server, host, tls, **options)
-            assert caught.value.code == "tls_failed"
-        assert len(server.seen) == 2
-
-
 # Time ----------------------------------------------------------------------------------------------------
 
 
@@ -448,87 +303,6 @@ def test_a_request_has_twenty_seconds_unless_the_operator_says_otherwise() -> No
     assert Bounds().http_seconds == 20
 
 
-# Bodies --------------------------------------------------------------------------------------------------
-
-
-def _deflated(data: bytes, bits: int) -> bytes:
-    packer = zlib.compressobj(wbits=bits)
-    return packer.compress(data) + packer.flush()
-
-
-TEXT = b"some text, again and again. " * 10_000
-
-
-@pytest.mark.parametrize(
-    ("encoding", "body"),
-    [
-        ("gzip", gzip.compress(TEXT)),
-        ("x-gzip", gzip.compress(TEXT)),
-        ("GZIP", gzip.compress(TEXT)),
-        ("gzip", gzip.compress(TEXT[:1000]) + gzip.compress(TEXT[1000:])),
-        ("gzip", gzip.compress(TEXT) + b"\0\0\0"),
-        ("deflate", _deflated(TEXT, 15)),
-        ("deflate", _deflated(TEXT, -15)),
-        ("identity", TEXT),
-    ],
-    ids=["gzip", "x-gzip", "upper", "members", "padded", "zlib", "bare", "identity"],
-)
-def test_a_packed_body_is_unpacked(server: Loopback, fetch: Fetch, tmp_path: Path, encoding: str, body: bytes) -> None:
-    server.answers["/"] = Answer(body=body, headers={"Content-Encoding": encoding})
-    answer = fetch(reaching(tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
-    assert answer.content == TEXT
-    assert "content-encoding" not in answer.headers
-    assert server.seen[0].headers["accept-encoding"] == "gzip, deflate"
-
-
-BOMB = gzip.compress(b"\0" * 30_000_000)
-
-
-@pytest.mark.parametrize(
-    ("encoding", "body", "code"),
-    [
-        ("gzip", BOMB, "response_too_large"),
-        ("deflate", _deflated(b"\0" * 30_000_000, -15), "response_too_large"),
-        ("gzip, gzip", gzip.compress(BOMB), "encoding_refused"),
-        ("gzip,gzip", gzip.compress(BOMB), "encoding_refused"),
-        ("br", b"x", "encoding_refused"),
-        ("zstd", b"x", "encoding_refused"),
-        ("compress", b"x", "encoding_refused"),
-        ("", b"x" * 10_485_761, "response_too_large"),
-        ("gzip", gzip.compress(TEXT)[:-20], "http_protocol"),
-        ("gzip", b"\x1f", "http_protocol"),
-        ("gzip", b"not gzip at all", "http_protocol"),
-    ],
-    ids=["bomb", "bare-bomb", "twice", "twice-tight", "br", "zstd", "compress", "long", "cut", "byte", "no-gzip"],
-)
-def test_a_body_that_hurts_is_refused(
-    server: Loopback, fetch: Fetch, tmp_path: Path, encoding: str, body: bytes, code: str
-) -> None:
-    server.answers["/"] = Answer(body=body, headers={"Content-Encoding": encoding} if encoding else {})
-    with pytest.raises(ToolFailure) as caught:
-        fetch(reaching(tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
-    assert caught.value.code == code
-
-
-def test_a_body_is_unpacked_in_small_pieces() -> None:
-    """What comes in at once may stand for a thousand times as much."""
-    sizes = [len(piece) for piece in Unpacking("gzip").feed(gzip.compress(b"\0" * 10_000_000))]
-    assert sum(sizes) == 10_000_000
-    assert max(sizes) <= 65_536
-
-
-def test_a_body_may_be_as_long_as_the_limit(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
-    server.answers["/"] = Answer(body=b"x" * 10_485_760)
-    answer = fetch(reaching(tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
-    assert len(answer.content) == 10_485_760
-
-
-def test_an_answer_without_a_body_may_name_an_encoding(server: Loopback, fetch: Fetch, tmp_path: Path) -> None:
-    server.answers["/"] = Answer(304, headers={"Content-Encoding": "gzip"})
-    context = reaching(tmp_path, hosts=(server.authority,))
-    assert fetch(context, "GET", f"{server.url}/").status_code == 304
-
-
 # Failures ------------------------------------------------------------------------------------------------
 
 
@@ -577,6 +351,6 @@ def test_answers_are_seen_by_nobody_else(server: Loopback, tmp_path: Path) -> No
     """Cookies of one call are not sent by the next."""
     server.answers["/"] = lambda seen: Answer(headers={"Set-Cookie": "a=1"})
     for _ in range(2):
-        _plain(reaching(tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
+        fetch_plain(reaching(tmp_path, hosts=(server.authority,)), "GET", f"{server.url}/")
     assert all("cookie" not in seen.headers for seen in server.seen)
     assert isinstance(server.seen[0], Seen)

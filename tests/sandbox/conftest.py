@@ -10,17 +10,21 @@ from typing import Any, Protocol
 
 import pytest
 from tests.conftest import cache_folder
+from tests.sampling import EVERYTHING
 
 from coilclaw.sandbox import (
     POLL_SECONDS,
     Cancelled,
     Completed,
+    Crashed,
     Deadline,
     Engine,
+    Failed,
     Limits,
     Outcome,
     OutputExceeded,
     Pins,
+    Rejected,
     RunEnded,
     Snippet,
     TimedOut,
@@ -36,18 +40,20 @@ MIB = 1024 * 1024
 ENGINES: dict[str, Callable[[], Engine]] = {
     "restricted": lambda: RestrictedEngine(spares=1),
     "wasm": lambda: WasmEngine(cache_folder(), pool=2),
-    "workers": lambda: _with_workers(),
+    "workers": lambda: engine_with_a_worker(),
 }
+TRIED = sorted(ENGINES) if EVERYTHING else ["restricted", "wasm"]
+"""A guest is the same in a worker: what it does there is tried as a whole only when everything is."""
 
 
-def _with_workers() -> WasmEngine:
+def engine_with_a_worker() -> WasmEngine:
     """The wasm engine, with every guest in another process."""
     engine = WasmEngine(cache_folder(), workers=1)
     assert engine.workers.wait_until_ready()
     return engine
 
 
-@pytest.fixture(scope="session", params=sorted(ENGINES))
+@pytest.fixture(scope="session", params=TRIED)
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """Every engine passes the same tests; the tests of one session share one engine, as runs of one process do."""
     made = ENGINES[request.param]()
@@ -184,6 +190,15 @@ class Ran:
     @property
     def calls(self) -> list[Call]:
         return self.host.calls
+
+
+ENDED = (Completed, Failed, Crashed, Rejected)
+"""The ends of a run that neither its limits nor a person brought about."""
+
+
+def everything(ran: Ran) -> str:
+    """All that a run brought out of the sandbox."""
+    return f"{ran.outcome!r}{ran.stdout}{ran.stderr}{[call.input for call in ran.calls]!r}"
 
 
 class Execute(Protocol):

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import cache_folder
-from tests.sandbox.conftest import Execution, RecordingHost
+from tests.sandbox.conftest import MIB, Execution, RecordingHost, engine_with_a_worker
 
 from coilclaw.confinement import landlock
 from coilclaw.sandbox import (
@@ -24,6 +24,8 @@ from coilclaw.sandbox import (
     Crashed,
     Deadline,
     Limits,
+    OutOfMemory,
+    OutputExceeded,
     Pins,
     RunEnded,
     Snippet,
@@ -37,9 +39,7 @@ ENDLESS = "while True: pass"
 
 @pytest.fixture
 def engine() -> Iterator[WasmEngine]:
-    """One worker, and no guest that could be preferred to it."""
-    made = WasmEngine(cache_folder(), workers=1)
-    assert made.workers.wait_until_ready()
+    made = engine_with_a_worker()
     yield made
     made.close()
 
@@ -56,6 +56,11 @@ def eventually(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
 def pid_of(engine: WasmEngine) -> int:
     (pid,) = engine.workers.pids
     return pid
+
+
+def states_of(pid: int) -> set[str]:
+    """What the threads of a process do."""
+    return {each.read_text().rpartition(")")[2].split()[0] for each in Path(f"/proc/{pid}/task").glob("*/stat")}
 
 
 def in_a_worker(engine: WasmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,6 +175,7 @@ def test_a_worker_that_does_not_stop_is_killed_and_replaced(engine: WasmEngine) 
 
     def freeze() -> None:
         os.kill(pid, signal.SIGSTOP)
+        assert eventually(lambda: states_of(pid) == {"T"})
         deadline.cancel()
 
     assert isinstance(
@@ -196,6 +202,18 @@ def test_a_trap_ends_the_guest_and_not_the_worker(engine: WasmEngine) -> None:
     assert isinstance(outcome, Crashed)
     assert outcome.reason == "the snippet ended the interpreter"
     assert Execution().of("1 + 1", engine).value == 2
+    assert pid_of(engine) == pid
+
+
+def test_the_limits_of_a_run_hold_in_a_worker(engine: WasmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_a_worker(engine, monkeypatch)
+    pid = pid_of(engine)
+    greedy = Execution(memory_bytes=64 * MIB).of("x = bytearray(100 * 1024 * 1024)", engine).outcome
+    assert isinstance(greedy, OutOfMemory)
+    loud = Execution(output_bytes=1000).of("while True: print('x' * 100)", engine).outcome
+    assert isinstance(loud, OutputExceeded)
+    roomy = Execution(memory_bytes=512 * MIB).of("len(bytearray(300 * 1024 * 1024))", engine)
+    assert roomy.value == 300 * MIB
     assert pid_of(engine) == pid
 
 
@@ -299,7 +317,7 @@ def test_no_process_and_no_descriptor_is_left_after_close() -> None:
 def test_a_host_that_is_killed_leaves_no_worker_behind() -> None:
     source = (
         "import sys\nsys.path[:0] = sys.argv[1:]\n"
-        "from tests.sandbox.conftest import Execution, _with_workers\nengine = _with_workers()\n"
+        "from tests.sandbox.conftest import Execution, engine_with_a_worker\nengine = engine_with_a_worker()\n"
         "tools = {'ready': lambda: print(*engine.workers.pids, flush=True)}\n"
         "Execution(seconds=60, tools=tools).of('tools.ready()\\nwhile True: pass', engine)\n"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge.call_receipts import bounded, following
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["CallContexts"]
 
 _MOST_PROGRESS: Final = 20
+_PROGRESS_SHARE: Final = 16
+"""One part in so many of what a run may leave behind is for the progress of its calls."""
 
 
 class CallContexts:
@@ -30,6 +33,7 @@ class CallContexts:
         self._services = services
         self._run = run
         self._under_way = under_way
+        self._progress_bytes = run.limits.kept_bytes // _PROGRESS_SHARE
 
     def of(self, call: Call, tool: Tool, secrets: dict[str, str]) -> ToolContext:
         services, caller = self._services, self._run.caller
@@ -62,10 +66,12 @@ class CallContexts:
             self._services.guard.note_written(call.id, data)
 
     def _progress(self, call: Call, tool: Tool, message: str, redaction: Redaction) -> None:
-        """Shown to the person at once; the first few of a call also go into the receipts."""
+        """Shown to the person at once; the first few of a call also go into the receipts, while there is room."""
         shown = bounded(redaction.text(text_of(message)))
         self._run.caller.progress(tool.id, shown)
         admitted = self._under_way.get(call.number)
-        if admitted is not None and next(admitted.progress) < _MOST_PROGRESS:
+        size = len(json.dumps(shown))
+        if admitted is not None and next(admitted.progress) < _MOST_PROGRESS and size <= self._progress_bytes:
+            self._progress_bytes -= size
             draft = following(admitted.draft, "tool.call.progress", "allowed", now(), {"message": shown})
             self._services.log.append_relaxed(draft)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.sampling import sample
-from tests.sandbox.conftest import ENGINES
+from tests.sandbox.conftest import ENGINES, TRIED
 
 from coilclaw.sandbox import Engine, escapes
 from coilclaw.scorecard import ProvingGround, Verdict, proving_ground
@@ -45,7 +45,7 @@ def arena_of(make_engine: Callable[[], Engine], folder: Path, settle_after: int 
             engine.close()
 
 
-@pytest.fixture(scope="session", params=sorted(ENGINES))
+@pytest.fixture(scope="session", params=TRIED)
 def arena(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     with arena_of(ENGINES[request.param], tmp_path_factory.mktemp("proving-ground")) as made:
         yield made

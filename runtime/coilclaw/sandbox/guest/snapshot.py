@@ -9,6 +9,7 @@ the references to an object is a write too.
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import itertools
 import json
@@ -18,6 +19,8 @@ import sys
 import types
 from collections.abc import Callable
 from typing import Any
+
+from coilclaw.sandbox.guest.loop import SnippetLoop
 
 __all__ = ["TOUCH", "lasting_objects", "located", "warm_up"]
 
@@ -88,15 +91,17 @@ def warm_up(imports: dict[str, Any], run: Callable[[str], str]) -> None:
         preflight=lambda calls: "[]",
         write=lambda stream, text: None,
     )
+    # The names of tasks are numbered, and nothing sets the number back: these have names of their own.
+    SnippetLoop.create_task = functools.partialmethod(SnippetLoop.create_task, name="warm-up")  # type: ignore[assignment]
     for _ in range(_TURNS):
         for source in _SNIPPETS:
             run(json.dumps({"source": source, "name": "warm-up", "inputs": {}, "seed": 0}))
         run(TOUCH)
+    del SnippetLoop.create_task
     imports.update(host)
-    linecache.cache.pop("warm-up", None)
+    linecache.clearcache()
     sys.modules["__main__"] = types.ModuleType("__main__")
     asyncio.set_event_loop(None)
-    asyncio.tasks._task_name_counter = itertools.count(1).__next__  # type: ignore[attr-defined]
 
 
 def lasting_objects() -> list[Any]:
