@@ -2216,7 +2216,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.app.execution:Execution.workspace_of",
-        'began[0].payload.get("header_hash") != digest(known.header.text().encode())',
+        'began.payload.get("header_hash") != digest(known.header.text().encode())',
         "False",
         "tests/app/test_app.py -k workspace",
         "a table that was edited does not choose whose tools are loaded",
