@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.conftest import cache_folder
 from tests.workspace_tools.test_plugins import PATH, plugin
 
 from coilclaw.app import AppClosed, Caller, CoilClaw
+from coilclaw.receipts import digest
 from coilclaw.sdk import OperatorError, ToolContext, ToolDefinitionError, define_tool
 
 TOOL = """
@@ -183,15 +185,25 @@ def test_a_run_is_resumed_in_the_workspace_where_it_began(tmp_path: Path) -> Non
     assert not (second / "marked").exists()
 
 
-def test_a_table_that_somebody_edited_does_not_choose_the_workspace(tmp_path: Path) -> None:
+@pytest.mark.parametrize("with_receipt", [False, True])
+def test_a_table_that_somebody_edited_does_not_choose_the_workspace(tmp_path: Path, with_receipt: bool) -> None:
     first, second = workspace(tmp_path / "first"), workspace(tmp_path / "second")
     (second / "tools/mine/tools.py").write_text(f"open({str(tmp_path / 'it-ran')!r}, 'w')\n")
     with CoilClaw.open(tmp_path / "home", workspace=first, cache=cache_folder()) as claw:
         report = claw.run("tools.mine.mark().unwrap()")
+        header = claw.runs.find(report.run_id).header
+        forged = replace(header, workspace=str(second))
+        (started,) = [each for each in claw._parts.stores.log.of_run(report.run_id) if each.type == "run.started"]
         with claw._parts.stores.database.transaction() as connection:
-            sql = "UPDATE runs SET header = replace(header, ?, ?)"
-            connection.execute(sql, (str(first), str(second)))
-        with pytest.raises(OperatorError, match="not the one it began with"):
+            connection.execute("UPDATE runs SET header = ?", (forged.text(),))
+            if with_receipt:
+                ((body,),) = connection.execute("SELECT body FROM receipts WHERE seq = ?", (started.seq,))
+                fitting = body.replace(*(digest(each.text().encode()).encode() for each in (header, forged)))
+                sql = "UPDATE receipts SET body = ?, receipt_hash = ? WHERE seq = ?"
+                connection.execute(sql, (fitting, digest(fitting), started.seq))
+        with pytest.raises(
+            OperatorError, match="was changed or is missing" if with_receipt else "not the one it began"
+        ):
             claw.resume(report.run_id)
     assert not (tmp_path / "it-ran").exists()
 

@@ -132,7 +132,7 @@ class Approvals:
         approval = stores.approvals.get(approval_id)
         known = find_run(stores.database, approval.run_id)
         source = stores.log.contents(known.header.code_hash) if known.header.kind == "snippet" else None
-        receipts = [each for each in stores.log.of_run(approval.run_id) if each.seq >= known.first_seq]
+        receipts = stores.log.of_run(approval.run_id, after=known.first_seq)
         return {
             **_request(approval, stores.log).facts(),
             "run_status": known.status,

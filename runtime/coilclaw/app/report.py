@@ -132,7 +132,7 @@ def reported(stores: Stores, run: RunReport) -> Report:
 
 def report_so_far(stores: Stores, known: RunRecord) -> Report:
     """A run that has neither ended nor been suspended: what its receipts say so far."""
-    receipts = stores.log.of_run(known.run_id, since=f"-{known.first_seq}")
+    receipts = stores.log.of_run(known.run_id, after=known.first_seq)
     return Report(
         run_id=known.run_id,
         status="running",

@@ -99,6 +99,7 @@ class RunRecord(Frozen):
     fence: int
     process: str
     first_seq: int
+    """A place in the log: its receipts are behind it."""
     header: RunHeader
 
     @property

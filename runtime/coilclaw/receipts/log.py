@@ -12,6 +12,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.chain import link
 from coilclaw.receipts.contents import keep_contents, read_content
 from coilclaw.receipts.cursor import Page, Place, end_cursor, read_page, start_cursor
@@ -312,11 +313,15 @@ class ReceiptLog:
 
         return stop
 
-    def of_run(self, run_id: str, *, since: str | None = None) -> list[Receipt]:
-        """The receipts of one run, in order; `since` is the id of its first one, if known."""
+    def of_run(self, run_id: str, *, since: str | None = None, after: int = 0) -> list[Receipt]:
+        """The receipts of one run, in order; `since` is the id of its first, `after` a place before it, if known."""
         self._flush_if_usable()
-        first = int(since.rsplit("-", 1)[1]) if since else 1
-        return self._at(numbers_of(self._database, run_id, first - 1))
+        return self._at(numbers_of(self._database, run_id, int(since.rsplit("-", 1)[1]) - 1 if since else after))
+
+    def first_of_run(self, run_id: str, after: int) -> Receipt | None:
+        """The first receipt of a run behind a place. Raises DamagedReceipt unless the head proves it."""
+        bodies = [body for body, _ in self.tail(after, run_id).read()]
+        return receipt_of(bodies[0], digest(bodies[0])) if bodies else None
 
     def latest(self, limit: int, run_id: str | None = None) -> list[Receipt]:
         """The last `limit` receipts, oldest first."""

@@ -82,8 +82,7 @@ class Mark(NamedTuple):
         at = self.runs.find(name)
         if at < 0:
             return None
-        line = self.runs[at + len(name) : (self.runs.find(b"\n", at + 1) + 1 or len(self.runs) + 1) - 1]
-        hashes_digest, places = line.split(b" ")
+        hashes_digest, places = self.runs[at + len(name) :].partition(b"\n")[0].split(b" ")
         return Own([self.first + place for place in _places(places.decode())], hashes_digest.decode())
 
 

@@ -54,7 +54,7 @@ def read_history(database: Database, log: ReceiptLog, known: RunRecord, *, resum
 
     Raises DamagedReceipt or ValueError if one of the two is no longer what was written.
     """
-    tail = log.tail(known.first_seq - 1, known.run_id)
+    tail = log.tail(known.first_seq, known.run_id)
     testimony = read_call_history(tail)
     assert tail.head is not None
     recorded = read_journal(database, known.run_id)

@@ -88,7 +88,7 @@ def report_of(database: Database, log: ReceiptLog, run_id: str) -> RunReport | N
     `RunReport.unkept` names what cannot be shown again. Raises NoSuchRun for an id that is none.
     """
     known = find_run(database, run_id)
-    receipts = log.of_run(run_id)
+    receipts = log.of_run(run_id, after=known.first_seq)
     last = next((each for each in reversed(receipts) if each.type.startswith("run.")), None)
     if last is None or last.type not in _ENDS:
         return None

@@ -70,7 +70,7 @@ def resume_run(
         services=services,
         spec=spec,
         header=header,
-        first_receipt=f"{resumed.rsplit('-', 1)[0]}-{max(record.first_seq, 1)}",
+        first_receipt=f"{resumed.rsplit('-', 1)[0]}-{record.first_seq + 1}",
         clock=clock,
         bridge=Bridge(services, spec, journal=journal),
         journal=journal,
