@@ -32,7 +32,10 @@ class Shelf:
         self.package = folder / "more/coilclaw/integrations/probe"
         self.package.mkdir(parents=True)
         self.cache = folder / "cache"
-        self.file = self.cache / "contracts.json"
+
+    @property
+    def file(self) -> Path:
+        return next(self.cache.glob("contracts-*.json"), self.cache / "none")
 
     def write(self, name: str = "look", risk: str = "read") -> None:
         (self.package / "__init__.py").write_text(TOOL.format(name=name, risk=risk))
@@ -181,7 +184,18 @@ def test_only_this_user_can_read_and_write_it(shelf: Shelf) -> None:
     shelf.look()
     assert shelf.file.stat().st_mode & 0o777 == 0o600
     assert shelf.cache.stat().st_mode & 0o777 == 0o700
-    assert [each.name for each in shelf.cache.iterdir()] == ["contracts.json"]
+    assert [*shelf.cache.iterdir()] == [shelf.file]
+
+
+def test_two_installations_keep_an_index_each(shelf: Shelf, tmp_path: Path) -> None:
+    other = Shelf(tmp_path / "other")
+    other.write(name="other")
+    other.cache = shelf.cache
+    for _ in range(2):
+        mine, theirs = shelf.look(), other.look()
+    assert (mine["imported"], theirs["imported"]) == ([], [])
+    assert "probe.look" in mine["versions"]
+    assert "probe.other" in theirs["versions"]
 
 
 def test_files_that_change_while_they_are_imported_are_not_indexed(tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ from coilclaw.sdk.version import VERSION
 
 __all__ = ["ContractIndex"]
 
-_NAME: Final = "contracts.json"
 _PLAIN: Final = (
     "id", "description", "takes_model", "is_async", "timeout_seconds", "idempotent", "summary", "file", "line",
     "source_digest",
@@ -34,12 +33,12 @@ _LISTS: Final = ("hosts", "secrets", "optional_secrets", "examples", "aliases")
 
 
 class ContractIndex:
-    """One file in the user's cache, which no tool may touch and nobody else may write."""
+    """One file for each installation in the user's cache, which no tool may touch and nobody else may write."""
 
     def __init__(self, folder: Path, sources: Iterable[str]) -> None:
         """`sources` are the folders whose code the contracts come from."""
-        self._file = folder / _NAME
         self._sources = tuple(sources)
+        self._file = folder / f"contracts-{_digest(' '.join((sys.prefix, *self._sources)))[:16]}.json"
         self._key = _fingerprint(self._sources)
 
     def read(self, load: Callable[[str, str], Tool]) -> list[Tool] | None:
@@ -63,7 +62,7 @@ class ContractIndex:
                 return  # A file was changed while it was imported.
             folder = self._file.parent
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            fresh = folder / f"{_NAME}.{os.getpid()}"
+            fresh = folder / f"{self._file.name}.{os.getpid()}"
             with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600), "w") as file:
                 file.write(f"{_digest(body)}\n{body}")
             fresh.replace(self._file)
