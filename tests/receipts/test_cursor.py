@@ -10,11 +10,20 @@ import pytest
 from tests.conftest import KEY
 
 from coilclaw.receipts import BadCursor, DamagedReceipt, Draft, ReceiptLog, cursor_of, now
+from coilclaw.receipts.log import _Entry
 from coilclaw.store import Database
 
 
 def drafts(count: int, run_id: str = "run-1") -> list[Draft]:
     return [Draft("x.y", "done", now(), run_id, payload={"number": number}) for number in range(count)]
+
+
+@contextmanager
+def busy(log: ReceiptLog) -> Iterator[None]:
+    """As if another thread were writing: what is appended meanwhile is written when it is done."""
+    log._leading = True
+    yield
+    log._hand_over((), _Entry((), None))
 
 
 def test_a_page_has_the_receipts_behind_its_cursor_and_says_where_the_next_begins(log: ReceiptLog) -> None:
@@ -127,7 +136,7 @@ def test_each_listener_is_removed_for_itself(log: ReceiptLog) -> None:
 def test_a_place_is_behind_what_was_appended_before_and_before_what_comes(log: ReceiptLog) -> None:
     log.append(*drafts(2))
     idle = log.place()
-    with log._database.transaction():  # Nothing can be committed meanwhile.
+    with busy(log):
         log.append_relaxed(*drafts(1))
         queued = log.place()
         assert log.place() == queued, "nothing was appended in between"
@@ -143,7 +152,7 @@ def test_a_place_is_behind_what_was_appended_before_and_before_what_comes(log: R
 
 def test_a_place_is_not_known_before_everything_that_it_is_behind_is_written(log: ReceiptLog) -> None:
     log.append(*drafts(1))
-    with log._database.transaction():  # Nothing can be committed meanwhile.
+    with busy(log):
         log.append_relaxed(*drafts(1))
         place = log.place()
         assert not place.is_known
@@ -170,7 +179,7 @@ def test_whoever_finds_a_receipt_on_disk_knows_the_places_before_it(
             yield connection
         seen.append((len(log.after(None, 9).receipts), place.is_known))  # Right behind the commit.
 
-    with log._database.transaction():  # Nothing can be committed meanwhile.
+    with busy(log):
         monkeypatch.setattr(log._database, "transaction", observed)
         log.append_relaxed(*drafts(1))
         place = log.place()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.receipts.canonical import digest
@@ -110,23 +109,15 @@ class ReceiptLog:
         self, *drafts: Draft, contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
     ) -> None:
         """Append without waiting. Not for anything that precedes a side effect."""
-        self._relax(_Entry(drafts, contents, rows))
-
-    def _relax(self, entry: _Entry) -> None:
-        contents, moment = entry.contents, time.monotonic()
+        moment = time.monotonic()
         with self._lock:
             self._refuse_if_unusable()
-            self._queue.append(entry)
+            self._queue.append(_Entry(drafts, contents, rows))
             if contents:
                 self._queued_bytes += sum(map(len, contents.values()))
             large = self._queued_bytes > _LARGE_BATCH_BYTES
             if not large and not self._flush_due:
-                self._flush_due = True
-                self._oldest = moment
-                if self._flusher is None:
-                    self._flusher = threading.Thread(target=self._flush_relaxed, name="coilclaw-receipts", daemon=True)
-                    self._flusher.start()
-                self._wanted.notify()
+                self._have_flushed(moment)
                 return
             if not large and (moment - self._oldest < RELAXED_SECONDS * 0.75 or self._leading):
                 return
@@ -135,18 +126,27 @@ class ReceiptLog:
         # threads take turns at the interpreter, which costs more than the commit.
         self._commit(_Entry((), None))
 
+    def _have_flushed(self, moment: float) -> None:
+        """Let the flusher commit what is queued, unless it is about to. Called with the lock."""
+        if self._flush_due:
+            return
+        self._flush_due, self._oldest = True, moment
+        if self._flusher is None:
+            self._flusher = threading.Thread(target=self._flush_relaxed, name="coilclaw-receipts", daemon=True)
+            self._flusher.start()
+        self._wanted.notify()
+
     def place(self) -> Place:
         """The place behind everything that was appended so far, in the order of the log. Waits for nothing."""
         with self._lock:
             last = self._queue[-1] if self._queue else None
-            if last is not None and last.is_empty:
-                return Place(entry=last)
             if self._closed or self._failure is not None or (last is None and not self._leading):
                 return Place(self._last_seq)
-        entry = _Entry((), None)
-        with suppress(LogUnwritable):
-            self._relax(entry)
-        return Place(entry=entry)
+            if last is None or not last.is_empty:
+                last = _Entry((), None)
+                self._queue.append(last)
+                self._have_flushed(time.monotonic())
+            return Place(entry=last)
 
     def flush(self) -> None:
         """Wait until every relaxed append so far is on disk."""
