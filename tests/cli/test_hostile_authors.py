@@ -6,6 +6,7 @@ import os
 
 import pytest
 from tests.cli.conftest import Command
+from tests.sampling import whole_only
 
 TOOLS = r'''
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure, define_tool
@@ -84,6 +85,7 @@ def test_a_write_that_follows_an_odd_end_still_waits_for_a_person(odd: Command, 
     assert (odd.workspace / "a.txt").read_text() == "b"
 
 
+@whole_only  # `tests/trust/test_attacks.py` has the same, in one process and with a smaller number.
 def test_a_number_of_tool_files_that_cannot_be_watched_refuses_writes(odd: Command) -> None:
     for folder in range(21):
         place = odd.workspace / f"tools/odd/data{folder}"

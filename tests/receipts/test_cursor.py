@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from tests.conftest import KEY
@@ -125,11 +127,12 @@ def test_each_listener_is_removed_for_itself(log: ReceiptLog) -> None:
 def test_a_place_is_behind_what_was_appended_before_and_before_what_comes(log: ReceiptLog) -> None:
     log.append(*drafts(2))
     idle = log.place()
-    log.append_relaxed(*drafts(1))
-    queued = log.place()
-    assert log.place() == queued, "nothing was appended in between"
-    log.append_relaxed(*drafts(1))
-    last = log.place()
+    with log._database.transaction():  # Nothing can be committed meanwhile.
+        log.append_relaxed(*drafts(1))
+        queued = log.place()
+        assert log.place() == queued, "nothing was appended in between"
+        log.append_relaxed(*drafts(1))
+        last = log.place()
     log.append(*drafts(1))
     cursors = [cursor_of(receipt) for receipt in log.after(None, 9).receipts]
     for place, before in ((idle, 2), (queued, 3), (last, 4)):
@@ -138,7 +141,7 @@ def test_a_place_is_behind_what_was_appended_before_and_before_what_comes(log: R
         assert [place.is_reached(cursor) for cursor in cursors] == [number + 1 >= before for number in range(5)]
 
 
-def test_a_place_is_not_known_before_everything_that_it_is_behind_is_on_disk(log: ReceiptLog) -> None:
+def test_a_place_is_not_known_before_everything_that_it_is_behind_is_written(log: ReceiptLog) -> None:
     log.append(*drafts(1))
     with log._database.transaction():  # Nothing can be committed meanwhile.
         log.append_relaxed(*drafts(1))
@@ -153,3 +156,25 @@ def test_a_place_in_a_log_that_cannot_be_written_is_given_all_the_same(log: Rece
     log.append(*drafts(1))
     log.close()
     assert log.place().is_reached(log.end())
+
+
+def test_whoever_finds_a_receipt_on_disk_knows_the_places_before_it(
+    log: ReceiptLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log.append(*drafts(1))
+    seen: list[tuple[int, bool]] = []
+
+    @contextmanager
+    def observed() -> Iterator[object]:
+        with Database.transaction(log._database) as connection:
+            yield connection
+        seen.append((len(log.after(None, 9).receipts), place.is_known))  # Right behind the commit.
+
+    with log._database.transaction():  # Nothing can be committed meanwhile.
+        monkeypatch.setattr(log._database, "transaction", observed)
+        log.append_relaxed(*drafts(1))
+        place = log.place()
+        log.append_relaxed(*drafts(1))
+    log.flush()
+    assert (3, True) in seen
+    assert (3, False) not in seen

@@ -15,6 +15,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 from coilclaw.bridge.handlers import LoopBlocked, Make
@@ -177,21 +178,17 @@ class Loops:
         call = _Call(tool, version, make)
         loop, future = self._submitted(call)
         ends = time.monotonic() + timeout
-        while True:
-            try:
-                return future.result(timeout=max(0.0, min(POLL_SECONDS, ends - time.monotonic())))
-            except TimeoutError:
-                if future.done():
-                    return future.result()  # The handler's own TimeoutError.
-                if time.monotonic() >= ends or deadline.over:
-                    call.take_away()
-                    loop.cancel(call)
-                    raise Abandoned from None
+        while not _is_done(future, ends):
+            if time.monotonic() >= ends or deadline.over:
+                call.take_away()
+                loop.cancel(call)
+                raise Abandoned
             if not loop.answers():
                 self._leave_behind(loop)
                 if call.take_away():
                     call = _Call(tool, version, make)
                     loop, future = self._submitted(call)
+        return future.result()
 
     def _submitted(self, call: _Call) -> tuple[_Loop, concurrent.futures.Future[Any]]:
         with self._lock:
@@ -248,15 +245,18 @@ def run_on_host(loop: asyncio.AbstractEventLoop, make: Make, timeout: float, dea
 
     future = asyncio.run_coroutine_threadsafe(call(), loop)
     ends = time.monotonic() + timeout
-    while True:
-        try:
-            return future.result(timeout=max(0.0, min(POLL_SECONDS, ends - time.monotonic())))
-        except TimeoutError:
-            if future.done():
-                return future.result()  # The handler's own TimeoutError.
-            if time.monotonic() >= ends or deadline.over:
-                future.cancel()
-                raise Abandoned from None
+    while not _is_done(future, ends):
+        if time.monotonic() >= ends or deadline.over:
+            future.cancel()
+            raise Abandoned
+    return future.result()
+
+
+def _is_done(future: concurrent.futures.Future[Any], ends: float) -> bool:
+    """Wait for a moment, and no longer than until `ends`; say whether the future is done."""
+    with suppress(TimeoutError):  # That of the waiting: `exception` returns the handler's own.
+        future.exception(timeout=max(0.0, min(POLL_SECONDS, ends - time.monotonic())))
+    return future.done()
 
 
 def _named(calls: list[_Call]) -> str:

@@ -45,7 +45,7 @@ def event_of(receipt: Receipt) -> Event:
             "receipt": receipt.id,
         }
     except (ValueError, IndexError):
-        raise DamagedReceipt("a receipt is damaged", hint="`coilclaw receipt verify` names it") from None
+        raise DamagedReceipt("a receipt is damaged") from None
     try:
         found = _of_call(receipt, origin) if receipt.tool_call_id is not None else _of_others(receipt, origin)
     except (KeyError, TypeError, ValidationError):

@@ -98,7 +98,7 @@ class Decisions:
             for body, _ in self._tail.read():
                 self._hear(body)
         except (ValueError, TypeError, LookupError, AttributeError):
-            raise DamagedReceipt("a receipt is damaged", hint="`coilclaw receipt verify` names it") from None
+            raise DamagedReceipt("a receipt is damaged") from None
 
     def has_granted(self, approval_id: str, standpoint: Standpoint) -> bool:
         """Whether a person said yes to this very call, nobody said no, and no call was started with it yet."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from coilclaw.receipts.canonical import digest
 from coilclaw.receipts.errors import DamagedReceipt
-from coilclaw.store import BYTES, EACH, KEYED
-
-if TYPE_CHECKING:
-    from coilclaw.store import Database
+from coilclaw.receipts.receipt_table import Read
+from coilclaw.store import BYTES, EACH, KEYED, Database
 
 __all__ = [
     "CREATE_CONTENTS",
@@ -22,8 +20,6 @@ __all__ = [
     "read_content",
     "read_contents",
 ]
-
-Read = Callable[..., Iterable[tuple[Any, ...]]]
 
 CREATE_CONTENTS: Final = f"CREATE TABLE contents (hash TEXT PRIMARY KEY, body {BYTES} NOT NULL) {KEYED};"
 _SMALL_BYTES: Final = 4096
@@ -80,5 +76,5 @@ def all_contents(read: Read) -> Iterable[tuple[str, bytes | None]]:
 
 def _checked(name: str | None, body: bytes | None) -> bytes:
     if body is None or digest(body) != name:
-        raise DamagedReceipt(f"the contents {name} were changed", hint="`coilclaw receipt verify` names them")
+        raise DamagedReceipt(f"the contents {name} were changed")
     return body

@@ -40,19 +40,19 @@ class Page(NamedTuple):
 
 
 class _Appended(Protocol):
-    committed: bool
     first_seq: int
 
 
 class Place(NamedTuple):
-    """Where in the log something happened that is in no receipt; known once everything before it is on disk."""
+    """Where in the log something happened that is in no receipt; known once everything before it is being written."""
 
     seq: int = 0
     entry: _Appended | None = None
 
     @property
     def is_known(self) -> bool:
-        return self.entry is None or self.entry.committed
+        # Numbers are given before the commit: whoever finds a receipt on disk knows every place before it.
+        return self.entry is None or self.entry.first_seq > 0
 
     def is_behind(self, cursor: str) -> bool:
         """Whether it comes behind the receipt that the cursor stands behind."""

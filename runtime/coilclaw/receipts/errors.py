@@ -56,6 +56,9 @@ class NoSuchReceipt(OperatorError):
 
 
 class DamagedReceipt(OperatorError):
-    """What is stored is not a receipt."""
+    """What is stored is not what was written."""
 
     code = "damaged_receipt"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, hint="`coilclaw receipt verify` says more")

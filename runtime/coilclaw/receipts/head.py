@@ -69,8 +69,7 @@ def demanded_head(rows: Sequence[tuple[Any, ...]], key: bytes) -> Head:
     head = checked_head(rows, key)
     if head is None:
         raise DamagedReceipt(
-            "the seal does not fit: the log was rewritten, or the key is not the one it was written with",
-            hint="`coilclaw receipt verify` says more",
+            "the seal does not fit: the log was rewritten, or the key is not the one it was written with"
         )
     return head
 

@@ -223,8 +223,7 @@ def _between(read: Read, after: int, after_hash: str, head: Head) -> Iterator[tu
 
 
 def _damaged(seq: int) -> DamagedReceipt:
-    message = f"the mark behind receipt {seq} was changed, or the one before it"
-    return DamagedReceipt(message, hint="`coilclaw receipt verify` says more")
+    return DamagedReceipt(f"the mark behind receipt {seq} was changed, or the one before it")
 
 
 def _made(key: bytes, log_id: str, seq: int, receipts: Sequence[tuple[str | None, str]], previous: Mark | None) -> Mark:

@@ -115,13 +115,9 @@ def linked_receipts(
         for (number, body, receipt_hash), found in zip(rows, digests, strict=True):
             at = body.rfind(PREVIOUS)
             if number != seq + 1 or found != receipt_hash or not body.startswith(previous, at + _TO_HASH):
-                raise _damaged(f"receipt {seq + 1} was changed or is missing")
+                raise DamagedReceipt(f"receipt {seq + 1} was changed or is missing")
             seq, previous = number, found.encode()
             if field is None or body.find(field, at) > 0:
                 yield number, body, at, found
     if seq != last or not ends_with.encode().startswith(previous):
-        raise _damaged("the log does not end as its seal says")
-
-
-def _damaged(message: str) -> DamagedReceipt:
-    return DamagedReceipt(message, hint="`coilclaw receipt verify` says more")
+        raise DamagedReceipt("the log does not end as its seal says")

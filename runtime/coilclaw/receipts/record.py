@@ -24,7 +24,7 @@ def receipt_of(body: bytes, receipt_hash: str) -> Receipt:
             return receipt if receipt.risk is None else receipt._replace(risk=Risk(receipt.risk))
     except (ValueError, TypeError, RecursionError):
         pass
-    raise DamagedReceipt("a receipt is damaged", hint="`coilclaw receipt verify` names it")
+    raise DamagedReceipt("a receipt is damaged")
 
 
 def export_line(body: bytes, receipt_hash: str) -> bytes:

@@ -78,8 +78,8 @@ class Tail:
         for own in found:
             mine = [body for (body,) in islice(bodies, len(own.numbers))]
             if digest("".join(map(digest, mine)).encode()) != own.hashes_digest:
-                message = f"a receipt of {run_id} behind receipt {own.numbers[0] - 1} was changed or is missing"
-                raise DamagedReceipt(message, hint="`coilclaw receipt verify` says more")
+                first = own.numbers[0]
+                raise DamagedReceipt(f"a receipt of {run_id} behind receipt {first - 1} was changed or is missing")
             # Of the first segment some may have been read before.
             for body in mine[bisect_right(own.numbers, self.seq) :]:
                 yield body, body.rfind(PREVIOUS)

@@ -18,7 +18,7 @@ _without_methods = dataclass(init=False, repr=False, eq=False, match_args=False)
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 class Frozen:
-    """A frozen, keyword-only dataclass."""
+    """A frozen, keyword-only dataclass. `__post_init__` is called if there is one."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     _known: ClassVar[Mapping[str, Field[Any]]]
@@ -45,6 +45,7 @@ class Frozen:
 
     def __post_init__(self) -> None:
         """Check the values of a subclass, or change them with `object.__setattr__`."""
+        return
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
