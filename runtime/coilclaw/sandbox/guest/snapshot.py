@@ -22,7 +22,7 @@ from typing import Any
 
 from coilclaw.sandbox.guest.loop import SnippetLoop
 
-__all__ = ["TOUCH", "lasting_objects", "located", "warm_up"]
+__all__ = ["TOUCH", "fill_gaps", "lasting_objects", "located", "warm_up"]
 
 TOUCH = '{"source": "1 + 1", "name": "touch", "inputs": {}, "seed": 0}'
 """What a guest runs when it is made: it brings the pages that every run needs into its memory."""
@@ -30,6 +30,7 @@ TOUCH = '{"source": "1 + 1", "name": "touch", "inputs": {}, "seed": 0}'
 _TURNS = 30
 """The interpreter specialises code after it has run some times, and is done with it after some more."""
 
+_LARGE = 1024 * 1024
 _MOST_MEMORY = 64 * 1024 * 1024
 
 _SNIPPETS = (
@@ -102,6 +103,20 @@ def warm_up(imports: dict[str, Any], run: Callable[[str], str]) -> None:
     linecache.clearcache()
     sys.modules["__main__"] = types.ModuleType("__main__")
     asyncio.set_event_loop(None)
+
+
+def fill_gaps() -> list[bytes]:
+    """Fill the gaps that freed objects have left, so that what a run makes lies together and not on a hundred pages.
+
+    What the gaps held goes as well: the component would keep it for ever.
+    """
+    end = id(bytes(_LARGE))  # No gap is as large: it lies behind all of them.
+    filling: list[bytes] = []
+    size = _LARGE
+    while size := size // 2:
+        while id(piece := bytes(size)) < end:
+            filling.append(piece)
+    return filling
 
 
 def lasting_objects() -> list[Any]:

@@ -15,7 +15,7 @@ from coilclaw.sandbox.guest.loop import use_snippet_loops
 from coilclaw.sandbox.guest.output import Output
 from coilclaw.sandbox.guest.preload import preload
 from coilclaw.sandbox.guest.program import run_program
-from coilclaw.sandbox.guest.snapshot import TOUCH, lasting_objects, located, warm_up
+from coilclaw.sandbox.guest.snapshot import TOUCH, fill_gaps, lasting_objects, located, warm_up
 from coilclaw.sandbox.guest.tools import Completions, Tools
 from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
 
@@ -104,6 +104,7 @@ warm_up(wit_world.__dict__, WitWorld().run)
 # The component seeds it again when it is first called, with thousands of random bytes that no run ever uses.
 random.seed = lambda: None  # type: ignore[assignment,misc]
 gc.collect()
+_filling = fill_gaps()
 _lasting = lasting_objects()
 _located = located(_lasting)
 # What was loaded so far stays for ever; looking through it again would only touch its pages.

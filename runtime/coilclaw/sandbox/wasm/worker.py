@@ -11,7 +11,6 @@ import select
 import socket
 import struct
 import threading
-import time
 import traceback
 from contextlib import suppress
 from pathlib import Path
@@ -27,12 +26,12 @@ from coilclaw.sandbox.threads import STACK_BYTES
 from coilclaw.sandbox.wasm.component import CompiledGuest, compile_guest
 from coilclaw.sandbox.wasm.guest import Guest, GuestTrap, link_guest
 from coilclaw.sandbox.wasm.ticker import Ticker
-from coilclaw.sandbox.wire import LENGTH, SPIN_SECONDS, frame
+from coilclaw.sandbox.wire import LENGTH, frame
 
 __all__ = ["REQUEST", "main"]
 
-REQUEST: Final = struct.Struct("!Q?H")
-"""In front of a request: the memory that the guest may have, whether it is the only one, and the size of its seed."""
+REQUEST: Final = struct.Struct("!QH")
+"""In front of a request: the memory that the guest may have, and the size of the seed that follows."""
 
 _PART: Final = 256 * 1024
 _LONGEST: Final = 2**63 - 1
@@ -49,8 +48,6 @@ class RemoteHost:
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
         self._buffer = bytearray()
-        self.looks = False
-        """Whether to look for an answer for a moment before sleeping, because no other run needs the processor."""
         self._spoken = select.poll()
         self._spoken.register(channel, select.POLLIN)
 
@@ -88,9 +85,6 @@ class RemoteHost:
 
     def _ask(self, header: list[Any], body: bytes = b"null") -> bytes:
         self.send(header, body)
-        ends = time.perf_counter() + SPIN_SECONDS
-        while self.looks and not self._spoken.poll(0) and time.perf_counter() < ends:
-            pass
         answer = self.receive()
         if not answer:
             raise RunEnded(Cancelled())
@@ -177,7 +171,7 @@ def _run_guests(host: RemoteHost, compiled: CompiledGuest, linker: Any) -> NoRet
         with guest:
             while not (request := host.receive()):
                 pass  # The end of a run that had ended by itself meanwhile.
-            memory_bytes, host.looks, size = REQUEST.unpack_from(request)
+            memory_bytes, size = REQUEST.unpack_from(request)
             seed, source = request[REQUEST.size :][:size], request[REQUEST.size + size :].decode()
             try:
                 with ticker.ticking():

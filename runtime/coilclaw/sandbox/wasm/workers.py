@@ -46,7 +46,7 @@ class Worker(Channel):
 
     frame_limit = header_limit = _LARGEST_FRAME
 
-    def __init__(self, cache: Path, busy: set[Worker]) -> None:
+    def __init__(self, cache: Path) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             path = [str(Path(entry).resolve()) for entry in sys.path]
@@ -67,15 +67,10 @@ class Worker(Channel):
         self._calling_since: float | None = None
         """When the host began to answer the guest; None while the guest computes."""
         self._rests = True
-        self._busy = busy
-
-    @property
-    def looks(self) -> bool:
-        return len(self._busy) <= 1
 
     def run(self, request: str, memory_bytes: int, host: Host, deadline: Deadline, pins: Pins) -> str:
         """Run a request to its end, as `Guest.run` does. Raises ChildEnded if the process does not survive it."""
-        head = REQUEST.pack(memory_bytes, self.looks, len(pins.seed)) + pins.seed
+        head = REQUEST.pack(memory_bytes, len(pins.seed)) + pins.seed
         self._deadline, self._rests = deadline, False
         self.send(head + request.encode(), deadline)
         try:
@@ -246,7 +241,7 @@ class Workers:
         if self._closed or count >= self._most:
             return False
         try:
-            self._starting.append(Worker(self._cache, self._busy))
+            self._starting.append(Worker(self._cache))
             return True
         except OSError as error:
             _logger.warning("a worker of the wasm engine cannot be started: %s", error)
