@@ -78,6 +78,8 @@ class _Shop:
         self.database = database
         self.book = ApprovalStore(database, log)
         self.executed = 0
+        self.used = 0.0
+        """When the last write was executed, by the clock and by the time this process has had a processor."""
         self.between = 0
         """How many foreign receipts each call is followed by."""
         self._written = 0
@@ -102,7 +104,7 @@ class _Shop:
         @define_tool(id="shelf.send", risk="write")
         def send(ctx: ToolContext, line: str) -> int:
             """Says when it ran."""
-            self.executed = time.monotonic_ns()
+            self.executed, self.used = time.monotonic_ns(), time.process_time()
             return len(line)
 
         self.registry: Registry = build_registry([((look, send), ())])
@@ -153,14 +155,15 @@ tools.shelf.send(line=str(total)).unwrap()
             if not between:
                 shop.fill(foreign)
         # As another process would: with nothing in mind that the one before knew.
-        resumed, listed, reported = [], [], []
+        resumed, used, listed, reported = [], [], [], []
         for run_id in ids:
             with _shop(folder) as shop:
                 engine.guests.wait_until_full()
-                began = time.monotonic_ns()
+                began, had = time.monotonic_ns(), time.process_time()
                 report = Runtime(shop.services).resume(run_id, lambda name: engine, shop.registry)
                 assert report.status == "completed", report.error
                 resumed.append((shop.executed - began) / 1e6)
+                used.append((shop.used - had) * 1000)
                 again, took = _timed(lambda run_id=run_id: report_of(shop.database, shop.log, run_id))  # type: ignore[misc]
                 assert again is not None
                 assert (again.value, again.stdout) == (report.value, report.stdout)
@@ -174,6 +177,7 @@ tools.shelf.send(line=str(total)).unwrap()
     return {
         "foreign_receipts": foreign,
         "resume_ms": round(statistics.median(resumed), 1),
+        "resume_cpu_ms": round(statistics.median(used), 1),
         "resume_worst_ms": round(max(resumed), 1),
         "report_ms": round(statistics.median(reported), 1),
         "list_run_ms": round(statistics.median(listed), 1),
@@ -208,7 +212,8 @@ def main() -> None:
     print(f"{chosen.calls} calls a run, {chosen.rounds} rounds, {chosen.foreign} foreign receipts")
     for name, record in found.items():
         print(
-            f"{name:8} resume {record['resume_ms']:7} ms (worst {record['resume_worst_ms']}), "
+            f"{name:8} resume {record['resume_ms']:7} ms (worst {record['resume_worst_ms']}; "
+            f"{record['resume_cpu_ms']} of processor), "
             f"report {record['report_ms']} ms, receipt list --run {record['list_run_ms']} ms, "
             f"{record['database_mib']} MiB"
         )

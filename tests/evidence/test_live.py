@@ -48,7 +48,6 @@ def test_a_megabyte_of_single_letters_takes_little_more_than_a_megabyte() -> Non
         taken, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert len(output.since(0)[0].text) > 100
     assert taken < 5 * 200_000
 
 

@@ -58,6 +58,11 @@ def pid_of(engine: WasmEngine) -> int:
     return pid
 
 
+def states_of(pid: int) -> set[str]:
+    """What the threads of a process do."""
+    return {each.read_text().rpartition(")")[2].split()[0] for each in Path(f"/proc/{pid}/task").glob("*/stat")}
+
+
 def in_a_worker(engine: WasmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on a run that takes place in this process fails."""
 
@@ -170,6 +175,7 @@ def test_a_worker_that_does_not_stop_is_killed_and_replaced(engine: WasmEngine) 
 
     def freeze() -> None:
         os.kill(pid, signal.SIGSTOP)
+        assert eventually(lambda: states_of(pid) == {"T"})
         deadline.cancel()
 
     assert isinstance(

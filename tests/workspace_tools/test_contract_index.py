@@ -192,3 +192,25 @@ def test_files_that_change_while_they_are_imported_are_not_indexed(tmp_path: Pat
     index.write([("x", load_installed().tools[0])])
     assert index.read(lambda package, tool_id: pytest.fail("nothing is called")) is None
     assert not (tmp_path / "cache").exists()
+
+
+def test_what_others_print_while_an_integration_is_imported_stays_where_it_belongs(shelf: Shelf) -> None:
+    file = shelf.package / "__init__.py"
+    file.write_text(
+        "import sys, threading\n"
+        "if hasattr(sys, 'is_listening'):\n"
+        "    print('of the module')\n"
+        "    other = threading.Thread(target=print, args=['of another thread'])\n"
+        "    other.start()\n"
+        "    other.join()\n" + file.read_text()
+    )
+    shelf.look()
+    shelf.look(
+        "import io\n"
+        "sys.is_listening, kept = True, sys.stdout\n"
+        "heard = sys.stdout = io.StringIO()\n"
+        "tools['probe.look'].input\n"
+        "assert sys.stdout is heard\n"
+        "sys.stdout = kept\n"
+        "assert heard.getvalue() == 'of another thread\\n', heard.getvalue()\n"
+    )

@@ -183,7 +183,9 @@ def test_an_interrupt_while_loading_leaves_everything_as_it_was(tmp_path: Path) 
     workspace = Workspace(tmp_path)
     workspace.refresh()
     put(tmp_path, "a/one.py", TOOL.format(id="a.one", value="2", extra=""))
-    put(tmp_path, "a/two.py", "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n")
+    # As if somebody pressed Ctrl-C while it is loaded.
+    interrupt = "import signal, threading, time\nsignal.pthread_kill(threading.main_thread().ident, signal.SIGINT)\n"
+    put(tmp_path, "a/two.py", interrupt + "time.sleep(60)\n")
     with pytest.raises(KeyboardInterrupt):
         workspace.refresh()
     assert {tool.id: tool(None) for tool in workspace.tools} == {"a.one": 1, "a.two": 1}

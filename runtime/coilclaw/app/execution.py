@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.app.errors import AppClosed, WouldBlock
 from coilclaw.app.report import CallReport, reported
-from coilclaw.receipts import digest
-from coilclaw.runs import NotResumable, find_run, new_run_id
+from coilclaw.runs import NotResumable, find_run, has_proven_header, new_run_id
 from coilclaw.sandbox import Deadline
 
 if TYPE_CHECKING:
@@ -190,8 +189,7 @@ class Execution:
         if known.header.workspace in ("", str(own)):
             return self._parts.workspace()
         # Its tools are code that runs outside the sandbox: a table that somebody edited must not choose it.
-        began = self._parts.stores.log.of_run(run_id, since=f"-{known.first_seq + 1}")[:1]
-        if not began or began[0].payload.get("header_hash") != digest(known.header.text().encode()):
+        if not has_proven_header(self._parts.stores.log, known):
             raise NotResumable(f"the header of {run_id} is not the one it began with", hint="start it again")
         return self._parts.workspace(Path(known.header.workspace))
 

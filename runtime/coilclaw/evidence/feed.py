@@ -20,7 +20,6 @@ from coilclaw.evidence.live import OutputBuffer
 from coilclaw.evidence.reader import EventReader
 from coilclaw.evidence.receipt_events import event_of
 from coilclaw.receipts import ReceiptLog
-from coilclaw.sdk import CoilClawError
 
 __all__ = ["EventFeed"]
 
@@ -189,8 +188,8 @@ class EventFeed:
                     self._begin_at(self._log.end())
             self.catch_up()
             self._wake_held_up()
-        except CoilClawError:
-            # Every reader finds out for itself what is wrong, when it reads the log.
+        except Exception:
+            # Whatever it is, every reader finds out for itself when it reads the log; without this thread it would not.
             with self._lock:
                 self._forget()
             self._wake(None)

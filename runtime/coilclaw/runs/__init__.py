@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from coilclaw.runs.cancellation import cancel_run
     from coilclaw.runs.comparison import Comparison, Difference
     from coilclaw.runs.errors import NotCancellable
+    from coilclaw.runs.history import has_proven_header
     from coilclaw.runs.kept_end import report_of
     from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedCall, PlanNotUsable, Rehearsal
     from coilclaw.runs.report import RunReport, error_of
@@ -25,6 +26,7 @@ else:
             "cancellation": "cancel_run",
             "comparison": "Comparison Difference",
             "errors": "NotCancellable",
+            "history": "has_proven_header",
             "kept_end": "report_of",
             "plan": "ApprovedPlan Plan PlannedCall PlanNotUsable Rehearsal",
             "report": "RunReport error_of",
@@ -56,6 +58,7 @@ __all__ = [
     "cancel_run",
     "error_of",
     "find_run",
+    "has_proven_header",
     "list_runs",
     "new_run_id",
     "report_of",

@@ -96,7 +96,8 @@ class CallHistory:
         """How the run ended, if it did: one that was resumed since has no end yet."""
         self.kept: list[str] = []
         """Hashes of the contents that ends stand for."""
-        self._fence = 1
+        self.fence = 1
+        """How often a process took the run, the first one included."""
         self._ordinary: dict[bytes, RecordedCall] = {}
 
     def hear(self, body: bytes, tail: int) -> None:
@@ -120,7 +121,7 @@ class CallHistory:
         call = self.calls.get(number)
         if call is None:
             call = self.calls[number] = RecordedCall(number)
-        if facts.get("fence", 1) != self._fence:
+        if facts.get("fence", 1) != self.fence:
             return  # Its process had lost the run, and tells of what it alone was told.
         self.marks.setdefault(facts["heard"], number)
         if not call.asked:  # Otherwise it stays what became of it.
@@ -137,7 +138,7 @@ class CallHistory:
         elif event.type == "run.started":
             self.header_hashes.append(event.payload.get("header_hash"))
         elif event.type == "run.resumed":
-            self._fence += 1
+            self.fence += 1
             self.resumed_since += 1
             self.end = None
         else:
@@ -164,7 +165,7 @@ class CallHistory:
         mark = facts.get("heard")
         if mark is not None:
             self.left, self.resumed_since = mark, 0
-            if facts.get("fence", 1) == self._fence:
+            if facts.get("fence", 1) == self.fence:
                 self.marks.setdefault(mark, None)
 
 

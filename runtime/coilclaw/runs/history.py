@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge import Known, PriorCall, Recorded, RunRecord, count_rows, read_journal
 from coilclaw.policy import shown_hashes
-from coilclaw.receipts import Head, ReceiptLog, content_sizes, digest
+from coilclaw.receipts import DamagedReceipt, Head, ReceiptLog, content_sizes, digest
 from coilclaw.runs.call_history import CallHistory, ReceiptParts, RecordedCall, read_call_history
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.quick_json import from_json
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from coilclaw.store import Database
 
-__all__ = ["History", "kept_so_far", "read_history"]
+__all__ = ["History", "has_proven_header", "kept_so_far", "read_history"]
 
 _UNANSWERED: Final = {"abandoned", "stopped"}
 """Codes of ends that are written when a run is over and no snippet is left to be told."""
@@ -37,6 +37,8 @@ class History(Frozen):
     """How the run ended, if it did: one that was resumed since has no end yet."""
     doubt: str | None
     """The first thing in its header or its journal that the receipts do not bear out."""
+    fence: int
+    """How often a process took the run, by its receipts."""
     ends: Sequence[str]
     """Hashes of what was kept each time a process left the run."""
     head: Head
@@ -60,10 +62,20 @@ def read_history(database: Database, log: ReceiptLog, known: RunRecord, *, resum
         recorded=recorded,
         calls={number: call for number, call in testimony.calls.items() if call.asked},
         end=testimony.end,
+        fence=testimony.fence,
         ends=testimony.kept,
         doubt=_first_doubt(testimony, recorded, known.header.text(), resumed=resumed),
         head=tail.head,
     )
+
+
+def has_proven_header(log: ReceiptLog, known: RunRecord) -> bool:
+    """Whether the receipts of a run, proven by the sealed head, name the header that the table has."""
+    try:
+        began = read_call_history(log.tail(known.first_seq - 1, known.run_id)).header_hashes
+    except DamagedReceipt:
+        return False
+    return began == [digest(known.header.text().encode())]
 
 
 def kept_so_far(database: Database, known: RunRecord, past: History | None) -> list[tuple[str, int]]:

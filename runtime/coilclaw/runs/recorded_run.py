@@ -35,6 +35,20 @@ class RecordedRun:
             return _diverged(str(error))
         return past if past.doubt is None else _diverged(past.doubt)
 
+    def resumable_history(self, *, resumed: bool = False) -> History | Diverged:
+        """The history of a run that is resumed. The row in the table of runs is believed as far as receipts confirm it.
+
+        Raises NotResumable if they say that the run is over.
+        """
+        past = self.history(resumed=resumed)
+        if isinstance(past, Diverged):
+            return past
+        if past.end is not None and past.end.type != "run.suspended":
+            raise NotResumable(f"{self.record.run_id} is over: its receipts say that it is {past.end.status}")
+        if past.fence != self.record.fence + resumed:
+            return _diverged("the table of runs and the receipts disagree about how often the run was resumed")
+        return past
+
     def job(self, engines: Engines) -> Job:
         """What the run executes. Raises NotResumable if that is no longer kept, or was begun on another engine."""
         run_id, header, log = self.record.run_id, self.record.header, self._services.log

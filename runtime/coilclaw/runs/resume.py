@@ -40,7 +40,7 @@ def resume_run(
     run = RecordedRun(services, run_id)
     record, header = run.record, run.record.header
     _refuse_elsewhere(services, record)
-    past, job = run.history(), None
+    past, job = run.resumable_history(), None
     if isinstance(past, History):
         _refuse_without_tools(past, registry)
         job = run.job(engines)
@@ -50,7 +50,7 @@ def resume_run(
     except Conflict:
         raise NotResumable(f"{run_id} was taken by another process just now") from None
     if isinstance(past, History) and not past.is_all(services.database, run_id, resumed):
-        past = run.history(resumed=True)
+        past = run.resumable_history(resumed=True)
     calls = past.calls if isinstance(past, History) else {}
     spec = RunSpec(
         run_id=run_id,

@@ -7,12 +7,14 @@ integration that another distribution puts there; they are found and loaded in t
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any, TextIO, cast
 
 from coilclaw.sdk import Diagnostic, OperatorError, Tool
 from coilclaw.workspace_tools.collection import Loaded, attempted, collect
@@ -21,6 +23,7 @@ from coilclaw.workspace_tools.contract_index import ContractIndex
 __all__ = ["load_installed"]
 
 _NAMESPACE = "coilclaw.integrations"
+_importing = threading.RLock()
 
 
 def load_installed(cache: Path | None = None) -> Loaded:
@@ -56,9 +59,24 @@ def _packages(places: Iterable[str]) -> Iterator[str]:
         yield f"{_NAMESPACE}.{found.name}"
 
 
+class _StdoutOfOthers:
+    """The standard output of all threads but this one, whose output goes to the standard error.
+
+    A tool is imported when a run first calls it, while the host and other runs print.
+    """
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self._stdout = sys.stdout
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr if threading.get_ident() == self._thread else self._stdout, name)
+
+
 def _imported(package: str) -> ModuleType | Diagnostic:
-    # What a module prints while it loads must not end up in the output of a command.
-    with redirect_stdout(sys.stderr):
+    # What a module prints while it loads must not end up in the output of a command. One at a time: each puts back
+    # what it found.
+    with _importing, redirect_stdout(cast("TextIO", _StdoutOfOthers())):
         return attempted(partial(import_module, package), package, lambda file: "integrations" in file)
 
 
