@@ -2235,4 +2235,18 @@ MUTATIONS: Final = (
         "tests/app/test_edited_runs.py -k count",
         "how often a run was resumed is taken from receipts",
     ),
+    Mutation(
+        "coilclaw.sandbox.channel:Channel.send",
+        "except OSError:\n                return",
+        "except OSError:\n                raise ChildEnded(self.end()) from None",
+        "tests/sandbox/restricted/test_conversation.py -k said_last",
+        "what a child said last counts though it has ended",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.mcp_servers.stdio:_end",
+        "program.send(signal.SIGKILL)",
+        "pass",
+        "tests/workspace_tools/mcp/test_servers.py -k end_takes_long",
+        "nothing is left of a server that does not end by itself",
+    ),
 )

@@ -62,6 +62,7 @@ _UNSEEN: Final = frozenset(
         (0x1107F, 0x1107F),  # Brahmi number joiner
         (0x11A47, 0x11A47),  # Zanabazar subjoiner
         (0x11A99, 0x11A99),  # Soyombo subjoiner
+        (0x11F42, 0x11F42),  # Kawi conjoiner
         (0x13441, 0x13446),  # Egyptian blanks and lost signs
         (0x16FE4, 0x16FE4),  # Khitan filler
         (0x1BC9D, 0x1BC9D),  # Duployan letter selector

@@ -188,10 +188,11 @@ MIXED: list[tuple[str, dict[str, Any], type[Any] | tuple[type[Any], ...]]] = [
 @pytest.mark.req("R3")
 @pytest.mark.timeout(300)
 def test_many_runs_of_every_kind_leak_nothing_and_every_good_one_is_right(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     engine = RestrictedEngine(spares=2)
+    request.addfinalizer(engine.close)
     assert Execution().of("1", engine).value == 1
     parent = engine.parent.pid
     assert parent is not None
@@ -228,6 +229,7 @@ def test_many_runs_of_every_kind_leak_nothing_and_every_good_one_is_right(
             else str(ran.outcome)
         )
 
+    assert engine.parent.wait_for_spares(60)
     before = state()
     with ThreadPoolExecutor(8) as runs:
         wrong = [problem for problem in runs.map(one, range(repetitions(200, 1000))) if problem]
@@ -238,7 +240,6 @@ def test_many_runs_of_every_kind_leak_nothing_and_every_good_one_is_right(
     )
     assert list(tmp_path.iterdir()) == []
     assert engine.parent.pid == parent
-    engine.close()
 
 
 # With no guards at all --------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -16,7 +18,7 @@ from tests.workspace_tools.mcp.conftest import World, offered
 
 from coilclaw.sandbox import Abandoned
 from coilclaw.sdk import Risk
-from coilclaw.workspace_tools.mcp_servers import McpServers, ServerSpec
+from coilclaw.workspace_tools.mcp_servers import McpServers, ServerSpec, stdio
 
 
 def test_a_servers_tools_are_called_like_any_other(world: World) -> None:
@@ -259,6 +261,19 @@ def test_a_server_that_does_not_want_to_end_is_ended(world: World) -> None:
     world.tools(world.strange("echo", mode="stubborn"))
     world.opened[0].close()
     assert all(gone(pid) for pid in world.starts())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no supervisor")
+def test_nothing_is_left_of_a_server_whose_end_takes_long(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "_ENDING_SECONDS", 0.5)
+    world.tools(world.strange("echo"))
+    (server,) = world.starts()
+    supervisor = int(Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(supervisor, signal.SIGSTOP)
+    world.opened[0].close()
+    assert gone(supervisor)
+    assert gone(server)
+    gc.collect()  # An object of a process that was not waited for would complain, which fails a test.
 
 
 def test_a_server_ends_when_we_are_killed(world: World) -> None:
