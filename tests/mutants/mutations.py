@@ -575,7 +575,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.marks:_seal",
-        ":{previous.seal if previous else ''}",
+        ":{previous.seal if previous else GENESIS}",
         ":",
         _MARKS,
         "a mark is bound to the one before",
@@ -2122,13 +2122,6 @@ MUTATIONS: Final = (
         "True",
         _MARKS + " -k edited_mark",
         "a mark is sealed with the key",
-    ),
-    Mutation(
-        "coilclaw.receipts.marks:_seal",
-        "{previous.seal if previous else ''}",
-        "",
-        _MARKS + " -k was_moved",
-        "a mark leads to the one before it",
     ),
     Mutation(
         "coilclaw.receipts.marks:_seal",

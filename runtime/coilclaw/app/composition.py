@@ -170,7 +170,7 @@ class Composition:
         return replace(self.settings, config=replace(config, workspace_dir=place))
 
     def _refuse_clashes(self, toolbox: Toolbox) -> None:
-        """A tool of the host's own code that is not used would be missed only when a snippet calls it."""
+        """Raise ToolDefinitionError if another tool has the id of one of the host's own tools."""
         registry = toolbox.registry
         for tool in self._tools:
             used = registry.tools.get(tool.id)

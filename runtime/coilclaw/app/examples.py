@@ -1,4 +1,4 @@
-"""Trying the examples of contracts: calling tools with them, or only checking that a call would be taken."""
+"""Run the examples of contracts through the bridge, or only check that they would be accepted."""
 
 from __future__ import annotations
 

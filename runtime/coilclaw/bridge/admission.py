@@ -168,7 +168,7 @@ class Admission:
         return validate(tool, identity.arguments) if tool is not None and problem is None else problem
 
     def _record_request(self, identity: Identity, requested: Draft) -> None:
-        """From here on the attempt is in the log, whatever the tool's own code does when it is asked about it."""
+        """Record the request, before any code of the tool's author classifies it."""
         small = {identity.args_hash: identity.kept} if is_small(identity.kept) else None
         if small is not None:
             self._budget.count(identity.args_hash, len(identity.kept))
@@ -177,7 +177,7 @@ class Admission:
     def _settled(
         self, identity: Identity, prior: PriorCall, stopped: Refusal | None
     ) -> Refusal | UnknownOutcome | None:
-        """What an earlier process, or a person, has settled about the call of this number.
+        """Return the answer that an earlier process or a person has already settled for this call, or None.
 
         Raises Divergence if it was another call.
         """
@@ -220,7 +220,7 @@ class Admission:
         given_up = prior is not None and prior.state == "ended"
         if verdict.decision is Decision.ALLOW and not given_up:
             reads = judged.risk is Risk.READ
-            # A read that the autonomy level allows is what goes without saying.
+            # The most common case: a read that the autonomy level allows carries no facts.
             facts = {} if reads and verdict.matched_rule == "autonomy" else rule_facts(verdict)
             return _admitted(judged, facts, durable=not reads)
         permission = self._ask(judged)
@@ -279,7 +279,7 @@ class Admission:
         return answer.refusal
 
     def _shown(self, judged: _JudgedCall) -> dict[str, bytes]:
-        """What a person has to see of a call, and is not in the store yet."""
+        """Contents that a person has to see before deciding and that are not stored yet."""
         shown = judged.large or {}
         if judged.runs is not None:
             runs = judged.runs.encode()
@@ -308,7 +308,7 @@ class Admission:
         return self._receipts.refuse(identity.call, requested, late, identity.kept)
 
     def _too_many(self, identity: Identity) -> RunEnded:
-        """One call too many ends the run: a loop that ignores its errors would go on for ever."""
+        """End the run after too many calls: a loop that ignores errors would never stop."""
         call, nothing = identity.call, b"{}"
         message = f"more than {self._run.limits.calls} calls in one run"
         refusal = Refusal(code="too_many_calls", message=message, denied=True)

@@ -51,7 +51,7 @@ class Pending(NamedTuple):
 
 
 class ApprovalGate:
-    """Asks about the calls of one run."""
+    """Finds or requests approvals for the calls of one run."""
 
     def __init__(self, services: Services, caller: Caller, deadline: Deadline) -> None:
         self._caller = caller
@@ -107,7 +107,7 @@ class ApprovalGate:
     def _deny(
         self, known: Approval, question: Question, requested: Draft, answer: Answer
     ) -> Permission | Denied | Pending:
-        """A denial closes a question that is on disk, unless someone else was first: then that decision holds."""
+        """Deny a question that is on disk; if someone else decided first, follow that decision."""
         assert self._approvals is not None
         try:
             self._approvals.decide(known.id, granted=False, decided_by=bounded(answer.decided_by))
@@ -116,7 +116,7 @@ class ApprovalGate:
         return Denied(denied_by_person(denial(bounded(answer.decided_by), None)), has_receipt=True)
 
     def _unproven(self, known: Approval) -> Denied | None:
-        """A table can be edited; a decision counts if the log has its receipt."""
+        """Return a denial if the log has no receipt of this decision: the table alone could have been edited."""
         assert self._approvals is not None
         try:
             if self._approvals.is_proven(known):
@@ -161,7 +161,7 @@ def _decided(by: str, scope: str) -> dict[str, str]:
 
 
 def _asked_again(question: Question, before: Approval, args_hash: str) -> Question:
-    """The question about a call that was asked about before: it says why a decision about that does not count."""
+    """Return the question again, with the reason why the earlier decision no longer counts."""
     if before.status not in ("pending", "granted") or not before.is_of_call(question, args_hash):
         return question
     changed = " and ".join(before.changes(question))

@@ -77,7 +77,7 @@ class Bridge:
     # What the engine calls -------------------------------------------------------------------------------
 
     def preflight(self, calls: bytes) -> bytes:
-        """What is wrong with the calls visible in the source. Answered once, before anything has run."""
+        """Return the problems in the calls visible in the source. Works once, before anything has run."""
         first, self._untouched = self._untouched, False
         if not first or len(calls) > self.run.limits.source_bytes:
             return b"[]"  # A snippet that runs already could otherwise keep the host busy with this.
@@ -133,7 +133,7 @@ class Bridge:
         return to_json([(abs(number), answer.decode()) for number, answer in taken])
 
     def write(self, stream: int, text: str) -> None:
-        """Output of the snippet, counted before it is kept."""
+        """Accept output of the snippet. Raises RunEnded beyond the output limit."""
         if not text:
             return
         self._untouched = False
@@ -144,7 +144,7 @@ class Bridge:
             self._output.append(text)
         self.run.caller.show(stream, text)
 
-    # What a run that is repeated needs besides -------------------------------------------------------------
+    # Used by ReplayHost -------------------------------------------------------------
 
     def issue(self) -> int:
         """Count a call, and return its number."""
@@ -152,7 +152,7 @@ class Bridge:
         return self.issued
 
     def identify(self, tool: str, input: bytes, line: int, number: int, *, stops: bool) -> Identity:
-        """Which call this would be."""
+        """Resolve a call's tool and arguments without making the call."""
         return identify(self._services, self.run, tool, input, line, number, stops=stops)
 
     def close(self) -> None:
@@ -203,7 +203,7 @@ class Bridge:
         return RunEnded(Suspended())
 
     def _continue_decided(self) -> None:
-        """Admit again what was decided meanwhile, or suspend the run if nobody waits for decisions here."""
+        """Admit pending calls that have been decided since; suspend the run if the caller does not wait."""
         if not self.run.caller.waits():
             raise self._suspended()
         for number, (pending, again) in list(self._pending.items()):

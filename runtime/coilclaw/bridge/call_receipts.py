@@ -77,12 +77,12 @@ class CallReceipts:
 def following(
     draft: Draft, kind: str, status: str, timestamp: str, payload: Mapping[str, Any], result_hash: str | None = None
 ) -> Draft:
-    """The next event of the same call. `_replace` would take longer than everything else in it."""
+    """Draft the next receipt of the same call. (`_replace` would be far slower.)"""
     return Draft(kind, status, timestamp, *draft[3:10], result_hash, payload)  # From `run_id` to `args_hash`.
 
 
 def refused(draft: Draft, refusal: Refusal, more: Mapping[str, Any] | None = None) -> Draft:
-    """The end of a call that gives no value."""
+    """Draft the receipt of a call that was denied or failed."""
     payload = {"code": refusal.code, "message": bounded(refusal.message), **(more or {}), **refusal.facts}
     kind, status = ("tool.call.denied", "denied") if refusal.denied else ("tool.call.failed", "failed")
     return following(draft, kind, status, now(), payload)

@@ -70,7 +70,7 @@ class CallsUnderWay:
     # Starting ----------------------------------------------------------------------------------------
 
     def start(self, admitted: Admitted) -> Admitted | Refusal | UnknownOutcome:
-        """Set room for its result aside and write its `started`: without room, nothing that permits it is used up.
+        """Reserve room for the result, then write `started`. Without room, no approval or window is used up.
 
         Raises Conflict if that was used elsewhere meanwhile, or if another process has taken the run over.
         """
@@ -128,7 +128,7 @@ class CallsUnderWay:
         return self._receipts.refuse(admitted.call, admitted.draft, refusal, admitted.unkept)
 
     def _too_late(self, admitted: Admitted) -> RunEnded:
-        """The end of the run that came before the start of this call, which is recorded as not made."""
+        """Record that the run ended before this call started, and return the end of the run."""
         late_end = refused(admitted.draft, TOO_LATE, prefix_facts(admitted.unkept))
         self._services.log.append_relaxed(late_end, rows=self._receipts.hold())
         return RunEnded(self._deadline.outcome or Cancelled())
@@ -160,7 +160,7 @@ class CallsUnderWay:
             self._services.log.append(*written, rows=rows)
 
     def end_without_result(self, admitted: Admitted, refusal: Refusal) -> None:
-        """Write the end of a call that could not be written as it was, unless the log is what refused it."""
+        """Record a refusal for a call whose real outcome could not be written; ignore a log that cannot be written."""
         if self._leave(admitted):
             rows = self._receipts.refusal_rows(admitted.call, refusal)
             # If the log refuses now, the next call of the run meets the same and ends it.
@@ -178,7 +178,7 @@ class CallsUnderWay:
     def _append(
         self, admitted: Admitted, *drafts: Draft, contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
     ) -> None:
-        """Write receipts of a call that counts as being written; `close` and `suspend` wait for those."""
+        """Write receipts of a call that counts as being written; `close` and `finish` wait for those."""
         try:
             append = self._services.log.append if admitted.durable else self._services.log.append_relaxed
             append(*drafts, contents=contents, rows=rows)

@@ -27,7 +27,7 @@ _SET_ASIDE: Final = 8
 
 
 class EvidenceBudget:
-    """Counts what one run leaves behind, and sets room aside for the results of calls that execute side by side."""
+    """Counts the bytes that one run stores, and reserves room for the results of concurrent calls."""
 
     def __init__(self, most: int, already: Iterable[tuple[str, int]] = ()) -> None:
         self._most = most - most // _SET_ASIDE

@@ -47,7 +47,7 @@ class Execution:
                 self._budget.release(most)
 
     def perform_beside(self, admitted: Admitted) -> bytes:
-        """The same on a thread of its own, where nobody else would answer if it failed."""
+        """Like `perform`, for a call on its own thread: any exception becomes an answer."""
         try:
             return self.perform(admitted)
         except BaseException as error:

@@ -1,4 +1,4 @@
-"""Running handlers so that nobody has to wait for one that does not come back.
+"""Run handlers where they can be given up if they do not return.
 
 A plain function runs on a thread of its own and is left alone when its time is up: it may still
 finish what it was doing. An async handler runs on an event loop shared by all, where it is cancelled;
@@ -36,7 +36,7 @@ Make = Callable[[], Coroutine[Any, Any, Any]]
 
 
 class LoopBlocked(Exception):
-    """Too many tools block the event loops they were given for another to be made; says which."""
+    """Too many event loops are blocked to start another; names the tools that block them."""
 
 
 class Handlers:

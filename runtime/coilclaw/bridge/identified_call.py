@@ -78,7 +78,7 @@ def _secrets(services: Services, tool: Tool) -> tuple[dict[str, str], Refusal | 
 
 
 class CallDifference(NamedTuple):
-    """What about a call is not as it was."""
+    """How a call differs from the recorded one: the value then and the value now."""
 
     what: Literal["call", "tool", "arguments", "version"]
     then: str

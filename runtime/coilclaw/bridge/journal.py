@@ -1,4 +1,4 @@
-"""What a run has learned from outside, in the order in which it learned it.
+"""The journal: every answer that a run received, in order.
 
 A snippet is deterministic but for the answers it gets. They are written down in the transactions of
 the receipts they belong to: the answer of every call, and every delivery of answers to the snippet
@@ -83,7 +83,7 @@ class Recorded:
     database: Database
 
     def results(self, hashes: Sequence[str | None], most_bytes: int) -> list[bytes | None]:
-        """What these hashes stand for, from the first until there are so many bytes; None for what is missing.
+        """Read the contents of these hashes in order, up to `most_bytes`; None for each that is missing.
 
         Raises DamagedReceipt for one that was changed.
         """
@@ -128,11 +128,11 @@ class Journal:
 
     @property
     def mark(self) -> str:
-        """Names all that the snippet was told so far."""
+        """A digest that identifies every delivery so far."""
         return self._heard.mark
 
     def pins(self) -> dict[str, str | int]:
-        """What a receipt says so that it pins this down. The fence tells a process that has lost the run."""
+        """Payload fields that bind a receipt to the journal so far; the fence exposes a process that lost the run."""
         return {"heard": self.mark, "fence": self.fence} if self.fence > 1 else {"heard": self.mark}
 
     def hold(self) -> Row:
@@ -140,27 +140,27 @@ class Journal:
         return hold(self._run_id, self.fence)
 
     def answer(self, known: Known) -> Row:
-        """A call has ended that the snippet did not stop for."""
+        """Make the row for the answer of a begun call."""
         self._answers[known.number] = known
         return self._row("answer", known.number, _text([known.result_hash, known.failure]))
 
     def call_returns(self, known: Known) -> Row:
-        """A call has ended that the snippet had stopped for: it goes on with the answer."""
+        """Make the row for the answer of a call that the snippet was blocked on."""
         return self._delivery([known.number, known.result_hash, known.failure, self.clock.arrive()], ())
 
     def nothing_came(self, nanoseconds: int) -> None:
-        """The snippet looked for answers for this long, and goes on without one."""
+        """Note that the snippet waited this long and received no answer."""
         self._looks += 1
         self.clock.pass_by(nanoseconds)
 
     def wait_returns(self, numbers: Sequence[int]) -> list[Row]:
-        """The snippet goes on with these answers."""
+        """Make the rows for answers that a wait delivered."""
         rows = self.looked()
         rows.append(self._delivery([list(numbers), self.clock.arrive()], numbers))
         return rows
 
     def looked(self) -> list[Row]:
-        """The looks that found nothing, before something else happens."""
+        """Make the row for waits that returned nothing since the last row."""
         looks, self._looks = self._looks, 0
         return [self._delivery([looks], ())] if looks else []
 
@@ -178,7 +178,7 @@ _text: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def read_journal(database: Database, run_id: str) -> Recorded:
-    """The journal of a run, from its beginning. Raises ValueError if it is none."""
+    """Read the whole journal of a run. Raises ValueError if it is damaged."""
     answers: dict[int, Known] = {}
     deliveries: list[Delivery] = []
     heard = DeliveryDigest()

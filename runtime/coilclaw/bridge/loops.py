@@ -50,7 +50,7 @@ class _Call:
             return first
 
     def take_away(self) -> bool:
-        """Whether it had not begun, and now never will."""
+        """Prevent the call from starting; False if it has started already."""
         return self._settle("taken away")
 
     @property

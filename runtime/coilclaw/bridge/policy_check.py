@@ -1,4 +1,4 @@
-"""What policy, and each tool itself, say about the calls of one run."""
+"""Judge the calls of one run by policy and by the tools' own classifiers."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class PriorCall:
 
 
 class Retry(NamedTuple):
-    """Leave to repeat a call that may have run, and who gave it: a person, or the tool's contract."""
+    """Permission to repeat a call of unknown outcome, given by a person or by the tool's contract."""
 
     by_person: bool
     same_version: bool
@@ -49,7 +49,7 @@ class PriorCalls:
         return self._calls.get(number)
 
     def note_question(self, number: int, tool: str, tool_version: str, args_hash: str) -> None:
-        """A call is being asked about: should it be decided again, it is not requested again."""
+        """Note that approval was requested for a call, so that admitting it again records no second request."""
         before = self._calls.get(number)
         state = before.state if before else "requested"
         self._calls[number] = PriorCall(number, tool, tool_version, args_hash, state)

@@ -1,4 +1,4 @@
-"""An immutable picture of what can be called."""
+"""The registry: an immutable snapshot of all tools."""
 
 from __future__ import annotations
 

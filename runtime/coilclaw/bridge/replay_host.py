@@ -34,7 +34,7 @@ _BY_ITSELF: Final = (Completed, Failed, OutOfMemory, OutputExceeded, Rejected)
 
 
 class JournalEnded(RunEnded):
-    """The run asks for more than its journal has, and is only to be looked at."""
+    """A replay has reached the end of its journal."""
 
     def __init__(self) -> None:
         super().__init__(Suspended())
@@ -65,7 +65,7 @@ class _Answers:
         return answer
 
     def _make_ready(self, number: int) -> None:
-        """This one, and if it is the next to be delivered, also those that follow."""
+        """Read this answer and, if it is the next to be delivered, also those that follow."""
         if number not in self._recorded.answers:
             raise Divergence(number, "answered", "not in the journal")
         ahead = self._numbers[self._at : self._at + _MOST_AHEAD]
@@ -81,7 +81,7 @@ class _Answers:
             raise Divergence(number, "answered", "not to be known: its result was changed in the store") from None
 
     def _read(self, numbers: Sequence[int]) -> int:
-        """Make as many ready as are small together, one at least; returns how many those were."""
+        """Read at least one answer, and more while they stay small; return how many were read."""
         known = [self._recorded.answers[number] for number in numbers]
         hashes = [each.result_hash for each in known if each.failure is None]
         results = iter(self._recorded.results(hashes, _BYTES_AHEAD))
@@ -191,7 +191,7 @@ class ReplayHost:
         self._bridge.write(stream, text)
 
     def judged(self, outcome: Outcome) -> Outcome:
-        """How the run ended, unless it ended by itself before it had done all it did before."""
+        """Return the outcome, or `Diverged` if the snippet ended before it repeated everything recorded."""
         if self._over or not isinstance(outcome, _BY_ITSELF):
             return outcome
         ended = Divergence(self._bridge.issued + 1, "made, or an answer read,", "not reached").outcome
@@ -199,7 +199,7 @@ class ReplayHost:
         return ended
 
     def _call_without_answer(self, number: int, tool: str, input: bytes, line: int) -> bytes:
-        """Everything was repeated that the run was told: this is the call at which it ended, if it is the same."""
+        """The journal is used up: continue live if this is the call that the run was suspended at."""
         self._compare(number, tool, input, line, stops=True, answered=False)
         if number < self._last:
             raise Divergence(number, "not waited for", "waited for")
@@ -228,7 +228,7 @@ class ReplayHost:
             self._go_on()
 
     def _go_on(self) -> None:
-        """Everything was as before: from here on the run lives."""
+        """Switch from replay to the live bridge, and begin unanswered calls again."""
         self._over = True
         if not self._goes_on:
             return

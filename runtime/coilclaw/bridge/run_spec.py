@@ -1,4 +1,4 @@
-"""RunSpec: what one run is done with."""
+"""RunSpec: the registry, limits, deadline and caller of one run."""
 
 from __future__ import annotations
 

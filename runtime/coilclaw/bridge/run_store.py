@@ -1,4 +1,4 @@
-"""The table of runs: what each is made of, who has it, and how far it came.
+"""The table of runs: the header, owner and status of each.
 
 A run's id begins with the time it was made, so that the order of ids is the order of beginnings. Rows change only
 in the transactions of receipts; whatever a process does for a run claims that the run is still its own.
@@ -92,7 +92,7 @@ class RunHeader(Frozen):
 
 
 class RunRecord(Frozen):
-    """Where a run stands: who has it, and how far it came."""
+    """A row of the table: a run's header, its status and the process that owns it."""
 
     run_id: str
     status: str
@@ -126,7 +126,7 @@ class RunPage(Frozen):
 
 
 def enter(run_id: str, header: RunHeader) -> Row:
-    """A run begins, in this process."""
+    """Make the row of a run that starts in this process."""
     return Row(
         f"INSERT INTO runs ({_COLUMNS}) VALUES (?, 'running', 1, ?, {LOG_END}, ?)",  # noqa: S608
         (run_id, this_process(), header.text()),
@@ -144,7 +144,7 @@ def take_over(known: RunRecord) -> Row:
 
 
 def call_off(known: RunRecord) -> Row:
-    """Nobody resumes a run that waited, unless someone has done so meanwhile."""
+    """Cancel a suspended run; conflicts if someone has resumed it meanwhile."""
     return Row(
         "UPDATE runs SET status = 'cancelled', fence = fence + 1 WHERE run_id = ? AND fence = ? AND status = ?",
         (known.run_id, known.fence, known.status),
@@ -158,7 +158,7 @@ def hold(run_id: str, fence: int) -> Row:
 
 
 def leave(run_id: str, fence: int, status: str) -> Row:
-    """The run is over here, or waits for someone else to resume it."""
+    """Set the status of a run that ended or was suspended in this process."""
     return Row(f"UPDATE runs SET status = ? WHERE {_HELD_BY}", (status, run_id, fence), claims=True)  # noqa: S608
 
 

@@ -28,7 +28,7 @@ _COLOURS = {"succeeded": "green", "failed": "red", "denied": "yellow", "pending"
 
 
 def workspace_option(workspace: str | None) -> str:
-    """A run goes on where it began."""
+    """Options that resume a run in the workspace where it began."""
     return f" --workspace {shlex.quote(one_line(workspace))}" if workspace is not None else ""
 
 

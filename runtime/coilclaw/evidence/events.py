@@ -81,7 +81,7 @@ class RunOutput(Event, frozen=True):
 
 
 class RunSuspended(Event, frozen=True):
-    """A run waits for a decision, in no process."""
+    """A run was suspended: it needs a decision, and no process."""
 
     kind: Literal["run.suspended"] = "run.suspended"
 
@@ -101,7 +101,7 @@ class RunDiverged(Event, frozen=True):
 
 
 class RunFinished(Event, frozen=True):
-    """A run came to its end; `status` says to which."""
+    """A run ended; `status` says how."""
 
     kind: Literal["run.finished"] = "run.finished"
     status: str

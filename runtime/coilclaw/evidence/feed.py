@@ -139,7 +139,7 @@ class EventFeed:
         return cursor in self._places
 
     def behind(self, cursor: str, limit: int, run_id: str | None) -> tuple[Sequence[Event], str]:
-        """The next events behind a cursor, and the cursor behind those that were looked at.
+        """Return the next events after a cursor, and the cursor to continue from.
 
         From the buffer, with those of all runs; or from the log, if the buffer does not reach back so far.
         """
@@ -228,7 +228,7 @@ class EventFeed:
             reader.wake()
 
     def _wake_held_up(self) -> None:
-        """Wake readers that have output which comes behind what was not on disk before."""
+        """Wake readers whose output was waiting for earlier receipts to reach the disk."""
         with self._lock:
             readers = [reader for some in self._readers.values() for reader in some if reader.is_held_up]
         for reader in readers:

@@ -94,7 +94,7 @@ class Approval(Frozen):
 
 
 def denial(decided_by: str, note: str | None) -> str:
-    """What a snippet hears of a no."""
+    """The message that a snippet receives with a denial."""
     return f"{decided_by} said no: {note}" if note else f"{decided_by} said no"
 
 

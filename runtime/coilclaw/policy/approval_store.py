@@ -1,4 +1,4 @@
-"""Questions that wait for a person, and their answers, each of which is used at most once.
+"""The table of approvals and windows. Each approval is used at most once.
 
 An approval is for one call: this run, this number, this tool in this version, these arguments, and what they stand
 for where the tool says so. It is consumed in the transaction that starts the call, so that of any number of processes
@@ -264,7 +264,7 @@ class ApprovalStore:
         )
 
     def answered_here(self, approval: Approval, decided_by: str) -> Row:
-        """The person at this terminal said yes to a question that was written down before."""
+        """Mark a stored question as approved by the person at this terminal."""
         return Row(
             "UPDATE approvals SET status = 'consumed', decided_by = ?, decided_at = ? "
             "WHERE id = ? AND status = 'pending'",

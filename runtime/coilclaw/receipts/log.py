@@ -47,7 +47,7 @@ __all__ = ["RELAXED_SECONDS", "ReceiptLog"]
 RELAXED_SECONDS: Final = 0.02
 
 _LARGE_BATCH_BYTES: Final = 1024 * 1024
-"""Of contents that wait for a commit: more are not gathered, because one commit makes the write-ahead log as large."""
+"""Commit at once when queued contents exceed this: the write-ahead log grows as large as one commit."""
 
 
 class _Entry:
@@ -137,7 +137,7 @@ class ReceiptLog:
         self._wanted.notify()
 
     def place(self) -> Place:
-        """The place behind everything that was appended so far, in the order of the log. Waits for nothing."""
+        """The place behind everything appended so far, in the order of the log. May commit what is queued."""
         with self._lock:
             last = self._queue[-1] if self._queue else None
             if self._closed or self._failure is not None or (last is None and not self._leading):

@@ -24,7 +24,7 @@ __all__ = ["Promises"]
 _AT_ONCE: Final = 4096
 _REQUESTED: Final = type_field("tool.call.requested")
 _LATER: Final = b'"arguments_bytes":'
-"""Says in a request that its arguments are too large to be kept before it is decided about them."""
+"""Marks a request whose arguments are too large to be stored before the call is decided."""
 _DECIDED: Final = (type_field("tool.call.started"), type_field("tool.call.pending"))
 _RUNS_HASH: Final = text_field("runs_hash")
 """Of what a person was shown that a call would run."""

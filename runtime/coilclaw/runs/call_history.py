@@ -1,4 +1,4 @@
-"""What the receipts of a run say, put together while they are read.
+"""Collect the history of a run's calls while its receipts are read.
 
 Most of them tell of an ordinary call: requested, started, succeeded. All three name the call in the same bytes, so
 that the second and the third are understood without being parsed, and nothing of them is kept but the hash of the
@@ -67,7 +67,7 @@ class RecordedCall(PriorCall):
     def __init__(self, number: int) -> None:
         self.number = number
         self.asked = False
-        """By a process that had the run at the time: only then the following is known."""
+        """Whether the request came from the process that owned the run; the fields below count only then."""
         self.tool = ""
         self.tool_version: str | None = None
         self.args_hash = ""
@@ -101,7 +101,7 @@ class CallHistory:
         self._ordinary: dict[bytes, RecordedCall] = {}
 
     def hear(self, body: bytes, tail: int) -> None:
-        """One more receipt; `tail` is where the fields behind its payload begin."""
+        """Take in one more receipt; `tail` is the offset of the fields behind its payload."""
         kind, named = ends_of(body)
         if kind == _REQUESTED:
             self._hear_request(body, tail, named)

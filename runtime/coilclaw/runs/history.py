@@ -1,6 +1,6 @@
-"""What the receipts of a run say about its calls, held against its journal.
+"""The history of a run: its receipts and journal, checked against each other.
 
-Receipts are chained and sealed, the journal is not: it is believed as far as receipts bear it out. The answer of
+Receipts are chained and sealed, the journal is not: it is believed only as far as receipts confirm it. The answer of
 every call has one, every request names a mark of all that was delivered before it, and so does the end of every stretch
 of a run. What was delivered after the last of them, by a process that died, is all that stands by itself.
 """
@@ -36,7 +36,7 @@ class History(Frozen):
     end: ReceiptParts | None
     """How the run ended, if it did: one that was resumed since has no end yet."""
     doubt: str | None
-    """The first thing in its header or its journal that the receipts do not bear out."""
+    """The first part of its header or journal that the receipts do not confirm."""
     fence: int
     """How often a process took the run, by its receipts."""
     ends: Sequence[str]

@@ -1,4 +1,4 @@
-"""Answers what a process that runs a snippet asks its host."""
+"""Serve the requests of a child process that runs a snippet."""
 
 from __future__ import annotations
 

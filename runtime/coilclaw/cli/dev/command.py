@@ -243,7 +243,7 @@ class _Loop:
         return bool(called)
 
     def _end(self) -> None:
-        """A run that is under way is cancelled, and how it ended is told."""
+        """Cancel the current run, and report how it ended."""
         if self._runs is not None:
             self._runs.close()
             for event in _waiting(self._inbox):

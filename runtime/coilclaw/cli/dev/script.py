@@ -147,7 +147,7 @@ class ScriptRuns:
             self.run(reason)
 
     def _next(self) -> str | None:
-        """The reason for the next run; several that came meanwhile are one."""
+        """Why the next run was triggered; triggers that arrive together are merged."""
         reason = self._wanted.get()
         while reason is not None:
             try:

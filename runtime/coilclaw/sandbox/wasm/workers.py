@@ -129,7 +129,7 @@ class Worker(Channel):
 
     @property
     def is_lost(self) -> bool:
-        """Whether its run is over, and whoever carries it out hangs in a tool and will not notice."""
+        """Whether its run is over but the host's thread still hangs in a tool."""
         since = self._calling_since
         return self._deadline.over and since is not None and time.monotonic() - since > _LOST_SECONDS
 
