@@ -1940,9 +1940,9 @@ MUTATIONS: Final = (
         "a worker that broke the rules is given no other run",
     ),
     Mutation(
-        "coilclaw.sandbox.wasm.workers:Worker._stop",
-        "self._process.kill()",
-        "pass",
+        "coilclaw.sandbox.wasm.workers:Worker.is_usable",
+        "self._rests and ",
+        "",
         _WORKERS + " -k does_not_stop",
         "a worker that does not stop is killed",
     ),

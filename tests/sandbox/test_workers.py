@@ -189,11 +189,21 @@ def test_a_worker_that_does_not_stop_is_killed_and_replaced(engine: WasmEngine) 
 
 def test_a_worker_that_is_killed_is_a_crash_and_is_replaced(engine: WasmEngine) -> None:
     pid = pid_of(engine)
-    ran = Execution(tools={"die": lambda: os.kill(pid, signal.SIGKILL)}).of(f"tools.die()\n{ENDLESS}", engine)
-    assert isinstance(ran.outcome, Crashed)
+    outcome = (
+        Execution(tools={"die": lambda: os.kill(pid, signal.SIGKILL)}).of(f"tools.die()\n{ENDLESS}", engine).outcome
+    )
+    assert isinstance(outcome, Crashed)
+    assert outcome.reason.startswith("the sandbox's process ended")
     assert Execution().of("1 + 1", engine).value == 2
     assert engine.workers.wait_until_ready()
     assert pid_of(engine) != pid
+
+
+def test_a_worker_that_died_while_it_waited_is_given_no_run(engine: WasmEngine) -> None:
+    pid = pid_of(engine)
+    os.kill(pid, signal.SIGKILL)
+    assert eventually(lambda: states_of(pid) <= {"Z"})
+    assert Execution().of("1 + 1", engine).value == 2
 
 
 def test_a_trap_ends_the_guest_and_not_the_worker(engine: WasmEngine) -> None:

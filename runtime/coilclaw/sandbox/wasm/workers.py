@@ -92,17 +92,14 @@ class Worker(Channel):
         return header, content
 
     def _stop(self) -> None:
-        """End the guest if it still runs; the whole process if that takes too long."""
+        """End the guest if it still runs. A process that does not obey in time is not usable any more."""
         grace = Deadline(_STOP_SECONDS)
-        try:
+        with suppress(ChildEnded, GuestTrap, RunEnded):
             if not self._rests:
                 self.send(b"", grace)
             while not self._rests:
                 grace.end_if_over()
                 self.receive(grace)
-        except (ChildEnded, GuestTrap, RunEnded):
-            if not self._rests:
-                self._process.kill()
 
     def is_ready(self, build: str, seconds: float = 0) -> bool:
         """Whether the process has loaded this build of the guest. Raises ChildEnded if it did not come that far."""
