@@ -21,7 +21,7 @@ from tests.conftest import World
 from coilclaw.bridge import Bridge, PriorCall
 from coilclaw.bridge.approval_gate import ApprovalGate, Denied, Permission
 from coilclaw.policy import Answer, Approval, ApprovalStore, Autonomy, Policy, Question, Rule
-from coilclaw.receipts import Draft, digest, now
+from coilclaw.receipts import Draft, Row, digest, now
 from coilclaw.runs import NotResumable, RunReport
 from coilclaw.sandbox import Cancelled, Deadline, Limits, RunEnded, Snippet
 from coilclaw.sdk import Decision, Risk, Tool, ToolContext, define_tool
@@ -282,6 +282,12 @@ class Waits:
         runtime = self.world.runtime()
         return runtime.resume(report.run_id, lambda name: self.world.engine, registry, unknown=unknown)
 
+    def take_over(self) -> None:
+        """Another process resumes the run, and dies at once."""
+        ((run_id,),) = self.database.read("SELECT run_id FROM runs")
+        taken = Row("UPDATE runs SET fence = fence + 1, process = '999999999:1'", (), claims=True)
+        self.world.log.append(Draft("run.resumed", "running", now(), run_id), rows=[taken])
+
     def decide(self, *, granted: bool) -> None:
         for each in self.book.list("pending"):
             self.book.decide(each.id, granted=granted, decided_by="me")
@@ -395,8 +401,7 @@ def test_an_idempotent_call_is_repeated_only_as_long_as_its_policy_and_its_tool_
         """Dies the first time, as far as the run can tell."""
         entered.append(ctx.idempotency_key)
         if len(entered) == 1:
-            with waits.database.transaction() as connection:
-                connection.execute("UPDATE runs SET fence = fence + 1, process = '999999999:1'")
+            waits.take_over()
         return "put"
 
     @define_tool(id="shelf.put", risk="write", idempotent=True, timeout=3)
@@ -434,8 +439,7 @@ def test_a_read_that_is_classified_as_more_is_not_repeated_by_itself(waits: Wait
     def query(ctx: ToolContext, line: str) -> str:
         """A read, unless it is told to write."""
         entered.append(line)
-        with waits.database.transaction() as connection:
-            connection.execute("UPDATE runs SET fence = fence + 1, process = '999999999:1'")
+        waits.take_over()
         return "queried"
 
     waits.world.autonomy = Autonomy.FULL
@@ -464,9 +468,7 @@ def test_what_a_person_says_about_one_call_of_unknown_outcome_is_not_taken_for_t
     run = threading.Thread(target=lambda: ends.append(waits.run(source, note)))
     run.start()
     both.wait(60)
-    with waits.database.transaction() as connection:
-        connection.execute("UPDATE runs SET fence = fence + 1, process = '999999999:1'")
-    waits.world.log.append(Draft("run.resumed", "running", now(), waits.database.read("SELECT run_id FROM runs")[0][0]))
+    waits.take_over()
     stopped.set()
     run.join(60)
     assert ends[0].status == "crashed"

@@ -7,6 +7,7 @@ from coilclaw.sdk.exports import lazy_exports
 if TYPE_CHECKING:
     from coilclaw.app.app import CoilClaw
     from coilclaw.app.approvals import ApprovalRequest, Approvals, Windows
+    from coilclaw.app.arguments import RESERVED_NAMES
     from coilclaw.app.engines import Engines
     from coilclaw.app.errors import AppClosed, WouldBlock
     from coilclaw.app.estop import Estop, StopChange
@@ -31,6 +32,7 @@ else:
         __name__,
         {
             "app": "CoilClaw",
+            "arguments": "RESERVED_NAMES",
             "approvals": "ApprovalRequest Approvals Windows",
             "engines": "Engines",
             "errors": "AppClosed WouldBlock",
@@ -55,6 +57,7 @@ else:
     )
 
 __all__ = [
+    "RESERVED_NAMES",
     "AppClosed",
     "ApprovalRequest",
     "Approvals",

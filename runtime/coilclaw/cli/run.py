@@ -125,7 +125,7 @@ def _name(file: str) -> str:
 
 def _inputs(given: tuple[str, ...]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    from coilclaw.app.arguments import RESERVED_NAMES
+    from coilclaw.app import RESERVED_NAMES
 
     for text in given:
         name, equals, value = text.partition("=")
