@@ -7,73 +7,26 @@ import gc
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.conftest import World
+from tests.evidence.conftest import first, kinds, look, numbers, of_run, progress, send
 
 from coilclaw.evidence import (
     ApprovalAsked,
     ApprovalDecided,
-    CallProgress,
     Event,
     EventFeed,
-    EventReader,
-    OutputBuffer,
-    RunFinished,
-    RunOutput,
-    RunResumed,
-    RunStarted,
 )
 from coilclaw.evidence import (
     feed as feed_module,
 )
 from coilclaw.policy import ApprovalStore, Autonomy
-from coilclaw.receipts import BadCursor, DamagedReceipt, Draft, ReceiptLog, now
-from coilclaw.sdk import ToolContext, define_tool
+from coilclaw.receipts import BadCursor, DamagedReceipt, ReceiptLog
 from coilclaw.store import Database
 
-pytestmark = pytest.mark.timeout(30)  # A reader that is not woken waits for ever.
-
-
-@define_tool(id="shelf.look", risk="read")
-def look(ctx: ToolContext, number: int) -> int:
-    """An answer."""
-    return number
-
-
-@define_tool(id="shelf.send", risk="write")
-def send(ctx: ToolContext, number: int) -> int:
-    """A change."""
-    return number
-
-
-@pytest.fixture
-def feed(log: ReceiptLog) -> Iterator[EventFeed]:
-    with EventFeed(log) as made:
-        yield made
-
-
-def progress(number: int, run_id: str = "run-1") -> Draft:
-    facts = {"message": str(number)}
-    return Draft("tool.call.progress", "allowed", now(), run_id, None, f"{run_id}-1", "a.b", payload=facts)
-
-
-def of_run(kind: str, run_id: str = "run-1", status: str = "running") -> Draft:
-    return Draft(f"run.{kind}", status, now(), run_id, payload={"name": "x", "engine": "wasm"})
-
-
-def numbers(events: Iterator[Event] | list[Event]) -> list[int]:
-    return [int(event.message) for event in events if isinstance(event, CallProgress)]
-
-
-def first(reader: EventReader, count: int) -> list[Event]:
-    return [next(reader) for _ in range(count)]
-
-
-def kinds(events: list[Event]) -> list[str]:
-    return [event.kind for event in events]
+pytestmark = pytest.mark.timeout(120)  # A reader that is not woken waits for ever.
 
 
 # Reading -------------------------------------------------------------------------------------------------------
@@ -327,251 +280,6 @@ def test_a_run_is_followed_through_its_suspension_and_approval(
     assert question.approval == answer.approval == asked.id
     assert answer.approved
     assert answer.decided_by == "ada"
-
-
-# Output --------------------------------------------------------------------------------------------------------
-
-
-def test_output_comes_between_the_start_of_a_run_and_its_end(log: ReceiptLog, feed: EventFeed) -> None:
-    start = feed.end()
-    output = feed.output("run-1")
-    log.append(of_run("started"))
-    output(1, "one\n")
-    log.append(progress(1))
-    output(1, "two\n")
-    output(2, "trouble\n")
-    log.append(of_run("finished", status="completed"))
-    for after in (start, None):
-        events = list(feed.of_run("run-1", after))
-        assert kinds(events)[0] == "run.started"
-        assert kinds(events)[-1] == "run.finished"
-        printed = [event for event in events if isinstance(event, RunOutput)]
-        assert "".join(event.text for event in printed if event.stream == 1) == "one\ntwo\n"
-        assert "".join(event.text for event in printed if event.stream == 2) == "trouble\n"
-
-
-def test_output_follows_what_was_on_disk_when_it_was_printed_and_has_its_cursor(
-    log: ReceiptLog, feed: EventFeed
-) -> None:
-    output, reader = feed.output("run-1"), feed.of_run("run-1")
-    log.append(of_run("started"))
-    for number in range(20):
-        log.append(progress(number))
-        output(1, f"{number}\n")
-        if number == 0:
-            started, *_ = first(reader, 1)
-            assert isinstance(started, RunStarted)
-        reported, printed = first(reader, 2)
-        assert numbers([reported]) == [number]
-        assert isinstance(printed, RunOutput)
-        assert (printed.text, printed.cursor) == (f"{number}\n", reported.cursor)
-
-
-def printed_between_calls(log: ReceiptLog, feed: EventFeed) -> tuple[OutputBuffer, list[str]]:
-    """A run that prints a line behind each of its calls, which are not on disk by then; and what comes in which order."""
-    output = feed.output("run-1")
-    log.append(of_run("started"))
-    for number in range(10):
-        log.append_relaxed(progress(number))
-        output(1, f"{number}\n")
-        if number % 3 == 0:
-            log.append_relaxed(progress(99, "run-2"))
-    log.append_relaxed(of_run("finished", status="completed"))
-    return output, ["run.started", *["call.progress", "run.output"] * 10, "run.finished"]
-
-
-@pytest.mark.parametrize("late", [False, True])
-def test_output_stands_where_it_was_printed_among_the_calls(log: ReceiptLog, feed: EventFeed, late: bool) -> None:
-    reader = feed.of_run("run-1", feed.end())
-    output, expected = printed_between_calls(log, feed)
-    if late:
-        log.flush()
-        reader = feed.of_run("run-1")
-    events = list(reader)
-    assert kinds(events) == expected
-    for call, printed in zip(events[1:-1:2], events[2:-1:2], strict=True):
-        assert isinstance(call, CallProgress)
-        assert isinstance(printed, RunOutput)
-        assert (printed.text, printed.cursor) == (f"{call.message}\n", call.cursor)
-    assert output.since(0)
-
-
-def test_a_reader_that_continues_gets_the_output_behind_its_cursor(log: ReceiptLog, feed: EventFeed) -> None:
-    output, expected = printed_between_calls(log, feed)
-    log.flush()
-    events = list(feed.of_run("run-1"))
-    for number, event in enumerate(events[:-1]):
-        if not isinstance(event, RunOutput):
-            assert kinds(list(feed.of_run("run-1", event.cursor))) == expected[number + 1 :]
-    assert output.since(0)
-
-
-def test_output_behind_an_append_of_another_run_comes_when_that_is_on_disk(
-    log: ReceiptLog, feed: EventFeed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(feed_module, "_POLL_SECONDS", 3600)
-    output = feed.output("run-1")
-    log.append(of_run("started"))
-    reader = feed.of_run("run-1")
-    first(reader, 1)
-    for number in range(5):
-        log.append_relaxed(progress(number, "run-2"))
-        output(1, f"{number}")
-        (printed,) = first(reader, 1)
-        assert isinstance(printed, RunOutput)
-        assert printed.text == f"{number}"
-
-
-def test_a_reader_that_comes_late_still_gets_all_output(log: ReceiptLog, feed: EventFeed) -> None:
-    output = feed.output("run-1")
-    log.append(of_run("started"))
-    for number in range(1000):
-        output(1, f"{number}\n")
-    early = feed.of_run("run-1")
-    log.append(of_run("finished", status="completed"))
-    for reader in (early, feed.of_run("run-1")):
-        printed = [event.text for event in reader if isinstance(event, RunOutput)]
-        assert "".join(printed) == "".join(f"{number}\n" for number in range(1000))
-
-
-def test_a_snippet_is_heard_while_it_runs(world: World, feed: EventFeed) -> None:
-    output = feed.output("run-test")
-    world.of_caller["show"] = output
-    world.log.append(of_run("started", "run-test"))
-    reader = feed.of_run("run-test")
-    bridge = world.bridge(look)
-    heard: list[str] = []
-    for text in ("one", "two", "three"):
-        bridge.write(1, text)
-        while "".join(heard) != text:
-            event = next(reader)
-            heard += [event.text] if isinstance(event, RunOutput) else []
-        heard.clear()
-    bridge.close()
-
-
-def test_output_of_a_resumed_run_is_not_given_twice_to_one_reader(log: ReceiptLog, feed: EventFeed) -> None:
-    """It prints everything again, into a buffer of its own."""
-    before = feed.output("run-1")
-    log.append(of_run("started"))
-    before(1, "one\n")
-    log.append(of_run("suspended", status="suspended"))
-    assert [event.text for event in feed.of_run("run-1") if isinstance(event, RunOutput)] == ["one\n"]
-    behind = feed.end()
-    again = feed.output("run-1")
-    log.append(of_run("resumed"))
-    again(1, "one\n")
-    again(1, "two\n")
-    log.append(of_run("finished", status="completed"))
-    events = list(feed.of_run("run-1", behind))
-    assert "".join(event.text for event in events if isinstance(event, RunOutput)) == "one\ntwo\n"
-    assert isinstance(events[0], RunResumed)
-    assert isinstance(events[-1], RunFinished)
-
-
-def test_a_run_whose_end_could_not_be_written_still_ends_its_events(log: ReceiptLog, feed: EventFeed) -> None:
-    output = feed.output("run-1")
-    reader = feed.of_run("run-1")
-    log.append(of_run("started"), progress(1))
-    output(1, "last words")
-    output.close()
-    assert kinds(list(reader)) == ["run.started", "call.progress", "run.output"]
-
-
-def test_the_output_of_a_run_is_forgotten_with_its_last_holder(feed: EventFeed) -> None:
-    output = feed.output("run-1")
-    output(1, "text")
-    assert feed.output_of("run-1") is output
-    del output
-    gc.collect()
-    assert feed.output_of("run-1") is None
-
-
-# In an event loop ----------------------------------------------------------------------------------------------
-
-
-def test_events_are_iterated_in_an_event_loop(log: ReceiptLog, feed: EventFeed) -> None:
-    async def main() -> list[Event]:
-        output, reader = feed.output("run-1"), feed.of_run("run-1")
-
-        async def work() -> None:
-            log.append(of_run("started"))
-            for number in range(5):
-                output(1, f"{number} ")
-                log.append(progress(number))
-                await asyncio.sleep(0)
-            log.append(of_run("finished", status="completed"))
-
-        task = asyncio.create_task(work())
-        events = [event async for event in reader]
-        await task
-        return events
-
-    events = asyncio.run(main())
-    assert numbers(events) == list(range(5))
-    assert "".join(event.text for event in events if isinstance(event, RunOutput)) == "0 1 2 3 4 "
-    assert (kinds(events)[0], kinds(events)[-1]) == ("run.started", "run.finished")
-
-
-def test_a_reader_whose_task_is_cancelled_loses_nothing(log: ReceiptLog, feed: EventFeed) -> None:
-    async def main() -> list[int]:
-        reader, found = feed.follow(feed.end()), []
-        for number in range(30):
-            log.append(progress(number))
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.0001 * (number % 5)):
-                    while True:
-                        found.append(await anext(reader))
-        async with asyncio.timeout(30):
-            while len(found) < 30:
-                found.append(await anext(reader))
-        return numbers(found)
-
-    assert asyncio.run(main()) == list(range(30))
-
-
-def test_an_event_loop_is_not_blocked_by_the_disk(database: Database, log: ReceiptLog, feed: EventFeed) -> None:
-    async def main() -> list[int]:
-        log.append(*map(progress, range(3)))
-        reader = feed.follow()
-        with database._read_lock:  # As if another thread read for long.
-            task = asyncio.create_task(anext(reader))
-            for _ in range(100):
-                await asyncio.sleep(0)
-            assert not task.done()
-        return numbers([await task, await anext(reader)])
-
-    assert asyncio.run(main()) == [0, 1]
-
-
-def test_a_reader_with_much_to_read_lets_others_have_their_turn(log: ReceiptLog, feed: EventFeed) -> None:
-    log.append(progress(0))
-    begun = threading.Event()
-    first_one = feed.follow(feed.end(), wake=begun.set)
-    assert begun.wait(10)
-    reader = feed.follow(feed.end())
-    log.append(*map(progress, range(2000)))
-    feed.catch_up()
-    assert feed.has(first_one.cursor)
-    assert feed.has(reader.cursor)
-
-    async def main() -> int:
-        turns, done = 0, False
-
-        async def other() -> None:
-            nonlocal turns
-            while not done:
-                turns += 1
-                await asyncio.sleep(0)
-
-        task = asyncio.create_task(other())
-        for _ in range(2000):
-            await anext(reader)
-        done = True
-        await task
-        return turns
-
-    assert asyncio.run(main()) >= 5
 
 
 # The end of it -------------------------------------------------------------------------------------------------

@@ -1388,7 +1388,7 @@ MUTATIONS: Final = (
         "coilclaw.integrations.files.paths:forbidden",
         'part.casefold() == ".git"',
         'part == ".git"',
-        "tests/integrations/test_git.py::test_gits_own_files_are_out_of_reach_of_the_tools_for_files",
+        "tests/integrations/git/test_forbidden_paths.py::test_gits_own_files_are_out_of_reach_of_the_tools_for_files",
         "git's own files are out of reach however they are written",
     ),
     Mutation(
@@ -1635,8 +1635,8 @@ MUTATIONS: Final = (
         'f"{ref}^{{commit}}"',
         "ref",
         (
-            "tests/integrations/test_git.py::test_ids_of_folders_and_contents_are_not_compared "
-            "tests/integrations/test_git.py::test_names_of_folders_and_contents_are_not_compared"
+            "tests/integrations/git/test_forbidden_paths.py::test_ids_of_folders_and_contents_are_not_compared "
+            "tests/integrations/git/test_forbidden_paths.py::test_names_of_folders_and_contents_are_not_compared"
         ),
         "only commits are compared and shown",
     ),
@@ -1644,28 +1644,28 @@ MUTATIONS: Final = (
         "coilclaw.integrations.git.repository:problem_with_ref",
         '".." in ref or ',
         "",
-        "tests/integrations/test_git.py::test_a_ref_that_could_be_anything_else_is_refused",
+        "tests/integrations/git/test_reading.py::test_a_ref_that_could_be_anything_else_is_refused",
         "a ref is no range",
     ),
     Mutation(
         "coilclaw.integrations.git.repository:_REF",
         "[A-Za-z0-9_@][",
         "[A-Za-z0-9_@:\\\\-][",
-        "tests/integrations/test_git.py::test_a_ref_that_could_be_anything_else_is_refused",
+        "tests/integrations/git/test_reading.py::test_a_ref_that_could_be_anything_else_is_refused",
         "a ref is no option and no path",
     ),
     Mutation(
         "coilclaw.integrations.git.repository:_check_inside",
         "if _kind(inside / name) is not None:",
         "if False:",
-        "tests/integrations/test_git.py::test_a_repository_that_is_kept_elsewhere_is_not_read",
+        "tests/integrations/git/test_hostile_repositories.py::test_a_repository_that_is_kept_elsewhere_is_not_read",
         "a repository that leads elsewhere is not read",
     ),
     Mutation(
         "coilclaw.integrations.git.repository:_check_inside",
         "if (Path(folder) / name).is_symlink():",
         "if False:",
-        "tests/integrations/test_git.py::test_a_repository_that_is_kept_elsewhere_is_not_read",
+        "tests/integrations/git/test_hostile_repositories.py::test_a_repository_that_is_kept_elsewhere_is_not_read",
         "a reference that is a link is not followed",
     ),
     Mutation(
@@ -1673,8 +1673,8 @@ MUTATIONS: Final = (
         "self.hidden if contents else ()",
         "()",
         (
-            "tests/integrations/test_git.py::test_what_is_forbidden_is_left_out "
-            "tests/integrations/test_git.py::test_commits_show_nothing_of_a_forbidden_path"
+            "tests/integrations/git/test_reading.py::test_what_is_forbidden_is_left_out "
+            "tests/integrations/git/test_forbidden_paths.py::test_commits_show_nothing_of_a_forbidden_path"
         ),
         "git shows nothing of a forbidden path",
     ),

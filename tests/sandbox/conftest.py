@@ -240,3 +240,16 @@ def execute(engine: Engine) -> Execute:
         return Execution(**options).of(source, engine)
 
     return run
+
+
+def assert_healthy(execute: Execute) -> None:
+    """The engine goes on as if nothing had been."""
+    ran = execute("import json\ntools.twice(n=20).value + json.loads('2')", tools={"twice": lambda n: n * 2})
+    assert ran.outcome == Completed(value=42)
+
+
+def ends_with(execute: Execute, kind: type[Any] | tuple[type[Any], ...], source: str, **options: Any) -> Ran:
+    ran = execute(source, **options)
+    assert isinstance(ran.outcome, kind), ran.outcome
+    assert_healthy(execute)
+    return ran
