@@ -17,7 +17,7 @@ import statistics
 import subprocess
 import sys
 from collections import defaultdict
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -82,13 +82,9 @@ def _round(checkouts: list[Checkout], peers: list[PeerProcess], seconds: float, 
                     row = checkout.measure(kind, callers, seconds)
                     found[f"{checkout.label}{_NAMES[kind]}", callers].append(row)
         for peer in peers:
-            try:
-                taken = peer.measure(measure="sustained", callers=callers, budget=seconds)
-            except PeerFailed as error:
-                _say(f"{peer.name}, {callers} callers: {error}")
-                continue
-            if taken:
-                found[peer.name, callers].append({"rate": 1 / taken})
+            with suppress(PeerFailed):
+                if taken := peer.measure(measure="sustained", callers=callers, budget=seconds):
+                    found[peer.name, callers].append({"rate": 1 / taken})
         _say(f"{callers} callers measured")
 
 

@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,26 +26,23 @@ _LIMITS: Final = Limits()
 _SOURCE: Final = "tools.math.add(a=1, b=2).unwrap()"
 
 
-def _tree() -> list[int]:
-    """This process and those below it."""
-    found = [os.getpid()]
-    for pid in found:
-        for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            found += [int(child) for child in task.read_text().split()]
+def _facts(name: str) -> list[list[str]]:
+    """What the system says of this process and of those below it, in the file of this name."""
+    found, pids = [], [os.getpid()]
+    for pid in pids:
+        with suppress(OSError):  # It has ended meanwhile.
+            found.append(Path(f"/proc/{pid}/{name}").read_text().rpartition(")")[2].split())
+            for task in Path(f"/proc/{pid}/task").glob("*/children"):
+                pids += [int(child) for child in task.read_text().split()]
     return found
 
 
 def _memory_bytes() -> int:
-    pages = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in _tree()]
-    return sum(pages) * os.sysconf("SC_PAGE_SIZE")
+    return sum(int(fields[1]) for fields in _facts("statm")) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _cpu_seconds() -> float:
-    ticks = 0
-    for pid in _tree():
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        ticks += sum(int(field) for field in fields[11:15])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return sum(int(field) for fields in _facts("stat") for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
 
 
 def _engine(measured: MeasuredRuntime, kind: str, cache: Path) -> Any:
