@@ -215,7 +215,7 @@ class Admission:
             self._budget.count(identity.args_hash, len(identity.kept))
         if self._run.stand_in is not None and (judged.risk is not Risk.READ or verdict.decision is Decision.ASK):
             self._record_rehearsed(judged)
-            return Rehearsed(self._run.stand_in(judged.tool))
+            return Rehearsed(self._run.stand_in(judged.tool), judged.tool.output_plan)
         # It ended without an answer, as the process that had the run did: nobody knows what it has done.
         given_up = prior is not None and prior.state == "ended"
         if verdict.decision is Decision.ALLOW and not given_up:

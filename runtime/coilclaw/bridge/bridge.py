@@ -175,8 +175,8 @@ class Bridge:
                 return admitted
             case Refusal() as refusal:
                 return failure(refusal)
-            case Rehearsed(value):
-                return success(value)
+            case Rehearsed(value, plan):
+                return success(value, plan)
             case UnknownOutcome(call):
                 self.unknown = call
                 raise self._suspended()

@@ -71,7 +71,7 @@ class Execution:
         else:
             result_hash = digest(value)
             self._budget.count(result_hash, len(value))
-            answer = success(value)
+            answer = success(value, admitted.tool.output_plan)
             outcome = following(admitted.draft, "tool.call.succeeded", "allowed", now(), {}, result_hash)
             known, contents = Known(number, result_hash, None), {result_hash: value}
         self._under_way.end(admitted, outcome, known, contents)

@@ -27,6 +27,7 @@ from coilclaw.sandbox.restricted.child.sealing import classes_of, seal
 from coilclaw.sandbox.restricted.child.services import Services
 from coilclaw.sandbox.restricted.child.stand_ins import STAND_INS, register_stand_in
 from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
+from coilclaw.sdk.typed_values import Record
 
 __all__ = ["World"]
 
@@ -80,7 +81,7 @@ class World:
         """What the facades show, and the kinds of objects that they hand out."""
         shown = [value for facade in self.facades.values() for value in facade.__dict__.values()]
         managers = (contextlib.contextmanager(iter)(()), contextlib.nullcontext(), contextlib.AsyncExitStack())
-        calls = (Tools(self.completions), PendingCall(self.completions, "", 0), Ok(1), Err, ToolCallError)
+        calls = (Tools(self.completions), PendingCall(self.completions, "", 0), Ok(1), Err, ToolCallError, Record)
         others = (Output, HostLink, Completions, asyncio.Timeout, dataclasses.Field, threading.Condition)
         return [*shown, *managers, *calls, *others]
 
