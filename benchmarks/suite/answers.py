@@ -14,21 +14,33 @@ import uuid
 from pathlib import Path
 from typing import Final
 
+from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sdk import ToolContext, define_tool
 from pydantic import BaseModel
-from suite.runtime import MeasuredRuntime, PooledSandbox, SpareSandbox
+from suite.runtime import MeasuredRuntime
 
+_LIMITS: Final = Limits(seconds=120.0, calls=1_000_000)
 _ROUNDS: Final = 5
-_CALLS: Final = 60
+_CALLS: Final = 40
 
 
 class Order(BaseModel):
-    id: uuid.UUID
+    id: str
     customer: str
     total: decimal.Decimal
     placed_at: datetime.datetime
-    due: datetime.date
+    state: str
     note: str
+
+
+class Shipment(BaseModel):
+    """Nothing in it but typed values."""
+
+    id: uuid.UUID
+    cost: decimal.Decimal
+    sent_at: datetime.datetime
+    due: datetime.date
+    takes: datetime.timedelta
 
 
 class PlainOrder(BaseModel):
@@ -36,28 +48,44 @@ class PlainOrder(BaseModel):
     customer: str
     total: str
     placed_at: str
-    due: str
+    state: str
     note: str
 
 
 _ORDERS: Final = [
     Order(
-        id=uuid.UUID(int=number),
+        id=f"order-{number}",
         customer=f"customer {number}",
         total=decimal.Decimal(number) / 4,
         placed_at=datetime.datetime(2026, 11, 1, 12, number % 60, tzinfo=datetime.UTC),
-        due=datetime.date(2026, 12, 1 + number % 28),
+        state="shipped",
         note="a few words about this order",
     )
     for number in range(100)
+]
+_SHIPMENTS: Final = [
+    Shipment(
+        id=uuid.UUID(int=number),
+        cost=order.total,
+        sent_at=order.placed_at,
+        due=datetime.date(2026, 12, 1 + number % 28),
+        takes=datetime.timedelta(hours=number),
+    )
+    for number, order in enumerate(_ORDERS)
 ]
 _PLAIN: Final = [PlainOrder(**order.model_dump(mode="json")) for order in _ORDERS]
 
 
 @define_tool(id="shop.typed", risk="read")
 def _typed(context: ToolContext) -> list[Order]:
-    """Orders with dates, decimals and ids."""
+    """Orders with times and decimals."""
     return _ORDERS
+
+
+@define_tool(id="shop.shipments", risk="read")
+def _shipments(context: ToolContext) -> list[Shipment]:
+    """Every field is of a type that JSON does not have."""
+    return _SHIPMENTS
 
 
 @define_tool(id="shop.plain", risk="read")
@@ -76,21 +104,34 @@ _WORKLOADS: Final = {
     "a number": "tools.math.add(a=1, b=2)",
     "one record": "tools.shop.one()",
     "100 records of text": "tools.shop.plain()",
-    "100 typed records": "tools.shop.typed()",
+    "100 records, 2 of 6 fields typed": "tools.shop.typed()",
+    "100 records, all 5 fields typed": "tools.shop.shipments()",
 }
 
 
+_SOURCE: Final = """
+import time
+best = 1.0
+for _ in range({calls}):
+    began = time.perf_counter()
+    {call}.unwrap()
+    best = min(best, time.perf_counter() - began)
+best * 1e6
+"""
+
+
 def main(cache: Path) -> dict[str, float]:
-    """Microseconds of a call, the best of some rounds, by engine and answer."""
+    """Microseconds of a call by engine and answer: the best of many, because other programs only ever add to it."""
     found: dict[str, float] = {}
-    with tempfile.TemporaryDirectory() as folder, MeasuredRuntime(Path(folder), cache, _typed, _plain, _one) as measured:
-        for engine, sandbox in (("wasm", PooledSandbox(measured)), ("restricted", SpareSandbox(measured))):
+    tools = (_typed, _shipments, _plain, _one)
+    with tempfile.TemporaryDirectory() as folder, MeasuredRuntime(Path(folder), cache, *tools) as measured:
+        for engine, sandbox in (("wasm", measured.pooled), ("restricted", measured.restricted)):
             for _ in range(_ROUNDS):
                 for name, call in _WORKLOADS.items():
-                    empty = sandbox.run(f"for _ in range({_CALLS}): pass")
-                    taken = sandbox.run(f"for _ in range({_CALLS}): {call}.unwrap()")
+                    source = _SOURCE.format(calls=_CALLS, call=call)
+                    report = measured.runtime.run(Snippet(source=source), sandbox, measured.registry, _LIMITS)
                     key = f"{engine}, {name}"
-                    found[key] = min(found.get(key, 1e9), (taken - empty) / _CALLS * 1e6)
+                    found[key] = min(found.get(key, 1e9), float(report.value))
     return found
 
 
