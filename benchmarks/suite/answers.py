@@ -14,9 +14,10 @@ import uuid
 from pathlib import Path
 from typing import Final
 
+from pydantic import BaseModel
+
 from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sdk import ToolContext, define_tool
-from pydantic import BaseModel
 from suite.runtime import MeasuredRuntime
 
 _LIMITS: Final = Limits(seconds=120.0, calls=1_000_000)

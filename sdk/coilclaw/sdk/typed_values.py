@@ -179,7 +179,9 @@ class _Plan:
         return read
 
     def _pairs(self, fields: dict[str, Any]) -> tuple[tuple[str, _Reader], ...]:
-        return tuple((name, _READERS[each] if type(each) is str else self.reader(each)) for name, each in fields.items())
+        return tuple(
+            (name, _READERS[each] if type(each) is str else self.reader(each)) for name, each in fields.items()
+        )
 
     def _definition(self, number: int) -> _Reader:
         if number not in self._made:
