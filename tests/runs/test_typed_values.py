@@ -192,7 +192,8 @@ tools.shop.take(amount=first["total"], at=second["placed_at"]).unwrap()
     assert report.status == "completed", report.error
     again = either.replay(report.run_id, *TOOLS)
     assert again.identical, again.difference
-    kept = [json.loads(body) for (body,) in either.database.read("SELECT body FROM contents")]
+    bodies = [bytes(body) for (body,) in either.database.read("SELECT body FROM contents")]
+    kept = [json.loads(body) for body in bodies if body.startswith((b"{", b"["))]
     assert {"amount": "764.50", "at": "2026-11-01T12:30:00Z"} in kept
     assert json.loads(orders.output.dump_json([ORDER], by_alias=True)) in kept
 
