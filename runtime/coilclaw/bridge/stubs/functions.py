@@ -64,9 +64,7 @@ class _Arguments:
 def tool_stub(tool: Tool, *, aliases: Iterable[str] | None = None, policy: Policy | None = None) -> str:
     """One tool as Python source, with everything that is known: types, function, an example, other names."""
     types = Types()
-    about: list[str] = []
-    if calls := example_calls(tool):
-        about.append(f"Example: {docstring(calls[0], _LONGEST_EXAMPLE * 2)[0]}")
+    about = _example(tool)
     if names := list(tool.aliases if aliases is None else aliases)[:_MOST_ALIASES]:
         about.append(f"Also: {', '.join(f'tools.{name}' for name in names)}")
     function = function_stub(tool, types, policy, about)
@@ -75,9 +73,11 @@ def tool_stub(tool: Tool, *, aliases: Iterable[str] | None = None, policy: Polic
 
 def function_stub(tool: Tool, types: Types, policy: Policy | None, more: Iterable[str] = ()) -> str:
     """The function alone; its named types go into `types`. Secrets are no part of it."""
-    signature = f"{_signature(tool, types)}{_remark(tool, policy)}"
+    arguments = _arguments(tool, types)
+    signature = f"{_signature(tool, arguments, types)}{_remark(tool, policy)}"
     about = docstring(tool.description, _LONGEST_DESCRIPTION) if tool.description.strip() else [tool.id]
-    about += more
+    # Others are called as they are written here.
+    about += more or (_example(tool) if arguments.whole is not None else ())
     if len(about) == 1 and not about[0].endswith('"'):
         return f'{signature}\n    """{about[0]}"""'
     about[0] = f'"""{about[0]}'
@@ -137,9 +137,13 @@ def tool_schemas(tool: Tool) -> tuple[dict[str, Any], dict[str, Any]]:
     return found[0], found[1]
 
 
-def _signature(tool: Tool, types: Types) -> str:
+def _example(tool: Tool) -> list[str]:
+    calls = example_calls(tool)
+    return [f"Example: {docstring(calls[0], _LONGEST_EXAMPLE * 2)[0]}"] if calls else []
+
+
+def _signature(tool: Tool, arguments: _Arguments, types: Types) -> str:
     _, output = tool_schemas(tool)
-    arguments = _arguments(tool, types)
     returns = f"Result[{Spelling(output, types, tool.integration, given=False).type(output)}]"
     line = f"def {_action(tool)}({arguments}) -> {returns}:"
     if not arguments.parameters or (len(line) <= _LONGEST_LINE and not arguments.has_notes):

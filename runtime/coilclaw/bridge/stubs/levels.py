@@ -30,7 +30,7 @@ _HEADER: Final = """\
 # Behind a signature: its risk (none: it only reads) and what policy says (nothing: allowed).
 """
 _SHORT_HEADER: Final = "# A call in a snippet returns Ok(value) or Err(code, message, hint): tools.x.y(a=1).unwrap()\n"
-_STEPS: Final[tuple[tuple[Level, Level], ...]] = (("full", "full"), ("full", "short"), ("short", "names"))
+_STEPS: Final[tuple[tuple[Level, Level], ...]] = (("full", "full"), ("full", "short"), ("full", "names"))
 _NAMES_IN_A_SUMMARY: Final = (1000, 300, 80, 0)
 
 
