@@ -57,14 +57,20 @@ def texts() -> dict[str, str]:
 def main(package: str) -> None:
     found = texts()
     done = subprocess.run(
-        ["node", "-e", _COUNT, package], input=json.dumps(list(found.values())), capture_output=True, text=True, check=True
+        ["node", "-e", _COUNT, package],
+        input=json.dumps(list(found.values())),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     rows = []
     for (name, text), (larger, older) in zip(found.items(), json.loads(done.stdout), strict=True):
         estimate = estimated_tokens(text)
         print(f"{name:40} o200k {larger:5}  cl100k {older:5}  estimate {estimate:5}  {estimate / larger - 1:+.1%}")
         rows.append({"name": name, "o200k": larger, "cl100k": older, "text": text})
-    (_ROOT / "tests" / "bridge" / "counted_texts.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+    (_ROOT / "tests" / "bridge" / "counted_texts.json").write_text(
+        json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from coilclaw.bridge.stubs.text import docstring, first_sentence, literal
 from coilclaw.policy import Policy
 from coilclaw.sdk import Decision, Tool
 
-__all__ = ["brief_line", "example_calls", "function_stub", "short_stub", "tool_schemas", "tool_stub"]
+__all__ = ["brief_line", "example_calls", "function_stub", "parameter_words", "short_stub", "tool_schemas", "tool_stub"]
 
 _LONGEST_DESCRIPTION: Final = 600
 _LONGEST_SENTENCE: Final = 120
@@ -23,6 +23,7 @@ _LONGEST_LINE: Final = 140
 _LONGEST_RESULT: Final = 160
 _LONGEST_DEFAULT: Final = 60
 _LONGEST_NAME: Final = 80
+_LONGEST_TYPE: Final = 80
 _MOST_PARAMETERS: Final = 60
 _MOST_ALIASES: Final = 6
 
@@ -107,6 +108,21 @@ def brief_line(tool: Tool, *, with_description: bool = True) -> str:
     call = f"tools.{tool.id}({shown if len(shown) <= _LONGEST_LINE else '…'})"
     about = first_sentence(tool.description, _LONGEST_WORDS) if with_description else ""
     return f"{call}: {about}" if about else call
+
+
+def parameter_words(tool: Tool) -> list[str]:
+    """What a call takes, for an error: `changes: dict, limit?: int`."""
+    schema, _ = tool_schemas(tool)
+    properties = schema.get("properties")
+    fields: Mapping[str, Any] = properties if isinstance(properties, dict) else {}
+    spelling = Spelling(schema, None, tool.integration, given=True)
+    found = []
+    for name in tool.parameters[:_MOST_PARAMETERS]:
+        spelled = spelling.type(fields.get(name)).removesuffix(" | None")
+        if len(spelled) > _LONGEST_TYPE:
+            spelled = "list" if spelled.startswith("list") else "dict" if spelled.startswith("{") else "…"
+        found.append(f"{name[:_LONGEST_NAME]}{'' if name in tool.required_parameters else '?'}: {spelled}")
+    return found
 
 
 def example_calls(tool: Tool) -> list[str]:
