@@ -17,7 +17,7 @@ from coilclaw.bridge.arguments import validate
 from coilclaw.bridge.call_context import CallContexts
 from coilclaw.bridge.call_receipts import CallReceipts, bounded, following, refused
 from coilclaw.bridge.calls import Admitted, Call, Rehearsed, UnknownOutcome
-from coilclaw.bridge.calls_under_way import TAKEN_OVER, CallsUnderWay
+from coilclaw.bridge.calls_under_way import TAKEN_OVER, WITHDRAWN, CallsUnderWay
 from coilclaw.bridge.evidence_budget import EvidenceBudget, is_small
 from coilclaw.bridge.identified_call import Divergence, Identity, call_difference, identify
 from coilclaw.bridge.policy_check import PolicyCheck, denial_by_policy, rule_facts
@@ -286,6 +286,12 @@ class Admission:
             self._budget.count(digest(runs), len(runs))
             shown[digest(runs)] = runs
         return shown
+
+    def withdraw(self, name: str, sent: bytes, line: int, number: int) -> Refusal:
+        """Take back a call that has not started, and the question about it, which nobody can answer any more."""
+        identity = identify(self._services, self._run, name, sent, line, number, stops=False)
+        void = self._services.approvals.void(self._run.run_id, number)
+        return self._receipts.refuse(identity.call, self._receipts.requested(identity), WITHDRAWN, b"", void)
 
     # Refusals ----------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ receipt of its outcome.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +23,7 @@ from coilclaw.bridge.execution import Execution
 from coilclaw.bridge.identified_call import identify
 from coilclaw.bridge.preflight import check_calls
 from coilclaw.sandbox import POLL_SECONDS, OutputExceeded, RunEnded, Suspended
+from coilclaw.sdk.legible import text_of
 from coilclaw.sdk.quick_json import to_json
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Bridge"]
 
 _MOST_AT_ONCE: Final = 64
+_LONGEST_TASKS: Final = 200
 
 
 class Bridge:
@@ -51,12 +52,15 @@ class Bridge:
         self._admission = Admission(services, run, self._receipts, self.budget, self._under_way)
         self._execution = Execution(services, run, self.budget, self._under_way)
         self.answers = AnswerQueue()
-        self._pending: dict[int, tuple[Pending, Callable[[], None]]] = {}
+        self._pending: dict[int, tuple[Pending, tuple[str, bytes, int]]] = {}
+        """Begun calls that wait for a person, each with its tool, input and line."""
         self._at_once = threading.Semaphore(_MOST_AT_ONCE)
         self._output: list[str] = []
         self._written = 0
         self._untouched = True
         self.issued = 0
+        self.lingering: str | None = None
+        """The tasks that had not ended when the source had run."""
         self.unknown: Call | None = None
         """The call of unknown outcome that the run is suspended for."""
 
@@ -105,10 +109,13 @@ class Bridge:
         self._begin(tool, input, line, number)
         return number
 
-    def begin_again(self, number: int, tool: str, input: bytes, line: int) -> None:
-        """Admit a call that was begun in another process, and had no answer there."""
+    def begin_again(self, number: int, tool: str, input: bytes, line: int, *, withdrawn: bool) -> None:
+        """Admit a call that was begun in another process, and had no answer there; or withdraw it, as was done then."""
         self._untouched = False
-        self._begin(tool, input, line, number)
+        if withdrawn and self.run.prior[number].state == "requested":
+            self.answers.put(number, failure(self._admission.withdraw(tool, input, line, number)))
+        else:
+            self._begin(tool, input, line, number)
 
     def wait(self, seconds: float | None) -> bytes:
         """Return every answer that has come for begun calls, after waiting for the first."""
@@ -131,6 +138,19 @@ class Bridge:
         self._under_way.estop.end_if_over()
         self._receipts.delivered([number for number, _ in taken], int((seconds or 0) * 1e9))
         return to_json([(abs(number), answer.decode()) for number, answer in taken])
+
+    def withdraw(self, number: int) -> None:
+        """Take back a begun call that the snippet has given up, unless its handler has started."""
+        if number in self._pending:
+            _, call = self._pending.pop(number)
+            self._receipts.looked()
+            self.answers.put(number, failure(self._admission.withdraw(*call, number)))
+        else:
+            self._under_way.withdraw(number)
+
+    def linger(self, tasks: str) -> None:
+        """Note the tasks that the run waits for once the source has run."""
+        self.lingering = text_of(tasks, _LONGEST_TASKS)
 
     def write(self, stream: int, text: str) -> None:
         """Accept output of the snippet. Raises RunEnded beyond the output limit."""
@@ -187,7 +207,7 @@ class Bridge:
                 name = "coilclaw-call"
                 threading.Thread(target=self._perform_beside, args=(admitted,), name=name, daemon=True).start()
             case Pending() as pending:
-                self._pending[number] = (pending, lambda: self._begin(tool, input, line, number))
+                self._pending[number] = (pending, (tool, input, line))
             case answer:
                 self.answers.put(number, answer)
 
@@ -206,7 +226,7 @@ class Bridge:
         """Admit pending calls that have been decided since; suspend the run if the caller does not wait."""
         if not self.run.caller.waits():
             raise self._suspended()
-        for number, (pending, again) in list(self._pending.items()):
+        for number, (pending, call) in list(self._pending.items()):
             if self._admission.gate.is_decided(pending):
                 del self._pending[number]
-                again()
+                self._begin(*call, number)

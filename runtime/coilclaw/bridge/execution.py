@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.call_receipts import bounded, following, refused
-from coilclaw.bridge.calls_under_way import ABANDONED, TOO_LATE
+from coilclaw.bridge.calls_under_way import ABANDONED, TOO_LATE, WITHDRAWN
 from coilclaw.bridge.handlers import LoopBlocked
 from coilclaw.bridge.invocation import BadOutput, invoke, invoke_async, serialised
 from coilclaw.bridge.journal import Known
@@ -85,6 +85,8 @@ class Execution:
             return stopped
         if self._deadline.cancelled:
             return TOO_LATE
+        if not self._under_way.handle(admitted.call.number):
+            return WITHDRAWN
         tool = admitted.tool
         seconds = tool.timeout_seconds or self._services.tool_seconds
         timeout = min(seconds, self._deadline.remaining)

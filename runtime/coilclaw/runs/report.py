@@ -75,6 +75,12 @@ def error_of(outcome: Outcome) -> SnippetError | None:
             return None
         case Failed(error=error) | Rejected(error=error) | Diverged(error=error):
             return error
+        case TimedOut(seconds=seconds, lingering=str(tasks)):
+            return SnippetError(
+                type="TimedOut",
+                message=f"the source had run, and after {seconds:g} s these tasks had not ended: {tasks}",
+                hint="cancel a task that does not end by itself before the snippet ends",
+            )
         case TimedOut(seconds=seconds):
             return SnippetError(
                 type="TimedOut",

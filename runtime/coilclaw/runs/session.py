@@ -61,6 +61,8 @@ class Session(Frozen):
         """Write the last receipt of the run here, and report how it ended."""
         bridge = self.bridge
         outcome = replace(outcome, stdout=bridge.stdout)
+        if isinstance(outcome, TimedOut):
+            outcome = replace(outcome, lingering=bridge.lingering)
         try:
             # Not on the caller's thread: an interrupt must not fall into a commit.
             self.services.handlers.threads.run(lambda: self._record(outcome, duration), self.spec.deadline)

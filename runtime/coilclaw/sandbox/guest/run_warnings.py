@@ -26,6 +26,8 @@ class RunWarnings:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, int | None], _Warning] = {}
+        self.has_output = False
+        """Whether the snippet has printed or shown something."""
 
     def add(self, kind: str, message: str, line: int | None = None) -> None:
         """Note a warning, unless there is one of this kind for this line."""
@@ -36,7 +38,7 @@ class RunWarnings:
 
     def take(self) -> list[dict[str, Any]]:
         """The warnings as JSON data; none are left."""
-        found, self._found = list(self._found.values()), {}
+        found, self._found, self.has_output = list(self._found.values()), {}, False
         return [each._asdict() for each in found]
 
 
