@@ -317,12 +317,13 @@ class Admission:
         """End the run after too many calls: a loop that ignores errors would never stop."""
         call, nothing = identity.call, b"{}"
         message = f"more than {self._run.limits.calls} calls in one run"
+        hint = "ask a tool for more at once, or do the rest in another run"
         refusal = Refusal(code="too_many_calls", message=message, denied=True)
         requested = self._receipts.requested(identity._replace(kept=nothing, args_hash=digest(nothing)))
         self._services.log.append_relaxed(
             requested._replace(risk=None), refused(requested, refusal), contents={digest(nothing): nothing}
         )
-        error = SnippetError(type="TooManyCalls", message=message, line=call.line or None, hint="raise [limits] calls")
+        error = SnippetError(type="TooManyCalls", message=message, line=call.line or None, hint=hint)
         return RunEnded(Failed(error=error))
 
 

@@ -96,7 +96,7 @@ class Execution:
             return self._under_way.estop.given_up() or Refusal(
                 code="timeout",
                 message=f"{tool.id} did not finish within {timeout:g} s; what it did is unknown",
-                hint="give it longer with define_tool(timeout=…)" if timeout == seconds else None,
+                hint="ask for less at a time, or look first at what it did" if timeout == seconds else None,
             )
         except LoopBlocked as error:
             return Refusal(

@@ -85,19 +85,19 @@ def error_of(outcome: Outcome) -> SnippetError | None:
             return SnippetError(
                 type="TimedOut",
                 message=f"the run took longer than {seconds:g} s",
-                hint="raise the time limit, or do less",
+                hint="do less in one run, or start calls at once with .start()",
             )
         case OutOfMemory(memory_bytes=memory):
             return SnippetError(
                 type="OutOfMemory",
                 message=f"the sandbox needed more than {memory // 2**20} MiB",
-                hint="raise the memory limit, or keep less at a time",
+                hint="keep less at a time",
             )
         case OutputExceeded(output_bytes=size):
             return SnippetError(
                 type="OutputExceeded",
                 message=f"the run printed or returned more than {size} bytes",
-                hint="print a summary, or raise [limits] output_bytes",
+                hint="print or return a summary",
             )
         case Cancelled():
             return SnippetError(type="Cancelled", message="the run was cancelled")

@@ -15,12 +15,12 @@ import atexit
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
 from coilclaw.sandbox.guest.loop import SnippetLoop, end_tasks, run_loop, warn_of_lost
-from coilclaw.sandbox.guest.pending_calls import SNIPPET_FLAG, Completions
+from coilclaw.sandbox.guest.pending_calls import Completions
 from coilclaw.sandbox.guest.run_warnings import run_warnings
 
 __all__ = ["Ending", "Exits", "exits", "use_exits", "warn_of_coroutine"]
@@ -96,15 +96,16 @@ class Ending:
     def give_up(self) -> None:
         """End what was begun by a snippet that failed."""
         try:
-            for call in list(self._completions.pending.values()):
-                call.cancel()
-            self._receive()
+            self._withdraw()
             exits.run()
-            for call in list(self._completions.pending.values()):
-                call.cancel()
-            self._receive()
+            self._withdraw()
         except Exception as error:
             warn_of_lost(error, "the clean-up failed")
+
+    def _withdraw(self) -> None:
+        for number in self._completions.pending:
+            self._completions.host.withdraw(number)
+        self._receive()
 
     def _receive(self) -> None:
         while self._completions.pending:
@@ -126,7 +127,7 @@ class Ending:
     def _forgotten(self) -> Iterator[Any]:
         """Coroutines in the snippet's variables, and in lists there, that have not begun."""
         for value in list(self._module.__dict__.values()):
-            held = (value,)
+            held: Iterable[Any] = (value,)
             if type(value) in (list, tuple):
                 held = value
             elif type(value) is dict:

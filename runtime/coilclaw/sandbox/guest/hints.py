@@ -16,7 +16,7 @@ _NETWORK: Final = frozenset(
 _TABLES: Final = frozenset("pandas numpy polars pyarrow scipy sklearn".split())
 _PROCESSES: Final = frozenset("subprocess multiprocessing pty pexpect".split())
 IMPORTED_FROM: Final = {
-    **dict.fromkeys("Counter OrderedDict ChainMap UserDict UserList defaultdict deque namedtuple".split(), "collections"),
+    **dict.fromkeys("Counter OrderedDict ChainMap defaultdict deque namedtuple".split(), "collections"),
     **dict.fromkeys("Any Iterable Iterator Callable Optional Union Literal TypedDict NamedTuple".split(), "typing"),
     **dict.fromkeys("Mapping Sequence Protocol TypeVar Generic Final ClassVar Annotated".split(), "typing"),
     **dict.fromkeys("ThreadPoolExecutor ProcessPoolExecutor Future as_completed".split(), "concurrent.futures"),
@@ -99,6 +99,8 @@ def _misused(message: str) -> str | None:
         return NOT_ITS_VALUE
     if _A_PENDING_CALL.search(message):
         return "the call is under way: .result() or `await` gives its Result, and .unwrap() of that the value"
+    if "'bool' object is not callable" in message:
+        return "`.ok` and `.done` are attributes: write them without parentheses"
     if "in this sandbox" in message:
         return "this is not part of the sandbox; write what you need of it in the snippet"
     return None

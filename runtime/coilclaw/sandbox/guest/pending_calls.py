@@ -15,6 +15,7 @@ from coilclaw.sdk.result import Err, Ok, UnreadErr
 __all__ = ["SNIPPET_FLAG", "Completions", "Host", "PendingCall", "Waiting", "received"]
 
 SNIPPET_FLAG: Final = "coilclaw_snippet"
+WITHDRAWN: Final = "withdrawn"
 
 
 class Host(Protocol):
@@ -32,7 +33,7 @@ _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 _SUCCESS: Final = '{"ok":true,"value":'
 
 
-def received(answer: str) -> Ok[Any] | UnreadErr | None:
+def received(answer: str) -> Ok[Any] | Err | None:
     """None when the run, which is only repeated, is to stop here. No answer of a tool has the field `stop`."""
     if answer.startswith(_SUCCESS):
         return Ok(_scan(answer, len(_SUCCESS))[0])  # Nearly always: the value alone, without a dict around it.
@@ -41,7 +42,8 @@ def received(answer: str) -> Ok[Any] | UnreadErr | None:
         return Ok(fields["value"])
     if "stop" in fields:
         return None
-    return UnreadErr(fields["code"], fields["message"], fields.get("hint"))
+    kind = UnreadErr if fields["code"] != WITHDRAWN else Err
+    return kind(fields["code"], fields["message"], fields.get("hint"))
 
 
 class Completions:
@@ -68,7 +70,7 @@ class Completions:
             result = received(answer)
             if call is not None and result is not None:
                 call.finish(result)
-                if type(result) is UnreadErr and not call.withdrawn:
+                if type(result) is UnreadErr and not call.given_up:
                     self.watch(result, call.tool, call.line)
 
     def watch(self, failure: UnreadErr, tool: str, line: int) -> None:
@@ -88,16 +90,6 @@ class Completions:
         """Tell the host where the snippet stands; it ends the run, and does not answer."""
         self.host.call("", frames_json(sys._getframe(1), SNIPPET_FLAG), 0)
         raise SystemExit("the run was stopped")
-
-
-class _Answered(int):
-    """Whether a call has its answer: `call.done` and `call.done()` both say so."""
-
-    def __call__(self) -> bool:
-        return bool(self)
-
-    def __repr__(self) -> str:
-        return repr(bool(self))
 
 
 class _Answer(asyncio.Future[Any]):
@@ -121,36 +113,36 @@ class PendingCall:
         self.number = number
         self.tool = tool
         self.line = line
-        self.withdrawn = False
+        self.given_up = False
         self._completions = completions
         self._result: Ok[Any] | Err | None = None
         self._future: _Answer | None = None
         self._told: list[Callable[[Ok[Any] | Err], object]] = []
 
-    def tell(self, told: Callable[[Ok[Any] | Err], object]) -> None:
+    def tell(self, listener: Callable[[Ok[Any] | Err], object]) -> None:
         """Call a function with the result, once it is there."""
-        self._told.append(told)
+        self._told.append(listener)
 
     def finish(self, result: Ok[Any] | Err) -> None:
         self._result = result
         if self._future is not None and not self._future.done():
             self._future.set_result(result)
-        for told in self._told:
-            told(result)
-        if self.withdrawn and not (type(result) is UnreadErr and result.code == "withdrawn"):
+        for tell in self._told:
+            tell(result)
+        if self.given_up and not (type(result) is Err and result.code == WITHDRAWN):
             ended = "succeeded" if result else f"failed: {result.error}"
             told = f"{self.tool} had started when the snippet cancelled it, and {ended}"
             run_warnings.add("cancelled_late", told, self.line or None)
 
     @property
-    def done(self) -> _Answered:
-        return _Answered(self._result is not None)
+    def done(self) -> bool:
+        return self._result is not None
 
     def cancel(self) -> bool:
         """Withdraw the call, unless its tool has started by then."""
-        if self._result is not None or self.withdrawn:
+        if self._result is not None or self.given_up:
             return False
-        self.withdrawn = True
+        self.given_up = True
         self._completions.host.withdraw(self.number)
         return True
 

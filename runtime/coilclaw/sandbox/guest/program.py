@@ -11,6 +11,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from coilclaw.sandbox.guest.ending import Ending
@@ -117,10 +118,8 @@ def _awaited(value: Any, ending: Ending) -> Any:
 
 
 def _warnings(ending: Ending, value: Any) -> str:
-    try:
+    with suppress(BaseException):  # Whatever the snippet's objects do, they do not hide how the run ended.
         ending.warn(value)
-    except BaseException:  # noqa: S110 - Whatever the snippet's objects do, they do not hide how the run ended.
-        pass
     return _dumps(run_warnings.take())
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-__all__ = ["RunWarnings", "run_warnings"]
+__all__ = ["RunWarnings", "run_warnings", "warn_of_files"]
 
 _MOST: Final = 20
 _LONGEST: Final = 300
@@ -44,3 +44,9 @@ class RunWarnings:
 
 run_warnings: Final = RunWarnings()
 """Of the run that this interpreter is for: it has one."""
+
+
+def warn_of_files(line: int | None) -> None:
+    """Say once that files seem to be absent because there are none here."""
+    told = "there are no files here, so none is ever found: list and read them with `tools`, e.g. tools.files.list"
+    run_warnings.add("no_files", told, line)

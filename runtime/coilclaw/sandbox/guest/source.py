@@ -22,7 +22,12 @@ __all__ = ["VALUE", "Returned", "compile_snippet", "not_python", "parse_snippet"
 VALUE: Final = "__coilclaw_value__"
 _RETURNED: Final = "coilclaw: returned"  # No source can spell it.
 _FENCE: Final = re.compile(r"[ \t]*(```|~~~)[ \t]*[\w+-]*[ \t]*$")
-_IMPORTS_TOOLS: Final = re.compile(r"^[ \t]*(from|import)[ \t]+tools\b", re.MULTILINE)
+_AN_F_STRING: Final = re.compile(r"(?i)\b(f|rf|fr)[\"']")
+_LATER_SYNTAX: Final = re.compile(
+    r"\s*(type\s+\w+.*=|(async\s+)?def\s+\w+\s*\[|class\s+\w+\s*\[|except\s+[\w.]+\s*,|.*\bt[\"'])"
+)
+"""Type aliases and type parameters (3.12), exceptions without parentheses and template strings (3.14)."""
+_HABITS: Final = re.compile(r"^[ \t]*(from|import)[ \t]+tools\b|\bcase\b.*\bErr\(", re.MULTILINE)
 
 
 class Returned(BaseException):
@@ -42,13 +47,22 @@ def without_fences(source: str) -> str:
 def parse_snippet(source: str, name: str) -> ast.Module:
     """The source as a tree, in which `tools` need not be imported. Raises SyntaxError."""
     tree = ast.parse(source, name)
-    if _IMPORTS_TOOLS.search(source):
-        tree = ast.fix_missing_locations(_ToolImports().visit(tree))
+    if _HABITS.search(source):
+        tree = ast.fix_missing_locations(_Habits().visit(tree))
     return tree
 
 
-class _ToolImports(ast.NodeTransformer):
-    """Turns imports from `tools`, which is no module, into assignments."""
+class _Habits(ast.NodeTransformer):
+    """Turns imports from `tools`, which is no module, into assignments, and `Err(code, message)` into keywords."""
+
+    def visit_MatchClass(self, node: ast.MatchClass) -> ast.AST:
+        self.generic_visit(node)
+        found = node.patterns
+        if isinstance(node.cls, ast.Name) and node.cls.id == "Err" and (len(found) > 1 or _are_values(found)):
+            node.patterns = []
+            node.kwd_attrs = [*("code", "message", "hint")[: len(found)], *node.kwd_attrs]
+            node.kwd_patterns = [*found[:3], *node.kwd_patterns]
+        return node
 
     def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
         others = [alias for alias in node.names if alias.name.partition(".")[0] != "tools"]
@@ -64,6 +78,14 @@ class _ToolImports(ast.NodeTransformer):
         if any(alias.name == "*" for alias in node.names):
             raise SyntaxError("`tools` is not a module: import its parts by name, or call tools.<name> directly")
         return [_assigned(alias.asname or alias.name, f"{node.module}.{alias.name}", node) for alias in node.names]
+
+
+def _are_values(patterns: list[ast.pattern]) -> bool:
+    """Whether a result is compared with codes, as in `case Err("not_found" | "gone")`."""
+    return bool(patterns) and all(
+        isinstance(each, ast.MatchValue) or (isinstance(each, ast.MatchOr) and _are_values(each.patterns))
+        for each in patterns
+    )
 
 
 def _assigned(name: str, path: str, place: ast.stmt) -> ast.stmt:
@@ -110,10 +132,9 @@ class _TopLevelReturns(ast.NodeTransformer):
         end = ast.Raise(ast.Name(_RETURNED, ast.Load()), None)
         return [ast.copy_location(kept, node), ast.copy_location(end, node)]
 
-    def visit_FunctionDef(self, node: ast.AST) -> ast.AST:
-        return node
-
-    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr)
+        return node if inner else super().generic_visit(node)
 
 
 def _type_names(code: types.CodeType) -> Iterator[str]:
@@ -185,9 +206,9 @@ def _hint(error: Exception, line: str) -> str | None:
     if "'await' outside" in str(error):
         return "make the function `async def`, or call the tool without await: tools.a.b(...).unwrap()"
     version = sys.version_info
-    if version < (3, 14):
-        old = f"the sandbox runs Python {version.major}.{version.minor}"
-        if version < (3, 12) and re.search(r"\b[rR]?[fF][rR]?[\"']", line):
-            return f"{old}: inside an f-string's braces use other quotes than around it"
-        return f"{old}: syntax that came later is not there"
+    old = f"the sandbox runs Python {version.major}.{version.minor}"
+    if version < (3, 12) and _AN_F_STRING.search(line):
+        return f"{old}: inside an f-string's braces use other quotes than around it, and no backslash"
+    if version < (3, 14) and _LATER_SYNTAX.match(line):
+        return f"{old}: this syntax came later"
     return None

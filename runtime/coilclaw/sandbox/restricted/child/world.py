@@ -83,7 +83,8 @@ class World:
         shown = [value for facade in self.facades.values() for value in facade.__dict__.values()]
         managers = (contextlib.contextmanager(iter)(()), contextlib.nullcontext(), contextlib.AsyncExitStack())
         calls = (Tools(self.completions), PendingCall(self.completions, "", 0), Ok(1), Err, UnreadErr, ToolCallError)
-        others = (Waiting, CallFuture, PendingCall(self.completions, "", 0).done, Output, HostLink, Completions, asyncio.Timeout, dataclasses.Field, threading.Condition)
+        calls += (Waiting, CallFuture)
+        others = (Output, HostLink, Completions, asyncio.Timeout, dataclasses.Field, threading.Condition)
         return [*shown, *managers, *calls, *others]
 
     def touch(self) -> None:
