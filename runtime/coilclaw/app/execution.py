@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coilclaw.app.report import Report
     from coilclaw.bridge import Caller
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
-    from coilclaw.sandbox import Engine, Limits, Snippet
+    from coilclaw.sandbox import DisplayedOutput, Engine, Limits, Snippet
 
 __all__ = ["Execution"]
 
@@ -82,15 +82,19 @@ class Execution:
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="coilclaw-run")
             run_id, deadline, feed = new_run_id(), Deadline(limits.seconds), self._parts.feed
-            output, begins, show = feed.output(run_id), feed.end(), caller.show
+            output, begins = feed.output(run_id), feed.end()
 
-            def both(stream: int, text: str) -> None:
+            def show(stream: int, text: str) -> None:
                 output(stream, text)
-                show(stream, text)
+                caller.show(stream, text)
+
+            def display(displayed: DisplayedOutput) -> None:
+                output.display(displayed)
+                caller.display(displayed)
 
             def job() -> Report:
                 try:
-                    told = replace(caller, show=both)
+                    told = replace(caller, show=show, display=display)
                     return self.run(snippet, engine, limits, told, deadline=deadline, run_id=run_id)
                 finally:
                     output.close()

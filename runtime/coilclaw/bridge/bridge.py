@@ -23,7 +23,8 @@ from coilclaw.bridge.evidence_budget import EvidenceBudget
 from coilclaw.bridge.execution import Execution
 from coilclaw.bridge.identified_call import identify
 from coilclaw.bridge.preflight import check_calls
-from coilclaw.sandbox import POLL_SECONDS, OutputExceeded, RunEnded, Suspended
+from coilclaw.bridge.transcript import Transcript
+from coilclaw.sandbox import POLL_SECONDS, RunEnded, Suspended
 from coilclaw.sdk.quick_json import to_json
 
 if TYPE_CHECKING:
@@ -53,8 +54,7 @@ class Bridge:
         self.answers = AnswerQueue()
         self._pending: dict[int, tuple[Pending, Callable[[], None]]] = {}
         self._at_once = threading.Semaphore(_MOST_AT_ONCE)
-        self._output: list[str] = []
-        self._written = 0
+        self.transcript = Transcript(run.limits.output_bytes, run.caller)
         self._untouched = True
         self.issued = 0
         self.unknown: Call | None = None
@@ -69,10 +69,6 @@ class Bridge:
     def stopped(self) -> str | None:
         """Why the run was cancelled, if calls were under way when the emergency stop was set."""
         return self._under_way.estop.reason
-
-    @property
-    def stdout(self) -> str:
-        return "".join(self._output)
 
     # What the engine calls -------------------------------------------------------------------------------
 
@@ -134,15 +130,9 @@ class Bridge:
 
     def write(self, stream: int, text: str) -> None:
         """Accept output of the snippet. Raises RunEnded beyond the output limit."""
-        if not text:
-            return
-        self._untouched = False
-        self._written += len(text.encode())
-        if self._written > self.run.limits.output_bytes:
-            raise RunEnded(OutputExceeded(output_bytes=self.run.limits.output_bytes))
-        if stream == 1:
-            self._output.append(text)
-        self.run.caller.show(stream, text)
+        if text:
+            self._untouched = False
+            self.transcript.write(stream, text)
 
     # Used by ReplayHost -------------------------------------------------------------
 

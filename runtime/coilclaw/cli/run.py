@@ -92,7 +92,8 @@ def run(
             from coilclaw.cli.plan import show_rehearsal
 
             show_rehearsal(session, snippet, as_json=as_json)
-        caller = replace(session.caller, show=Display(deadline, sys.stdout, quiet=as_json, asks=not yes))
+        shown = Display(deadline, sys.stdout, quiet=as_json, asks=not yes)
+        caller = replace(session.caller, show=shown, display=shown.display)
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
             report = claw.run(
                 snippet.source,

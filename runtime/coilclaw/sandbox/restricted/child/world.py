@@ -13,6 +13,7 @@ import threading
 import types
 from typing import Any
 
+from coilclaw.sandbox.guest.display import make_display
 from coilclaw.sandbox.guest.output import Output
 from coilclaw.sandbox.guest.tools import Completions, PendingCall, Tools
 from coilclaw.sandbox.restricted.child.attributes import Attributes
@@ -68,7 +69,7 @@ class World:
         classes.admit(subclassable(self.facades))
         self.builtins = builtin_names(self.attributes, classes, self.facades, self.module.__dict__)
         self.names = {"tools": Tools(self.completions), "Ok": Ok, "Err": Err, "Result": Result}
-        self.names["ToolCallError"] = ToolCallError
+        self.names |= {"ToolCallError": ToolCallError, "display": make_display(self.link.write, self.link.flush)}
         register_stand_in(STAND_INS[types.ModuleType], Facade, SysFacade)
         seal(classes_of(self._reachable()))
         # Last, so that what goes wrong before is still heard.
