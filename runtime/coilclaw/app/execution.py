@@ -52,6 +52,7 @@ class Execution:
         deadline: Deadline | None = None,
         plan: ApprovedPlan | None = None,
         run_id: str | None = None,
+        retry_of: str | None = None,
     ) -> Report:
         """Run a snippet on this thread."""
         run_id = plan.beginning.run_id if plan is not None else run_id
@@ -67,10 +68,13 @@ class Execution:
                 deadline=until,
                 planned=plan,
                 run_id=name,
+                retry_of=retry_of,
             )
             return reported(self._parts.stores, done)
 
-    def start(self, snippet: Snippet, engine: str | None, limits: Limits, caller: Caller) -> RunHandle:
+    def start(
+        self, snippet: Snippet, engine: str | None, limits: Limits, caller: Caller, *, retry_of: str | None = None
+    ) -> RunHandle:
         """Run a snippet on a thread of the app, as soon as one is free."""
         from concurrent.futures import ThreadPoolExecutor
 
@@ -95,7 +99,7 @@ class Execution:
             def job() -> Report:
                 try:
                     told = replace(caller, show=show, display=display)
-                    return self.run(snippet, engine, limits, told, deadline=deadline, run_id=run_id)
+                    return self.run(snippet, engine, limits, told, deadline=deadline, run_id=run_id, retry_of=retry_of)
                 finally:
                     output.close()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,6 +45,8 @@ class Report(Frozen):
     outputs: tuple[DisplayedOutput, ...] = ()
     """What the snippet displayed, in order."""
     error: SnippetError | None
+    retry_of: str | None = None
+    """The run whose succeeded writes were not made again."""
     activity: tuple[ActivityItem, ...]
     """One item for each call, in the order of issue."""
     approvals: tuple[ApprovalRequest, ...] = ()
@@ -66,6 +68,7 @@ class Report(Frozen):
             "run_id": self.run_id,
             "status": self.status,
             "engine": self.engine,
+            "retry_of": self.retry_of,
             "value": self.value,
             "stdout": self.stdout,
             "stderr": self.stderr,
@@ -127,10 +130,11 @@ def reported(stores: Stores, run: RunReport) -> Report:
         run_id=run.run_id,
         status=run.status,
         engine=run.engine,
+        retry_of=run.retry_of,
         value=run.value,
         stdout=run.stdout,
         stderr=run.stderr,
-        warnings=run.warnings,
+        warnings=(*_repeated(receipts), *run.warnings),
         outputs=run.outputs,
         error=run.error,
         activity=_activity(stores, run.run_id, receipts),
@@ -150,6 +154,7 @@ def report_so_far(stores: Stores, known: RunRecord) -> Report:
         run_id=known.run_id,
         status="running",
         engine=known.header.engine,
+        retry_of=known.header.retry_of,
         value=None,
         stdout="",
         error=None,
@@ -162,6 +167,17 @@ def report_so_far(stores: Stores, known: RunRecord) -> Report:
 def _activity(stores: Stores, run_id: str, receipts: list[Receipt]) -> tuple[ActivityItem, ...]:
     hashes = {each.args_hash for each in receipts if each.args_hash}
     return activity_of(run_id, receipts, small_contents(stores.database, hashes) if hashes else {}).items
+
+
+def _repeated(receipts: list[Receipt]) -> Iterator[RunWarning]:
+    """Warnings about writes that may have been made before: a retry could not answer them from the earlier run."""
+    from coilclaw.sandbox import RunWarning
+
+    lines = {each.tool_call_id: each.payload.get("line") for each in receipts if each.type == "tool.call.requested"}
+    for each in receipts:
+        if each.type == "tool.call.started" and "doubt" in each.payload:
+            message = f"{each.tool} was called although {each.payload['doubt']}"
+            yield RunWarning(kind="repeated_write", message=message, line=lines.get(each.tool_call_id) or None)
 
 
 def _unknown(receipts: list[Receipt]) -> tuple[UnknownCall, ...]:

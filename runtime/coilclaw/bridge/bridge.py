@@ -23,6 +23,7 @@ from coilclaw.bridge.evidence_budget import EvidenceBudget
 from coilclaw.bridge.execution import Execution
 from coilclaw.bridge.identified_call import identify
 from coilclaw.bridge.preflight import check_calls
+from coilclaw.bridge.reuse import Reused
 from coilclaw.bridge.transcript import Transcript
 from coilclaw.sandbox import POLL_SECONDS, RunEnded, Suspended
 from coilclaw.sdk.quick_json import to_json
@@ -165,7 +166,7 @@ class Bridge:
                 return admitted
             case Refusal() as refusal:
                 return failure(refusal)
-            case Rehearsed(value):
+            case Rehearsed(value) | Reused(_, value):
                 return success(value)
             case UnknownOutcome(call):
                 self.unknown = call

@@ -141,7 +141,7 @@ def print_report(report: Report) -> None:
         word = "not made" if over else "reused" if item.reused_from else item.status
         mark = styled(f"{word:<9}", fg=_COLOURS[item.status])
         say("  ", mark, f" {as_name(item.tool_id):<24} {as_name(item.receipt_ref)}{approval}", err=True)
-        if item.summary:
+        if item.summary and (item.status in ("failed", "denied") or item.reused_from):
             say_wrapped("            ", one_line(item.summary), err=True)
         if item.reused_from:
             say(f"            not made again; it succeeded before: {as_name(item.reused_from)}", err=True)
@@ -151,3 +151,6 @@ def print_report(report: Report) -> None:
     colour = {"completed": "green", "suspended": "cyan"}.get(report.status, "red")
     calls = counted(len(report.activity), "call")
     say(styled(report.status, fg=colour), f" in {report.duration_ms:.0f} ms, {calls}, {report.run_id}", err=True)
+    if report.retry_of is not None:
+        reused = sum(item.reused_from is not None for item in report.activity)
+        say(f"Retry of {as_name(report.retry_of)}: {counted(reused, 'call')} reused.", err=True)

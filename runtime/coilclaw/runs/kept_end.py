@@ -110,6 +110,7 @@ def report_of(database: Database, log: ReceiptLog, run_id: str) -> RunReport | N
         stdout=outcome.stdout,
         duration_ms=end.payload.get("duration_us", 0) / 1000,
         first_receipt=receipts[0].id,
+        retry_of=known.header.retry_of,
         unmet=frozenset(end.payload.get("unmet", ())),
         unknown=end.payload.get("unknown"),
         unkept=frozenset(end.unkept),

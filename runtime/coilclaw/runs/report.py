@@ -54,6 +54,8 @@ class RunReport(Frozen):
     stdout: str
     duration_ms: float
     first_receipt: str
+    retry_of: str | None = None
+    """The run whose succeeded writes were not made again."""
     unmet: frozenset[str] = frozenset()
     unknown: str | None = None
     """The call whose outcome nobody knows, if the run waits for a decision about it."""

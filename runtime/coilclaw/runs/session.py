@@ -74,6 +74,7 @@ class Session(Frozen):
             stdout=outcome.stdout,
             duration_ms=int(duration * 1000) / 1000,
             first_receipt=self.first_receipt,
+            retry_of=self.header.retry_of,
             unmet=frozenset(bridge.unmet),
             unknown=bridge.unknown.name if bridge.unknown else None,
         )

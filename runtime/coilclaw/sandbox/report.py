@@ -32,7 +32,7 @@ __all__ = ["concluded", "reported_outcome", "unusable"]
 
 _logger = logging.getLogger(__name__)
 
-_MOST_WARNINGS: Final = 16
+_MOST_WARNINGS: Final = 20
 _LONGEST_WARNING: Final = 500
 _KIND: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
