@@ -22,7 +22,9 @@ from coilclaw.bridge.evidence_budget import EvidenceBudget
 from coilclaw.bridge.execution import Execution
 from coilclaw.bridge.identified_call import identify
 from coilclaw.bridge.preflight import check_calls
-from coilclaw.sandbox import POLL_SECONDS, OutputExceeded, RunEnded, Suspended
+from coilclaw.bridge.reuse import Reused
+from coilclaw.bridge.transcript import Transcript
+from coilclaw.sandbox import POLL_SECONDS, RunEnded, Suspended
 from coilclaw.sdk.legible import text_of
 from coilclaw.sdk.quick_json import to_json
 
@@ -55,8 +57,7 @@ class Bridge:
         self._pending: dict[int, tuple[Pending, tuple[str, bytes, int]]] = {}
         """Begun calls that wait for a person, each with its tool, input and line."""
         self._at_once = threading.Semaphore(_MOST_AT_ONCE)
-        self._output: list[str] = []
-        self._written = 0
+        self.transcript = Transcript(run.limits.output_bytes, run.caller)
         self._untouched = True
         self.issued = 0
         self.lingering: str | None = None
@@ -73,10 +74,6 @@ class Bridge:
     def stopped(self) -> str | None:
         """Why the run was cancelled, if calls were under way when the emergency stop was set."""
         return self._under_way.estop.reason
-
-    @property
-    def stdout(self) -> str:
-        return "".join(self._output)
 
     # What the engine calls -------------------------------------------------------------------------------
 
@@ -154,15 +151,9 @@ class Bridge:
 
     def write(self, stream: int, text: str) -> None:
         """Accept output of the snippet. Raises RunEnded beyond the output limit."""
-        if not text:
-            return
-        self._untouched = False
-        self._written += len(text.encode())
-        if self._written > self.run.limits.output_bytes:
-            raise RunEnded(OutputExceeded(output_bytes=self.run.limits.output_bytes))
-        if stream == 1:
-            self._output.append(text)
-        self.run.caller.show(stream, text)
+        if text:
+            self._untouched = False
+            self.transcript.write(stream, text)
 
     # Used by ReplayHost -------------------------------------------------------------
 
@@ -195,7 +186,7 @@ class Bridge:
                 return admitted
             case Refusal() as refusal:
                 return failure(refusal)
-            case Rehearsed(value):
+            case Rehearsed(value) | Reused(_, value):
                 return success(value)
             case UnknownOutcome(call):
                 self.unknown = call

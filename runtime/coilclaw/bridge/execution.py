@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.call_receipts import bounded, following, refused
+from coilclaw.bridge.call_summary import summary_facts
 from coilclaw.bridge.calls_under_way import ABANDONED, TOO_LATE, WITHDRAWN
 from coilclaw.bridge.handlers import LoopBlocked
 from coilclaw.bridge.invocation import BadOutput, invoke, invoke_async, serialised
@@ -72,7 +73,9 @@ class Execution:
             result_hash = digest(value)
             self._budget.count(result_hash, len(value))
             answer = success(value)
-            outcome = following(admitted.draft, "tool.call.succeeded", "allowed", now(), {}, result_hash)
+            outcome = following(
+                admitted.draft, "tool.call.succeeded", "allowed", now(), summary_facts(admitted), result_hash
+            )
             known, contents = Known(number, result_hash, None), {result_hash: value}
         self._under_way.end(admitted, outcome, known, contents)
         return answer

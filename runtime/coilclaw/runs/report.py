@@ -22,17 +22,22 @@ from coilclaw.sandbox import (
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
-    from coilclaw.sandbox import (
-        Outcome,
-    )
+    from collections.abc import Iterable
+
+    from coilclaw.sandbox import DisplayedOutput, Outcome, RunWarning
     from coilclaw.sdk import RunStatus
 
-__all__ = ["RunReport", "error_of", "value_digest", "value_json"]
+__all__ = ["RunReport", "error_of", "outputs_json", "value_digest", "value_json"]
 
 
 def value_json(value: Any) -> bytes:
     """The value of a run as it is kept and hashed; any JSON has this form, also text that is not valid Unicode."""
     return json.dumps(value, separators=(",", ":")).encode()
+
+
+def outputs_json(outputs: Iterable[DisplayedOutput]) -> bytes:
+    """Displayed outputs as they are kept and hashed."""
+    return json.dumps([[each.mime, each.data] for each in outputs], separators=(",", ":")).encode()
 
 
 def value_digest(value: Any) -> str:
@@ -49,11 +54,13 @@ class RunReport(Frozen):
     stdout: str
     duration_ms: float
     first_receipt: str
+    retry_of: str | None = None
+    """The run whose succeeded writes were not made again."""
     unmet: frozenset[str] = frozenset()
     unknown: str | None = None
     """The call whose outcome nobody knows, if the run waits for a decision about it."""
     unkept: frozenset[str] = frozenset()
-    """What a report of an earlier run cannot show, because it was not kept: `value`, `stdout` or `error`."""
+    """What a report of an earlier run cannot show, because it was not kept: a part of the outcome by its name."""
 
     @property
     def status(self) -> RunStatus:
@@ -62,6 +69,18 @@ class RunReport(Frozen):
     @property
     def value(self) -> Any:
         return self.outcome.value if isinstance(self.outcome, Completed) else None
+
+    @property
+    def stderr(self) -> str:
+        return self.outcome.stderr
+
+    @property
+    def outputs(self) -> tuple[DisplayedOutput, ...]:
+        return self.outcome.outputs
+
+    @property
+    def warnings(self) -> tuple[RunWarning, ...]:
+        return self.outcome.warnings
 
     @property
     def error(self) -> SnippetError | None:

@@ -11,6 +11,7 @@ import time
 
 import wit_world
 
+from coilclaw.sandbox.guest.display import make_display
 from coilclaw.sandbox.guest.ending import use_exits
 from coilclaw.sandbox.guest.loop import use_snippet_loops
 from coilclaw.sandbox.guest.output import Output
@@ -105,6 +106,7 @@ class WitWorld(wit_world.WitWorld):
             "Result": Result,
             "ToolCallError": ToolCallError,
             "ToolError": ToolCallError,
+            "display": make_display(wit_world.write, _flush),
         }
         try:
             return run_program(fields["source"], fields["name"], names, _completions, wit_world.preflight)

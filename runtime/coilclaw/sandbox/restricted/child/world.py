@@ -13,6 +13,7 @@ import threading
 import types
 from typing import Any
 
+from coilclaw.sandbox.guest.display import make_display
 from coilclaw.sandbox.guest.executor import CallFuture
 from coilclaw.sandbox.guest.output import Output
 from coilclaw.sandbox.guest.pending_calls import Completions, PendingCall, Waiting
@@ -71,6 +72,7 @@ class World:
         self.builtins = builtin_names(self.attributes, classes, self.facades, self.module.__dict__)
         self.names = {"tools": Tools(self.completions), "Ok": Ok, "Err": Err, "Result": Result}
         self.names |= dict.fromkeys(("ToolCallError", "ToolError"), ToolCallError)
+        self.names["display"] = make_display(self.link.write, self.link.flush)
         register_stand_in(STAND_INS[types.ModuleType], Facade, SysFacade)
         seal(classes_of(self._reachable()))
         # Last, so that what goes wrong before is still heard.
@@ -82,10 +84,10 @@ class World:
         """What the facades show, and the kinds of objects that they hand out."""
         shown = [value for facade in self.facades.values() for value in facade.__dict__.values()]
         managers = (contextlib.contextmanager(iter)(()), contextlib.nullcontext(), contextlib.AsyncExitStack())
-        calls = (Tools(self.completions), PendingCall(self.completions, "", 0), Ok(1), Err, UnreadErr, ToolCallError)
-        calls += (Waiting, CallFuture)
+        calls = (Tools(self.completions), PendingCall(self.completions, "", 0), Waiting, CallFuture)
+        results = (Ok(1), Err, UnreadErr, ToolCallError)
         others = (Output, HostLink, Completions, asyncio.Timeout, dataclasses.Field, threading.Condition)
-        return [*shown, *managers, *calls, *others]
+        return [*shown, *managers, *calls, *results, *others]
 
     def touch(self) -> None:
         """Compile a small program of every kind, so that a child that waits has its own copy of what it will need."""
