@@ -216,7 +216,7 @@ class Admission:
             self._budget.count(identity.args_hash, len(identity.kept))
         if self._run.stand_in is not None and (judged.risk is not Risk.READ or verdict.decision is Decision.ASK):
             self._record_rehearsed(judged)
-            return Rehearsed(self._run.stand_in(judged.tool))
+            return Rehearsed(self._run.stand_in(judged.tool), judged.tool.output_plan)
         earlier = self._earlier_write(judged)
         if isinstance(earlier, Reused):
             return self._reuse(judged, earlier)

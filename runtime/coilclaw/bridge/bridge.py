@@ -186,8 +186,11 @@ class Bridge:
                 return admitted
             case Refusal() as refusal:
                 return failure(refusal)
-            case Rehearsed(value) | Reused(_, value):
-                return success(value)
+            case Rehearsed(value, plan):
+                return success(value, plan)
+            case Reused(_, value):
+                named = self.run.registry.resolve(tool)
+                return success(value, named.output_plan if named is not None else "")
             case UnknownOutcome(call):
                 self.unknown = call
                 raise self._suspended()

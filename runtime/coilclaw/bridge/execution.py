@@ -72,7 +72,7 @@ class Execution:
         else:
             result_hash = digest(value)
             self._budget.count(result_hash, len(value))
-            answer = success(value)
+            answer = success(value, admitted.tool.output_plan)
             outcome = following(
                 admitted.draft, "tool.call.succeeded", "allowed", now(), summary_facts(admitted), result_hash
             )

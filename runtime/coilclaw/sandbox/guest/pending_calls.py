@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn, Protocol
 from coilclaw.sandbox.guest.run_warnings import run_warnings
 from coilclaw.sandbox.guest.variables import frames_json
 from coilclaw.sdk.result import Err, Ok, UnreadErr
+from coilclaw.sdk.typed_values import Record, plan_reader
 
 __all__ = ["SNIPPET_FLAG", "Completions", "Host", "PendingCall", "Waiting", "received"]
 
@@ -29,14 +30,16 @@ class Host(Protocol):
     def sleep(self, nanoseconds: int) -> None: ...
 
 
-_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+_scan = json.JSONDecoder(object_hook=Record).scan_once  # type: ignore[attr-defined]
 _SUCCESS: Final = '{"ok":true,"value":'
+_TYPES: Final = ',"types":'
 
 
 def received(answer: str) -> Ok[Any] | Err | None:
     """None when the run, which is only repeated, is to stop here. No answer of a tool has the field `stop`."""
     if answer.startswith(_SUCCESS):
-        return Ok(_scan(answer, len(_SUCCESS))[0])  # Nearly always: the value alone, without a dict around it.
+        value, end = _scan(answer, len(_SUCCESS))  # Nearly always: the value alone, without a dict around it.
+        return Ok(value if answer[end] == "}" else plan_reader(answer[end + len(_TYPES) : -1])(value))
     fields, _ = _scan(answer, 0)
     if fields["ok"]:
         return Ok(fields["value"])

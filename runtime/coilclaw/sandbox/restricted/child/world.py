@@ -30,6 +30,7 @@ from coilclaw.sandbox.restricted.child.sealing import classes_of, seal
 from coilclaw.sandbox.restricted.child.services import Services
 from coilclaw.sandbox.restricted.child.stand_ins import STAND_INS, register_stand_in
 from coilclaw.sdk.result import Err, Ok, Result, ToolCallError, UnreadErr
+from coilclaw.sdk.typed_values import Record
 
 __all__ = ["World"]
 
@@ -85,7 +86,7 @@ class World:
         shown = [value for facade in self.facades.values() for value in facade.__dict__.values()]
         managers = (contextlib.contextmanager(iter)(()), contextlib.nullcontext(), contextlib.AsyncExitStack())
         calls = (Tools(self.completions), PendingCall(self.completions, "", 0), Waiting, CallFuture)
-        results = (Ok(1), Err, UnreadErr, ToolCallError)
+        results = (Ok(1), Err, UnreadErr, ToolCallError, Record)
         others = (Output, HostLink, Completions, asyncio.Timeout, dataclasses.Field, threading.Condition)
         return [*shown, *managers, *calls, *results, *others]
 
