@@ -190,8 +190,8 @@ class ReplayHost:
         return to_json(told)
 
     def withdraw(self, number: int) -> None:
-        if self._over:
-            self._live().withdraw(number)
+        if self._over and self._goes_on:
+            self._bridge.withdraw(number)
         else:
             self._withdrawn.add(number)
 

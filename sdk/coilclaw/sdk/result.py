@@ -129,11 +129,10 @@ class Err(_Result):
     def __eq__(self, other: object) -> bool:
         if type(other) is not Err and type(other) is not UnreadErr:
             return NotImplemented
-        if type(other) is Err:
-            _read(self)
         same = _fields(self) == _fields(other)
-        if same:
-            _read(other)  # Of two that are equal, `asyncio.gather` gives back the first for both.
+        _read(other)
+        if not same:  # Of two that are equal, `asyncio.gather` gives back the first for both: it is still unread.
+            _read(self)
         return same
 
     def __hash__(self) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import inspect
 import sys
 import types
 import warnings
@@ -133,5 +134,5 @@ class Ending:
             elif type(value) is dict:
                 held = value.values()
             for each in islice(held, _MOST_LOOKED_AT):
-                if type(each) is types.CoroutineType and each.cr_frame is not None and each.cr_frame.f_lasti < 0:
+                if inspect.iscoroutine(each) and inspect.getcoroutinestate(each) == inspect.CORO_CREATED:
                     yield each

@@ -36,6 +36,7 @@ IMPORTED_FROM: Final = {
     **{"pprint": "pprint", "dedent": "textwrap", "sleep": "time", "deepcopy": "copy"},
 }
 _MODULES: Final = frozenset(sys.stdlib_module_names)
+_NO_PROCESSES: Final = "there are no processes here: use a tool, e.g. tools.shell.run, if there is one"
 _NO_FILES: Final = (
     "there are no files here: read and write them with `tools`, e.g. tools.files.read and tools.files.write, "
     "or make text the value of the last line"
@@ -55,6 +56,8 @@ def hint_of(error: BaseException) -> str | None:
             return _missing_name(getattr(error, "name", None) or "")
         case OSError() if "network" in str(error) or "socket" in str(error):
             return "there is no network here: call a tool, e.g. tools.http.get, if there is one"
+        case OSError() if "process" in str(error):
+            return _NO_PROCESSES
         case OSError() if not isinstance(error, TimeoutError):
             return _NO_FILES
         case EOFError():
@@ -80,7 +83,7 @@ def _missing_module(name: str) -> str:
     if package in _TABLES:
         return f"{package} is not there: use lists and dicts, csv, statistics; data comes from `tools`"
     if package in _PROCESSES:
-        return "there are no processes here: use a tool, e.g. tools.shell.run, if there is one"
+        return _NO_PROCESSES
     if package in _MODULES:
         return f"the module {name} is not there: only part of the standard library is; use `tools` for anything outside"
     return f"there is no package {package}: write it with the standard library; data comes from `tools`"

@@ -66,6 +66,10 @@ class SnippetLoop(base_events.BaseEventLoop):
         return asyncio.wrap_future(InlineExecutor().submit(func, *args), loop=self)
 
     def create_task(self, coro: Any, **options: Any) -> asyncio.Task[Any]:  # type: ignore[override]
+        frame = getattr(coro, "cr_frame", None)
+        if frame is not None and frame.f_code.co_name == "_wrap_awaitable":  # Of `asyncio.ensure_future`.
+            wrapped, coro = coro, frame.f_locals["awaitable"]
+            wrapped.close()
         if not asyncio.iscoroutine(coro) and inspect.isawaitable(coro):
             coro = Waiting(coro)
         task = super().create_task(coro, **options)

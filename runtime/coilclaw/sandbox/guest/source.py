@@ -27,7 +27,7 @@ _LATER_SYNTAX: Final = re.compile(
     r"\s*(type\s+\w+.*=|(async\s+)?def\s+\w+\s*\[|class\s+\w+\s*\[|except\s+[\w.]+\s*,|.*\bt[\"'])"
 )
 """Type aliases and type parameters (3.12), exceptions without parentheses and template strings (3.14)."""
-_HABITS: Final = re.compile(r"^[ \t]*(from|import)[ \t]+tools\b|\bcase\b.*\bErr\(", re.MULTILINE)
+_HABITS: Final = re.compile(r"^[ \t]*(from[ \t]+tools\b|import\b.*\btools\b)|\bcase\b.*\bErr\(", re.MULTILINE)
 
 
 class Returned(BaseException):
