@@ -42,6 +42,11 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "CallStarted": ("tool.call.started", {"approval": "approval-1"}, {}),
     "CallProgress": ("tool.call.progress", {"message": "half"}, {"message": "half"}),
     "CallSucceeded": ("tool.call.succeeded", {}, {"result_hash": HASH}),
+    "CallReused": (
+        "tool.call.reused",
+        {"source_run": "run-0", "source_receipt": "receipt-a-7"},
+        {"source_run": "run-0", "source_receipt": "receipt-a-7", "result_hash": HASH},
+    ),
     "CallFailed": ("tool.call.failed", {"code": "timeout", "message": "late"}, {"code": "timeout", "message": "late"}),
     "ApprovalAsked": (
         "tool.call.pending",
@@ -76,6 +81,10 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"type": "tool.module.written", "status": "done", "tool": "a.b", "payload": {"path": "tools/x.py"}},
     ),
 }
+
+
+LIVE = ("RunOutput", "RunDisplayed")
+"""Events that no receipt tells of."""
 
 
 def event_for(log: ReceiptLog, kind: str, payload: dict[str, Any]) -> Event:
@@ -133,4 +142,4 @@ def test_every_event_is_exported_and_has_a_kind_of_its_own() -> None:
     types = [each for each in vars(events).values() if isinstance(each, type) and issubclass(each, Event)]
     assert {each.__name__ for each in types} <= set(evidence.__all__)
     named = [each.model_fields["kind"].default for each in types if each not in (Event, evidence.CallEvent)]
-    assert len(named) == len(set(named)) == len(CASES) + 1
+    assert len(named) == len(set(named)) == len(CASES) + len(LIVE)

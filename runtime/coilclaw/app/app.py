@@ -171,15 +171,19 @@ class CoilClaw:
         limits: Limits | None = None,
         caller: Caller | None = None,
         plan: ApprovedPlan | None = None,
+        retry_of: str | None = None,
         deadline: Deadline | None = None,
     ) -> Report:
         """Run a snippet and return its report, on the calling thread.
 
         `inputs` are the variables it starts with; `timeout` is in seconds. With `plan`, it carries out a rehearsal
-        that was approved. Whoever passes a `deadline` can cancel the run with it.
+        that was approved. With `retry_of`, calls that are the same as succeeded writes of that run are answered from
+        its receipts, and not made again. Whoever passes a `deadline` can cancel the run with it.
         """
         snippet, given = given_snippet(source, name, inputs), given_limits(self.settings.config, limits, timeout)
-        return self._execution.run(snippet, engine, given, given_caller(caller), deadline=deadline, plan=plan)
+        return self._execution.run(
+            snippet, engine, given, given_caller(caller), deadline=deadline, plan=plan, retry_of=retry_of
+        )
 
     def start(
         self,
@@ -191,13 +195,14 @@ class CoilClaw:
         timeout: float | None = None,
         limits: Limits | None = None,
         caller: Caller | None = None,
+        retry_of: str | None = None,
     ) -> RunHandle:
         """Start a snippet on a thread of the app and return at once; parameters as for `run`.
 
         Runs beyond the number of workers wait for their turn, and the waiting is not part of their time.
         """
         snippet, given = given_snippet(source, name, inputs), given_limits(self.settings.config, limits, timeout)
-        return self._execution.start(snippet, engine, given, given_caller(caller))
+        return self._execution.start(snippet, engine, given, given_caller(caller), retry_of=retry_of)
 
     def call(
         self,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coilclaw.app.report import Report
     from coilclaw.bridge import Caller
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
-    from coilclaw.sandbox import Engine, Limits, Snippet
+    from coilclaw.sandbox import DisplayedOutput, Engine, Limits, Snippet
 
 __all__ = ["Execution"]
 
@@ -52,6 +52,7 @@ class Execution:
         deadline: Deadline | None = None,
         plan: ApprovedPlan | None = None,
         run_id: str | None = None,
+        retry_of: str | None = None,
     ) -> Report:
         """Run a snippet on this thread."""
         run_id = plan.beginning.run_id if plan is not None else run_id
@@ -67,10 +68,13 @@ class Execution:
                 deadline=until,
                 planned=plan,
                 run_id=name,
+                retry_of=retry_of,
             )
             return reported(self._parts.stores, done)
 
-    def start(self, snippet: Snippet, engine: str | None, limits: Limits, caller: Caller) -> RunHandle:
+    def start(
+        self, snippet: Snippet, engine: str | None, limits: Limits, caller: Caller, *, retry_of: str | None = None
+    ) -> RunHandle:
         """Run a snippet on a thread of the app, as soon as one is free."""
         from concurrent.futures import ThreadPoolExecutor
 
@@ -82,16 +86,20 @@ class Execution:
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="coilclaw-run")
             run_id, deadline, feed = new_run_id(), Deadline(limits.seconds), self._parts.feed
-            output, begins, show = feed.output(run_id), feed.end(), caller.show
+            output, begins = feed.output(run_id), feed.end()
 
-            def both(stream: int, text: str) -> None:
+            def show(stream: int, text: str) -> None:
                 output(stream, text)
-                show(stream, text)
+                caller.show(stream, text)
+
+            def display(displayed: DisplayedOutput) -> None:
+                output.display(displayed)
+                caller.display(displayed)
 
             def job() -> Report:
                 try:
-                    told = replace(caller, show=both)
-                    return self.run(snippet, engine, limits, told, deadline=deadline, run_id=run_id)
+                    told = replace(caller, show=show, display=display)
+                    return self.run(snippet, engine, limits, told, deadline=deadline, run_id=run_id, retry_of=retry_of)
                 finally:
                     output.close()
 

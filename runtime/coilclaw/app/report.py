@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.app.approvals import pending_approvals
 from coilclaw.evidence import activity_of
+from coilclaw.receipts import small_contents
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.app.approvals import ApprovalRequest
     from coilclaw.app.stores import Stores
     from coilclaw.runs import RunRecord, RunReport
-    from coilclaw.sandbox import SnippetError
-    from coilclaw.sdk import ActivityItem, Err, Receipt, Result, RunStatus
+    from coilclaw.sandbox import DisplayedOutput, RunWarning, SnippetError
+    from coilclaw.sdk import ActivityItem, Receipt, Result, RunStatus, ToolCallError
 
 __all__ = ["CallReport", "Report", "UnknownCall", "report_so_far", "reported"]
 
@@ -37,7 +39,14 @@ class Report(Frozen):
     engine: str
     value: Any
     stdout: str
+    stderr: str = ""
+    warnings: tuple[RunWarning, ...] = ()
+    """What the author of the snippet should know although it ended no run."""
+    outputs: tuple[DisplayedOutput, ...] = ()
+    """What the snippet displayed, in order."""
     error: SnippetError | None
+    retry_of: str | None = None
+    """The run whose succeeded writes were not made again."""
     activity: tuple[ActivityItem, ...]
     """One item for each call, in the order of issue."""
     approvals: tuple[ApprovalRequest, ...] = ()
@@ -50,7 +59,7 @@ class Report(Frozen):
     not_made: frozenset[str] = frozenset()
     """`receipt_ref` of calls that never started."""
     unkept: frozenset[str] = frozenset()
-    """What a report of an earlier run cannot show, because it was not kept: `value`, `stdout` or `error`."""
+    """What a report of an earlier run cannot show, because it was not kept: `value`, `stdout`, `outputs`, …"""
 
     def facts(self) -> dict[str, Any]:
         """The report as JSON data."""
@@ -59,8 +68,12 @@ class Report(Frozen):
             "run_id": self.run_id,
             "status": self.status,
             "engine": self.engine,
+            "retry_of": self.retry_of,
             "value": self.value,
             "stdout": self.stdout,
+            "stderr": self.stderr,
+            "warnings": [asdict(each) for each in self.warnings],
+            "outputs": [each.facts() for each in self.outputs],
             "error": None
             if error is None
             else {
@@ -92,7 +105,7 @@ class CallReport(Frozen):
         return self.result.value
 
     @property
-    def error(self) -> Err | None:
+    def error(self) -> ToolCallError | None:
         return self.result.error
 
     @property
@@ -117,10 +130,14 @@ def reported(stores: Stores, run: RunReport) -> Report:
         run_id=run.run_id,
         status=run.status,
         engine=run.engine,
+        retry_of=run.retry_of,
         value=run.value,
         stdout=run.stdout,
+        stderr=run.stderr,
+        warnings=(*_repeated(receipts), *run.warnings),
+        outputs=run.outputs,
         error=run.error,
-        activity=activity_of(run.run_id, receipts).items,
+        activity=_activity(stores, run.run_id, receipts),
         approvals=pending_approvals(stores, run.run_id) if suspended else (),
         duration_ms=run.duration_ms,
         unknown=_unknown(receipts) if suspended and run.unknown else (),
@@ -137,13 +154,30 @@ def report_so_far(stores: Stores, known: RunRecord) -> Report:
         run_id=known.run_id,
         status="running",
         engine=known.header.engine,
+        retry_of=known.header.retry_of,
         value=None,
         stdout="",
         error=None,
-        activity=activity_of(known.run_id, receipts).items,
+        activity=_activity(stores, known.run_id, receipts),
         approvals=pending_approvals(stores, known.run_id),
         duration_ms=0.0,
     )
+
+
+def _activity(stores: Stores, run_id: str, receipts: list[Receipt]) -> tuple[ActivityItem, ...]:
+    hashes = {each.args_hash for each in receipts if each.args_hash}
+    return activity_of(run_id, receipts, small_contents(stores.database, hashes) if hashes else {}).items
+
+
+def _repeated(receipts: list[Receipt]) -> Iterator[RunWarning]:
+    """Warnings about writes that may have been made before: a retry could not answer them from the earlier run."""
+    from coilclaw.sandbox import RunWarning
+
+    lines = {each.tool_call_id: each.payload.get("line") for each in receipts if each.type == "tool.call.requested"}
+    for each in receipts:
+        if each.type == "tool.call.started" and "doubt" in each.payload:
+            message = f"{each.tool} was called although {each.payload['doubt']}"
+            yield RunWarning(kind="repeated_write", message=message, line=lines.get(each.tool_call_id) or None)
 
 
 def _unknown(receipts: list[Receipt]) -> tuple[UnknownCall, ...]:

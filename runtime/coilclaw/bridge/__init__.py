@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from coilclaw.bridge.registry import Registry, build_registry
     from coilclaw.bridge.registry_tools import registry_tools
     from coilclaw.bridge.replay_host import ReplayHost
+    from coilclaw.bridge.reuse import EarlierWrite, ReusableWrites
     from coilclaw.bridge.run_spec import RunSpec
     from coilclaw.bridge.run_store import (
         RUNS,
@@ -59,6 +60,7 @@ else:
             "registry": "Registry build_registry",
             "registry_tools": "registry_tools",
             "replay_host": "ReplayHost",
+            "reuse": "EarlierWrite ReusableWrites",
             "run_spec": "RunSpec",
             "run_store": "RUNS RunHeader RunPage RunRecord call_off enter find_run leave list_runs take_over",
             "services": "Services",
@@ -73,6 +75,7 @@ __all__ = [
     "RUNS",
     "Bridge",
     "Caller",
+    "EarlierWrite",
     "Handlers",
     "Journal",
     "Known",
@@ -85,6 +88,7 @@ __all__ = [
     "Recorded",
     "Registry",
     "ReplayHost",
+    "ReusableWrites",
     "RunHeader",
     "RunPage",
     "RunRecord",

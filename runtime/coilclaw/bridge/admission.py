@@ -3,7 +3,7 @@
 resolve → emergency stop → policy by tool → validate → record `requested` → secrets → rules about arguments → room
 → classify → policy → [approval] → record `started`
 
-The result is one of five values, and whatever refuses a call has its receipts by then.
+The result is one of six values, and whatever refuses a call has its receipts by then.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from coilclaw.bridge.arguments import validate
 from coilclaw.bridge.call_context import CallContexts
 from coilclaw.bridge.call_receipts import CallReceipts, bounded, following, refused
 from coilclaw.bridge.calls import Admitted, Call, Rehearsed, UnknownOutcome
-from coilclaw.bridge.calls_under_way import TAKEN_OVER, CallsUnderWay
+from coilclaw.bridge.calls_under_way import TAKEN_OVER, WITHDRAWN, CallsUnderWay
 from coilclaw.bridge.evidence_budget import EvidenceBudget, is_small
 from coilclaw.bridge.identified_call import Divergence, Identity, call_difference, identify
 from coilclaw.bridge.policy_check import PolicyCheck, denial_by_policy, rule_facts
 from coilclaw.bridge.prior_calls import PriorCall, PriorCalls, Retry
+from coilclaw.bridge.reuse import Doubt, Reused
 from coilclaw.bridge.run_spec import RunSpec
 from coilclaw.bridge.services import Services
 from coilclaw.policy import Question, Verdict, runs_facts
@@ -54,7 +55,7 @@ _COUNTED_AS_FAILED: Final = Refusal(
     facts={"decision": "failed", "decided_by": "operator"},
 )
 
-AdmissionResult: TypeAlias = Admitted | Refusal | Rehearsed | Pending | UnknownOutcome
+AdmissionResult: TypeAlias = Admitted | Refusal | Rehearsed | Reused | Pending | UnknownOutcome
 
 
 class _JudgedCall(NamedTuple):
@@ -216,17 +217,37 @@ class Admission:
         if self._run.stand_in is not None and (judged.risk is not Risk.READ or verdict.decision is Decision.ASK):
             self._record_rehearsed(judged)
             return Rehearsed(self._run.stand_in(judged.tool), judged.tool.output_plan)
+        earlier = self._earlier_write(judged)
+        if isinstance(earlier, Reused):
+            return self._reuse(judged, earlier)
         # It ended without an answer, as the process that had the run did: nobody knows what it has done.
         given_up = prior is not None and prior.state == "ended"
-        if verdict.decision is Decision.ALLOW and not given_up:
+        if verdict.decision is Decision.ALLOW and not given_up and earlier is None:
             reads = judged.risk is Risk.READ
             # The most common case: a read that the autonomy level allows carries no facts.
             facts = {} if reads and verdict.matched_rule == "autonomy" else rule_facts(verdict)
             return _admitted(judged, facts, durable=not reads)
-        permission = self._ask(judged)
+        permission = self._ask(judged, earlier)
         if not isinstance(permission, Permission):
             return permission
-        return _admitted(judged, {**rule_facts(verdict), **permission.facts}, permission)
+        doubt = earlier.facts if earlier is not None else {}
+        return _admitted(judged, {**rule_facts(verdict), **permission.facts, **doubt}, permission)
+
+    def _earlier_write(self, judged: _JudgedCall) -> Reused | Doubt | None:
+        """The same call in a run that this one is a retry of. What only reads is made anew."""
+        if self._run.reusable is None or judged.risk is Risk.READ:
+            return None
+        runs_hash = None if judged.runs is None else digest(judged.runs.encode())
+        return self._run.reusable.find(judged.tool, judged.identity.args_hash, runs_hash, self._services.log)
+
+    def _reuse(self, judged: _JudgedCall, reused: Reused) -> Reused:
+        """Record that a call was answered from an earlier run; nobody is asked about what is not executed."""
+        assert self._run.reusable is not None
+        source = reused.source
+        self._budget.count(str(source.result_hash), len(reused.value))
+        self._receipts.reuse(judged.call, judged.requested, source, rule_facts(judged.verdict))
+        self._run.reusable.use(source)
+        return reused
 
     def _decide_again(self, judged: _JudgedCall, retry: Retry) -> AdmissionResult:
         """Follow the verdict about a call that may have run: what permitted it then must still hold."""
@@ -245,7 +266,7 @@ class Admission:
             return permission
         return _admitted(judged, {**facts, **permission.facts}, permission, repeats=True)
 
-    def _ask(self, judged: _JudgedCall) -> Permission | Refusal | Pending:
+    def _ask(self, judged: _JudgedCall, doubt: Doubt | None = None) -> Permission | Refusal | Pending:
         """Get permission from a person, once everything that they decide about is on disk."""
         identity, tool, call = judged.identity, judged.tool, judged.call
         if shown := self._shown(judged):
@@ -259,7 +280,7 @@ class Admission:
             tool=tool.id,
             tool_version=tool.version,
             risk=judged.risk,
-            reason=judged.reason,
+            reason=judged.reason if doubt is None else f"{judged.reason}; {doubt.reason}",
             matched_rule=judged.verdict.matched_rule,
             arguments=identity.kept.decode(),
             line=call.line or None,
@@ -287,6 +308,12 @@ class Admission:
             shown[digest(runs)] = runs
         return shown
 
+    def withdraw(self, name: str, sent: bytes, line: int, number: int) -> Refusal:
+        """Take back a call that has not started, and the question about it, which nobody can answer any more."""
+        identity = identify(self._services, self._run, name, sent, line, number, stops=False)
+        void = self._services.approvals.void(self._run.run_id, number)
+        return self._receipts.refuse(identity.call, self._receipts.requested(identity), WITHDRAWN, b"", void)
+
     # Refusals ----------------------------------------------------------------------------------------------
 
     def _record_rehearsed(self, judged: _JudgedCall) -> None:
@@ -311,12 +338,13 @@ class Admission:
         """End the run after too many calls: a loop that ignores errors would never stop."""
         call, nothing = identity.call, b"{}"
         message = f"more than {self._run.limits.calls} calls in one run"
+        hint = "ask a tool for more at once, or do the rest in another run"
         refusal = Refusal(code="too_many_calls", message=message, denied=True)
         requested = self._receipts.requested(identity._replace(kept=nothing, args_hash=digest(nothing)))
         self._services.log.append_relaxed(
             requested._replace(risk=None), refused(requested, refusal), contents={digest(nothing): nothing}
         )
-        error = SnippetError(type="TooManyCalls", message=message, line=call.line or None, hint="raise [limits] calls")
+        error = SnippetError(type="TooManyCalls", message=message, line=call.line or None, hint=hint)
         return RunEnded(Failed(error=error))
 
 

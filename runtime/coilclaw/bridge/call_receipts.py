@@ -10,6 +10,7 @@ from coilclaw.bridge.calls import Call
 from coilclaw.bridge.evidence_budget import prefix_facts, size_facts
 from coilclaw.bridge.identified_call import Identity
 from coilclaw.bridge.journal import Journal, Known
+from coilclaw.bridge.reuse import EarlierWrite
 from coilclaw.bridge.run_spec import RunSpec
 from coilclaw.receipts import Draft, ReceiptLog, Row, now
 
@@ -36,9 +37,9 @@ class CallReceipts:
         named = (self._run_id, self._conversation, call.id, call.name, version, risk, identity.args_hash)
         return Draft("tool.call.requested", "pending", now(), *named, None, payload)
 
-    def refuse(self, call: Call, draft: Draft, refusal: Refusal, unkept: bytes = b"") -> Refusal:
+    def refuse(self, call: Call, draft: Draft, refusal: Refusal, unkept: bytes = b"", *more: Row) -> Refusal:
         """Record the refusal and return it. `unkept` are arguments that are not in the store, and stay out of it."""
-        rows = self.refusal_rows(call, refusal)
+        rows = [*more, *self.refusal_rows(call, refusal)]
         self.log.append_relaxed(refused(draft, refusal, prefix_facts(unkept)), rows=rows)
         return refusal
 
@@ -46,6 +47,13 @@ class CallReceipts:
         """Return a refusal that has its receipt already; only the journal learns that the call was answered."""
         self.log.append_relaxed(rows=self.refusal_rows(call, refusal))
         return refusal
+
+    def reuse(self, call: Call, draft: Draft, source: EarlierWrite, facts: Mapping[str, Any]) -> None:
+        """Record that a call is answered from an earlier run, together with the answer."""
+        payload = {"source_run": source.run_id, "source_receipt": source.receipt, **facts}
+        rows = self.answer_rows(call, Known(call.number, source.result_hash, None))
+        reused = following(draft, "tool.call.reused", "allowed", now(), payload, source.result_hash)
+        self.log.append_relaxed(reused, rows=rows)
 
     def refusal_rows(self, call: Call, refusal: Refusal) -> list[Row]:
         return self.answer_rows(call, Known(call.number, None, failure(refusal).decode()))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from coilclaw.policy import Approver, NobodyToAsk
 from coilclaw.sdk.frozen import Frozen
+
+if TYPE_CHECKING:
+    from coilclaw.sandbox import DisplayedOutput
 
 __all__ = ["Caller"]
 
@@ -28,5 +32,7 @@ class Caller(Frozen):
     """Whether to wait in this process for decisions made elsewhere, instead of suspending the run."""
     show: Callable[[int, str], None] = lambda stream, text: None
     """Receives what the snippet prints, as it comes: 1 is stdout, 2 is stderr."""
+    display: Callable[[DisplayedOutput], None] = lambda output: None
+    """Receives what the snippet displays, as it comes."""
     progress: Callable[[str, str], None] = lambda tool, message: None
     """Receives what tools report while they run."""

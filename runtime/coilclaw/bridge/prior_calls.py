@@ -15,7 +15,7 @@ CallState: TypeAlias = Literal["requested", "started", "ended"]
 class PriorCall:
     """What the receipts of an earlier process say about a call of this run. With slots, as a run has thousands."""
 
-    __slots__ = ("args_hash", "denial", "number", "state", "tool", "tool_version")
+    __slots__ = ("args_hash", "denial", "number", "reused", "state", "tool", "tool_version")
 
     def __init__(self, number: int, tool: str, tool_version: str | None, args_hash: str, state: CallState) -> None:
         self.number = number
@@ -25,6 +25,8 @@ class PriorCall:
         self.state: CallState = state
         self.denial: str | None = None
         """The message of a person's denial of this call."""
+        self.reused: str | None = None
+        """The receipt of an earlier run's call that this one was answered from."""
 
 
 class Retry(NamedTuple):

@@ -129,6 +129,7 @@ class ReplayHost:
         self._over = False
         self._delivered = {abs(number) for each in recorded.deliveries for number in each.numbers}
         self._unanswered: list[tuple[int, str, bytes, int]] = []
+        self._withdrawn: set[int] = set()
         clock.repeating = True
         self._untouched = not prior and not recorded.deliveries
         self._go_on_at_the_end()
@@ -188,6 +189,15 @@ class ReplayHost:
         self._go_on_at_the_end()
         return to_json(told)
 
+    def withdraw(self, number: int) -> None:
+        if self._over and self._goes_on:
+            self._bridge.withdraw(number)
+        else:
+            self._withdrawn.add(number)
+
+    def linger(self, tasks: str) -> None:
+        self._bridge.linger(tasks)
+
     def write(self, stream: int, text: str) -> None:
         self._bridge.write(stream, text)
 
@@ -242,7 +252,7 @@ class ReplayHost:
         self._clock.repeating = False
         unanswered, self._unanswered = self._unanswered, []
         for number, tool, input, line in unanswered:
-            self._bridge.begin_again(number, tool, input, line)
+            self._bridge.begin_again(number, tool, input, line, withdrawn=number in self._withdrawn)
 
     def _compare(self, number: int, tool: str, input: bytes, line: int, *, stops: bool, answered: bool) -> None:
         prior, named = self._prior.get(number), self._bridge.run.registry.resolve(tool)

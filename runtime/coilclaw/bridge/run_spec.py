@@ -12,6 +12,7 @@ from coilclaw.sdk.frozen import Frozen
 if TYPE_CHECKING:
     from coilclaw.bridge.prior_calls import PriorCall
     from coilclaw.bridge.registry import Registry
+    from coilclaw.bridge.reuse import ReusableWrites
     from coilclaw.sandbox import Deadline, Limits
     from coilclaw.sdk import Tool
 
@@ -32,6 +33,8 @@ class RunSpec(Frozen):
     """For a resumed run: the calls it has made so far, by number."""
     unknown: str | None = None
     """What a person said about the first call of unknown outcome: `retry` or `failed`."""
+    reusable: ReusableWrites | None = None
+    """For a retry: writes of earlier runs that answer the same calls of this one."""
     policy_hash: str | None = None
     """The policy under which a resumed run began."""
     kept: Sequence[tuple[str, int]] = ()

@@ -81,9 +81,14 @@ class RunHeader(Frozen):
     conversation_id: str | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
     workspace: str = ""
+    retry_of: str | None = None
+    """The run whose succeeded writes are not made again."""
 
     def text(self) -> str:
-        return json.dumps(vars(self), sort_keys=True)
+        # Receipts have the hash of this text, also those of runs that began before there were retries.
+        return json.dumps(
+            {name: value for name, value in vars(self).items() if name != "retry_of" or value}, sort_keys=True
+        )
 
     def run_limits(self) -> Limits:
         from coilclaw.sandbox import Limits

@@ -61,7 +61,8 @@ def approved_plan(session: Session, snippet: Snippet, *, yes: bool) -> ApprovedP
 
 def _rehearse(session: Session, snippet: Snippet, *, quiet: bool) -> Rehearsal:
     deadline = Deadline(session.claw.settings.config.limits.seconds)
-    caller = replace(session.caller, show=Display(deadline, sys.stderr, quiet=quiet))
+    shown = Display(deadline, sys.stderr, quiet=quiet)
+    caller = replace(session.caller, show=shown, display=shown.display)
     with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
         return session.claw.rehearse(
             snippet.source, inputs=snippet.inputs, name=snippet.name, deadline=deadline, caller=caller

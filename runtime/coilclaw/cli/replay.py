@@ -40,7 +40,7 @@ def replay(run_id: str, until: int | None, workspace: str | None, as_json: bool)
             run_id,
             until=until,
             workspace=None if workspace is None else settings.config.workspace_dir,
-            caller=Caller(show=display) if shown else None,
+            caller=Caller(show=display, display=display.display) if shown else None,
         )
     if as_json:
         say_json(_object(comparison))

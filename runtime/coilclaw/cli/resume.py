@@ -86,7 +86,8 @@ def resume_run(
 
 
 def _resumed(session: Session, run_id: str, deadline: Deadline, unknown: Unknown | None, as_json: bool) -> Report:
-    caller = replace(session.caller, show=Display(deadline, sys.stdout, quiet=as_json))
+    shown = Display(deadline, sys.stdout, quiet=as_json)
+    caller = replace(session.caller, show=shown, display=shown.display)
     with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
         return session.claw.resume(run_id, deadline=deadline, unknown=unknown, caller=caller)
 

@@ -46,6 +46,7 @@ class _Run(click.Command):
 @click.option("--wait", is_flag=True, help="Ask nobody here; stay until the decision is made elsewhere.")
 @click.option("--dry-run", is_flag=True, help="Only read; print what it would do. Writes get made-up answers.")
 @click.option("--approve-plan", is_flag=True, help="Rehearse first; one yes then allows exactly the calls shown.")
+@click.option("--retry-of", metavar="RUN", help="Answer the same writes that succeeded in RUN from its receipts.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def run(
     file: str,
@@ -58,6 +59,7 @@ def run(
     wait: bool,
     dry_run: bool,
     approve_plan: bool,
+    retry_of: str | None,
     as_json: bool,
 ) -> None:
     """Run the Python snippet in FILE (or '-' for standard input) in the sandbox.
@@ -72,6 +74,8 @@ def run(
     coilclaw run show RUN   Show a run again as it ended.
     A file called `list` or `show` is run as ./list.
     """
+    if retry_of is not None and (dry_run or approve_plan):
+        raise click.UsageError("--retry-of goes with neither --dry-run nor --approve-plan")
     snippet = Snippet(source=_source(file), name=_name(file), inputs=_inputs(inputs))
     settings = settings_for(workspace, sandbox__engine=engine, limits__seconds=timeout, limits__memory_mib=memory)
     deadline = Deadline(settings.config.limits.seconds)
@@ -92,7 +96,8 @@ def run(
             from coilclaw.cli.plan import show_rehearsal
 
             show_rehearsal(session, snippet, as_json=as_json)
-        caller = replace(session.caller, show=Display(deadline, sys.stdout, quiet=as_json, asks=not yes))
+        shown = Display(deadline, sys.stdout, quiet=as_json, asks=not yes)
+        caller = replace(session.caller, show=shown, display=shown.display)
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
             report = claw.run(
                 snippet.source,
@@ -101,6 +106,7 @@ def run(
                 deadline=deadline,
                 caller=caller,
                 plan=approved,
+                retry_of=retry_of,
             )
     show_end(report, options=options, as_json=as_json)
 

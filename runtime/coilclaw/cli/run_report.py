@@ -9,14 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 from coilclaw.cli.approval import somebody_is_here
+from coilclaw.cli.output_text import output_lines
 from coilclaw.cli.pending_notice import tell_pending
 from coilclaw.cli.streams import unguarded
-from coilclaw.cli.terminal import counted, pass_through, say, say_json, say_text, styled
+from coilclaw.cli.terminal import counted, pass_through, say, say_json, say_text, say_wrapped, styled, warn
 from coilclaw.sdk.legible import as_name, legible_lines, one_line, visible_block
 
 if TYPE_CHECKING:
     from coilclaw.app import Report
-    from coilclaw.sandbox import Deadline
+    from coilclaw.sandbox import Deadline, DisplayedOutput
 
 __all__ = ["Display", "exit_code", "print_report", "show_end", "tell_waiting", "workspace_option"]
 
@@ -101,6 +102,10 @@ class Display:
         except OSError:
             self._deadline.cancel()
 
+    def display(self, output: DisplayedOutput) -> None:
+        """Show what the snippet displays, among what it prints."""
+        self(1, "".join(f"{line}\n" for line in output_lines(output)))
+
 
 def _traceback_lines(text: str) -> list[str]:
     """Return the lines of a traceback. If a message in it has lines of its own, all of them stand behind a bar."""
@@ -133,8 +138,19 @@ def print_report(report: Report) -> None:
     for item in report.activity:
         approval = f"  ({one_line(item.approval)})" if item.approval else ""
         over = report.status == "cancelled" and item.receipt_ref in report.not_made
-        mark = styled(f"{'not made' if over else item.status:<9}", fg=_COLOURS[item.status])
+        word = "not made" if over else "reused" if item.reused_from else item.status
+        mark = styled(f"{word:<9}", fg=_COLOURS[item.status])
         say("  ", mark, f" {as_name(item.tool_id):<24} {as_name(item.receipt_ref)}{approval}", err=True)
+        if item.summary and (item.status in ("failed", "denied") or item.reused_from):
+            say_wrapped("            ", one_line(item.summary), err=True)
+        if item.reused_from:
+            say(f"            not made again; it succeeded before: {as_name(item.reused_from)}", err=True)
+    for each in report.warnings:
+        where = f" (line {each.line})" if each.line else ""
+        warn(f"{each.message}{where}")
     colour = {"completed": "green", "suspended": "cyan"}.get(report.status, "red")
     calls = counted(len(report.activity), "call")
     say(styled(report.status, fg=colour), f" in {report.duration_ms:.0f} ms, {calls}, {report.run_id}", err=True)
+    if report.retry_of is not None:
+        reused = sum(item.reused_from is not None for item in report.activity)
+        say(f"Retry of {as_name(report.retry_of)}: {counted(reused, 'call')} reused.", err=True)

@@ -9,9 +9,10 @@ import click
 
 from coilclaw.app import RunRecord
 from coilclaw.cli.opening import open_app, settings_for
+from coilclaw.cli.output_text import output_lines
 from coilclaw.cli.run_report import print_report, tell_waiting
 from coilclaw.cli.terminal import pass_through, say, say_json, styled
-from coilclaw.sdk.legible import as_name
+from coilclaw.sdk.legible import as_name, visible_block
 
 __all__ = ["list_runs", "show_run"]
 
@@ -58,6 +59,10 @@ def show_run(run_id: str, as_json: bool) -> None:
         return
     sys.stdout.write(pass_through(report.stdout, sys.stdout))
     sys.stdout.flush()
+    sys.stderr.write(visible_block(report.stderr))
+    for output in report.outputs:
+        for line in output_lines(output):
+            say(line)
     print_report(report)
     for part in sorted(report.unkept):
         say(f"Its {part} was not kept.", err=True)

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
         CallFailed,
         CallProgress,
         CallRequested,
+        CallReused,
         CallStarted,
         CallSucceeded,
         EstopCleared,
         EstopSet,
         Event,
         OtherReceipt,
+        RunDisplayed,
         RunDiverged,
         RunFinished,
         RunOutput,
@@ -42,8 +44,9 @@ else:
             "activity": "activity_of run_of",
             "events": (
                 "AnyEvent ApprovalAsked ApprovalDecided CallApproved CallDenied CallEvent CallFailed CallProgress "
-                "CallRequested CallStarted CallSucceeded EstopCleared EstopSet Event OtherReceipt RunDiverged "
-                "RunFinished RunOutput RunResumed RunStarted RunSuspended ToolReloaded WindowClosed WindowOpened"
+                "CallRequested CallReused CallStarted CallSucceeded EstopCleared EstopSet Event OtherReceipt "
+                "RunDisplayed RunDiverged RunFinished RunOutput RunResumed RunStarted RunSuspended ToolReloaded "
+                "WindowClosed WindowOpened"
             ),
             "feed": "EventFeed",
             "live": "OutputBuffer",
@@ -61,6 +64,7 @@ __all__ = [
     "CallFailed",
     "CallProgress",
     "CallRequested",
+    "CallReused",
     "CallStarted",
     "CallSucceeded",
     "EstopCleared",
@@ -70,6 +74,7 @@ __all__ = [
     "EventReader",
     "OtherReceipt",
     "OutputBuffer",
+    "RunDisplayed",
     "RunDiverged",
     "RunFinished",
     "RunOutput",

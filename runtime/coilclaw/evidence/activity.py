@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final, Literal, TypeAlias
+import json
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias
 
 from coilclaw.sdk import ActivityItem, Receipt, RelevantToolActivity, Run
+from coilclaw.sdk.legible import one_line
 
 __all__ = ["activity_of", "run_of"]
 
@@ -17,6 +20,7 @@ _STATUS: Final[dict[str, _Status]] = {
     "tool.call.approved": "pending",
     "tool.call.started": "pending",
     "tool.call.succeeded": "succeeded",
+    "tool.call.reused": "succeeded",
     "tool.call.failed": "failed",
     "tool.call.denied": "denied",
 }
@@ -25,9 +29,17 @@ _STATUS: Final[dict[str, _Status]] = {
 _WITHOUT_LEAVE: Final = ("tool.call.pending", "tool.call.denied", "tool.call.failed")
 """For a call that was not started: it is asked about again, or ended without being made."""
 
+_LONGEST_VALUE: Final = 60
+_LONGEST_SUMMARY: Final = 300
 
-def activity_of(run_id: str, receipts: Iterable[Receipt]) -> RelevantToolActivity:
-    """One item for each call, in the order of issue, with the state its last receipt gives it."""
+
+def activity_of(
+    run_id: str, receipts: Iterable[Receipt], arguments: Mapping[str, bytes] = MappingProxyType({})
+) -> RelevantToolActivity:
+    """One item for each call, in the order of issue, with the state its last receipt gives it.
+
+    `arguments` are contents by their hashes, as far as they are known: summaries name them.
+    """
     last: dict[str, Receipt] = {}
     approvals: dict[str, str] = {}
     started: set[str] = set()
@@ -44,17 +56,46 @@ def activity_of(run_id: str, receipts: Iterable[Receipt]) -> RelevantToolActivit
             approvals.pop(call_id, None)  # What was decided before has not been used.
     return RelevantToolActivity(
         run_id=run_id,
-        items=tuple(
-            ActivityItem(
-                tool_id=receipt.tool or "",
-                status=_STATUS[receipt.type],
-                approval=approvals.get(call_id),
-                when=receipt.timestamp,
-                receipt_ref=receipt.id,
-            )
-            for call_id, receipt in last.items()
-        ),
+        items=tuple(_item(receipt, approvals.get(call_id), arguments) for call_id, receipt in last.items()),
     )
+
+
+def _item(receipt: Receipt, approval: str | None, arguments: Mapping[str, bytes]) -> ActivityItem:
+    status, payload = _STATUS[receipt.type], receipt.payload
+    code = message = None
+    summary = str(payload.get("summary") or _call_text(receipt.tool or "", arguments.get(receipt.args_hash or "")))
+    if status in ("failed", "denied"):
+        message = payload.get("message")
+        code = payload.get("code") or ("approval_denied" if payload.get("decision") == "deny" else None)
+        summary = one_line(f"{summary}: {message}", _LONGEST_SUMMARY) if message else summary
+    return ActivityItem(
+        tool_id=receipt.tool or "",
+        status=status,
+        approval=approval,
+        when=receipt.timestamp,
+        receipt_ref=receipt.id,
+        code=code,
+        message=message,
+        summary=summary,
+        reused_from=payload.get("source_receipt") if receipt.type == "tool.call.reused" else None,
+    )
+
+
+def _call_text(tool: str, arguments: bytes | None) -> str:
+    """A call in one bounded line, as one would write it: `mail.send(to="a@b.c")`."""
+    try:
+        given = json.loads(arguments) if arguments is not None else None
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        return one_line(f"{tool}(…)", _LONGEST_SUMMARY)
+    shown = ", ".join(f"{name}={_value_text(value)}" for name, value in given.items())
+    return one_line(f"{tool}({shown})", _LONGEST_SUMMARY)
+
+
+def _value_text(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
 def run_of(run_id: str, receipts: Iterable[Receipt]) -> Run | None:

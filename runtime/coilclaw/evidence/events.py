@@ -21,12 +21,14 @@ __all__ = [
     "CallFailed",
     "CallProgress",
     "CallRequested",
+    "CallReused",
     "CallStarted",
     "CallSucceeded",
     "EstopCleared",
     "EstopSet",
     "Event",
     "OtherReceipt",
+    "RunDisplayed",
     "RunDiverged",
     "RunFinished",
     "RunOutput",
@@ -66,6 +68,8 @@ class RunStarted(Event, frozen=True):
     generation: int | None = None
     """The registry's, which the run keeps until its end."""
     rehearsal: bool = False
+    retry_of: str | None = None
+    """The earlier run whose succeeded writes are not repeated."""
     conversation_id: str | None = None
 
 
@@ -78,6 +82,15 @@ class RunOutput(Event, frozen=True):
     kind: Literal["run.output"] = "run.output"
     stream: int
     text: str
+
+
+class RunDisplayed(Event, frozen=True):
+    """A snippet displayed something. Live only, like what it prints."""
+
+    kind: Literal["run.displayed"] = "run.displayed"
+    mime: str
+    data: Any
+    """Text, base64 for PNG, or JSON values for tables and other data."""
 
 
 class RunSuspended(Event, frozen=True):
@@ -109,6 +122,8 @@ class RunFinished(Event, frozen=True):
     """Since it was started or resumed."""
     stopped: str | None = None
     """Why the operator stopped everything, if that is what ended it."""
+    warnings: tuple[dict[str, Any], ...] = ()
+    """Each with `kind`, `message` and `line`."""
 
 
 # Calls -----------------------------------------------------------------------------------------------------
@@ -165,6 +180,17 @@ class CallSucceeded(CallEvent, frozen=True):
     """A tool returned a value, which is kept under `result_hash`."""
 
     kind: Literal["call.succeeded"] = "call.succeeded"
+    result_hash: str | None = None
+    summary: str | None = None
+    """What the call did, if its tool says that in a sentence."""
+
+
+class CallReused(CallEvent, frozen=True):
+    """A retry was answered from an earlier run, in which the same call succeeded; the tool was not called."""
+
+    kind: Literal["call.reused"] = "call.reused"
+    source_run: str
+    source_receipt: str
     result_hash: str | None = None
 
 
@@ -258,6 +284,7 @@ class OtherReceipt(Event, frozen=True):
 AnyEvent: TypeAlias = Annotated[
     RunStarted
     | RunOutput
+    | RunDisplayed
     | RunSuspended
     | RunResumed
     | RunDiverged
@@ -268,6 +295,7 @@ AnyEvent: TypeAlias = Annotated[
     | CallStarted
     | CallProgress
     | CallSucceeded
+    | CallReused
     | CallFailed
     | ApprovalAsked
     | ApprovalDecided

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from coilclaw.receipts import Place
+from coilclaw.sandbox import DISPLAY_STREAM, DisplayedOutput
 
 __all__ = ["OutputBuffer", "Printed"]
 
@@ -17,7 +18,7 @@ _PIECE_TIME: Final = timedelta(milliseconds=50)
 
 
 class Printed(NamedTuple):
-    """Text that a run printed on one stream, and when that began."""
+    """Text that a run printed on one stream, or an output that it displayed, and when that began."""
 
     start: int
     """The number of characters that the run had printed before."""
@@ -29,7 +30,7 @@ class Printed(NamedTuple):
 
     def takes(self, stream: int, moment: datetime, place: Place) -> bool:
         """Whether more that is printed now can be put to it."""
-        is_same = self.stream == stream and self.place == place
+        is_same = self.stream == stream != DISPLAY_STREAM and self.place == place
         return is_same and len(self.text) < _PIECE_CHARACTERS and moment - self.when < _PIECE_TIME
 
 
@@ -61,6 +62,10 @@ class OutputBuffer:
                 self._pieces.append(Printed(self._size, moment, stream, text, place))
             self._size += len(text)
         self._notify(self._run_id)
+
+    def display(self, output: DisplayedOutput) -> None:
+        """Keep what the run has just displayed, and wake its readers."""
+        self(DISPLAY_STREAM, f"{output.mime}\n{output.data}")
 
     def since(self, position: int) -> Sequence[Printed]:
         """What was printed behind a number of characters."""

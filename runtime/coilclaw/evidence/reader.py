@@ -10,9 +10,10 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from coilclaw.evidence.events import Event, RunDiverged, RunFinished, RunOutput, RunSuspended
+from coilclaw.evidence.events import Event, RunDisplayed, RunDiverged, RunFinished, RunOutput, RunSuspended
 from coilclaw.evidence.live import OutputBuffer, Printed
 from coilclaw.receipts import Place
+from coilclaw.sandbox import DISPLAY_STREAM, DisplayedOutput
 
 if TYPE_CHECKING:
     from coilclaw.evidence.feed import EventFeed
@@ -52,9 +53,17 @@ class _Merged:
 
     def add_printed(self, is_due: Callable[[Place], bool]) -> None:
         while self.printed and is_due(self.printed[0].place):
-            _, when, stream, text, _ = self.printed.popleft()
-            self._characters += len(text)
-            self.events.append(RunOutput(when=when, cursor=self._cursor, run_id=self._run_id, stream=stream, text=text))
+            printed = self.printed.popleft()
+            self._characters += len(printed.text)
+            self.events.append(self._event(printed))
+
+    def _event(self, printed: Printed) -> Event:
+        _, when, stream, text, _ = printed
+        if stream != DISPLAY_STREAM:
+            return RunOutput(when=when, cursor=self._cursor, run_id=self._run_id, stream=stream, text=text)
+        mime, _, data = text.partition("\n")
+        shown = DisplayedOutput(mime=mime, data=data).facts()
+        return RunDisplayed(when=when, cursor=self._cursor, run_id=self._run_id, **shown)
 
     def found(self, position: str, *, is_end: bool) -> _Found:
         return _Found(self.events, position, self._characters, is_end, bool(self.printed))

@@ -14,6 +14,7 @@ from coilclaw.evidence.events import (
     CallFailed,
     CallProgress,
     CallRequested,
+    CallReused,
     CallStarted,
     CallSucceeded,
     EstopCleared,
@@ -70,7 +71,10 @@ def _of_call(receipt: Receipt, origin: dict[str, Any]) -> Event | None:
         case "tool.call.started":
             return CallStarted(**call)
         case "tool.call.succeeded":
-            return CallSucceeded(**call, result_hash=receipt.result_hash)
+            return CallSucceeded(**call, result_hash=receipt.result_hash, summary=payload.get("summary"))
+        case "tool.call.reused":
+            source, receipt_id = payload["source_run"], payload["source_receipt"]
+            return CallReused(**call, source_run=source, source_receipt=receipt_id, result_hash=receipt.result_hash)
         case "tool.call.failed":
             return CallFailed(**call, code=payload["code"], message=payload["message"])
         case "tool.call.progress":
@@ -104,12 +108,19 @@ def _of_others(receipt: Receipt, origin: dict[str, Any]) -> Event | None:
                 engine=payload["engine"],
                 generation=payload.get("generation"),
                 rehearsal=payload.get("rehearsal", False),
+                retry_of=payload.get("retry_of"),
                 conversation_id=receipt.conversation_id,
             )
         case "run.finished":
             micros = payload.get("duration_us")
             took = micros / 1000 if micros is not None else None
-            return RunFinished(**origin, status=receipt.status, milliseconds=took, stopped=payload.get("stopped"))
+            return RunFinished(
+                **origin,
+                status=receipt.status,
+                milliseconds=took,
+                stopped=payload.get("stopped"),
+                warnings=payload.get("warnings", ()),
+            )
         case "run.suspended":
             return RunSuspended(**origin)
         case "run.resumed":

@@ -7,7 +7,7 @@ from coilclaw.sdk.exports import lazy_exports
 if TYPE_CHECKING:
     from coilclaw.receipts.canonical import NotCanonical, canonical_json, contents_json, digest
     from coilclaw.receipts.chain import GENESIS, Draft, now
-    from coilclaw.receipts.contents import content_sizes, read_contents
+    from coilclaw.receipts.contents import content_sizes, read_contents, small_contents
     from coilclaw.receipts.cursor import Page, Place, cursor_of
     from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogMissing, LogUnwritable, NoSuchReceipt
     from coilclaw.receipts.fast_reading import (
@@ -34,7 +34,7 @@ else:
         {
             "canonical": "NotCanonical canonical_json contents_json digest",
             "chain": "GENESIS Draft now",
-            "contents": "content_sizes read_contents",
+            "contents": "content_sizes read_contents small_contents",
             "cursor": "Page Place cursor_of",
             "errors": "Conflict DamagedReceipt LogMissing LogUnwritable NoSuchReceipt",
             "fast_reading": "args_hash_of ends_of request_facts result_hash_of second_of text_field type_field",
@@ -85,6 +85,7 @@ __all__ = [
     "restart_log",
     "result_hash_of",
     "second_of",
+    "small_contents",
     "text_field",
     "type_field",
     "verify_database",

@@ -19,6 +19,7 @@ __all__ = [
     "keep_contents",
     "read_content",
     "read_contents",
+    "small_contents",
 ]
 
 CREATE_CONTENTS: Final = f"CREATE TABLE contents (hash TEXT PRIMARY KEY, body {BYTES} NOT NULL) {KEYED};"
@@ -55,6 +56,13 @@ def read_contents(database: Database, hashes: Sequence[str | None], most_bytes: 
         if size >= most_bytes:
             break
     return found
+
+
+def small_contents(database: Database, hashes: Iterable[str | None]) -> Mapping[str, bytes]:
+    """Return those of these contents that are there, small and unchanged; for a look at many of them."""
+    sql = f"SELECT hash, {_BODY} FROM contents WHERE hash IN ({EACH}) AND length(body) <= ?"  # noqa: S608
+    rows = database.read(sql, (json.dumps(list(hashes)), _SMALL_BYTES))
+    return {name: body for name, body in rows if digest(body) == name}
 
 
 def content_sizes(database: Database, hashes: Iterable[str | None]) -> Mapping[str, int]:

@@ -318,10 +318,10 @@ class ReceiptLog:
         self._flush_if_usable()
         return self._at(numbers_of(self._database, run_id, int(since.rsplit("-", 1)[1]) - 1 if since else after))
 
-    def first_of_run(self, run_id: str, after: int) -> Receipt | None:
-        """The first receipt of a run behind a place. Raises DamagedReceipt unless the head proves it."""
+    def proven_of_run(self, run_id: str, after: int) -> list[Receipt]:
+        """The receipts of a run behind a place. Raises DamagedReceipt unless the head proves them."""
         bodies = [body for body, _ in self.tail(after, run_id).read()]
-        return receipt_of(bodies[0], digest(bodies[0])) if bodies else None
+        return [receipt_of(body, digest(body)) for body in bodies]
 
     def latest(self, limit: int, run_id: str | None = None) -> list[Receipt]:
         """The last `limit` receipts, oldest first."""

@@ -28,7 +28,7 @@ _LATER: Final = b'"arguments_bytes":'
 _DECIDED: Final = (type_field("tool.call.started"), type_field("tool.call.pending"))
 _RUNS_HASH: Final = text_field("runs_hash")
 """Of what a person was shown that a call would run."""
-_SUCCEEDED: Final = type_field("tool.call.succeeded")
+_WITH_RESULT: Final = (type_field("tool.call.succeeded"), type_field("tool.call.reused"))
 _OTHERS: Final = tuple(
     type_field(kind)
     for kind in (
@@ -68,7 +68,7 @@ class Promises:
     def _note(self, seq: int, body: bytes) -> None:
         if body.endswith(_DECIDED) or (body.endswith(_REQUESTED) and _LATER not in body):
             self._note_hash(seq, args_hash_of(body))
-        elif body.endswith(_SUCCEEDED):
+        elif body.endswith(_WITH_RESULT):
             self._note_hash(seq, result_hash_of(body, behind_payload(body)))
         elif body.endswith(_OTHERS):
             for name in _named(body):

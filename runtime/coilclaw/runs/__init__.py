@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from coilclaw.runs.breakpoint import Breakpoint, Frame, Variable
     from coilclaw.runs.cancellation import cancel_run
     from coilclaw.runs.comparison import Comparison, Difference
-    from coilclaw.runs.errors import NotCancellable
+    from coilclaw.runs.errors import NotCancellable, NotRetryable
     from coilclaw.runs.history import has_proven_header
     from coilclaw.runs.kept_end import report_of
     from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedCall, PlanNotUsable, Rehearsal
@@ -25,7 +25,7 @@ else:
             "breakpoint": "Breakpoint Frame Variable",
             "cancellation": "cancel_run",
             "comparison": "Comparison Difference",
-            "errors": "NotCancellable",
+            "errors": "NotCancellable NotRetryable",
             "history": "has_proven_header",
             "kept_end": "report_of",
             "plan": "ApprovedPlan Plan PlannedCall PlanNotUsable Rehearsal",
@@ -46,6 +46,7 @@ __all__ = [
     "NoSuchRun",
     "NotCancellable",
     "NotResumable",
+    "NotRetryable",
     "Plan",
     "PlanNotUsable",
     "PlannedCall",

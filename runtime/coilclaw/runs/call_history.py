@@ -38,6 +38,7 @@ _TELLING: Final = frozenset(
         *_RUN_ENDS,
         "tool.call.started",
         "tool.call.succeeded",
+        "tool.call.reused",
         "tool.call.failed",
         "tool.call.denied",
     )
@@ -77,6 +78,7 @@ class RecordedCall(PriorCall):
         """What the receipts of an ordinary call have in common."""
         self.results: tuple[str | None, ...] = ()
         """The hashes of what it gave."""
+        self.reused: str | None = None
         self.refusals: tuple[ReceiptParts, ...] = ()
         """How it failed or was denied."""
 
@@ -147,8 +149,9 @@ class CallHistory:
             self._hear_mark(event.payload)
 
     def _hear_of_call(self, call: RecordedCall, event: ReceiptParts) -> None:
-        if event.type == "tool.call.succeeded":
+        if event.type in ("tool.call.succeeded", "tool.call.reused"):
             call.results += (event.result_hash,)
+            call.reused = event.payload.get("source_receipt", call.reused)
         elif event.type != "tool.call.started":
             call.refusals += (event,)
             if event.payload.get("decision") == "deny":

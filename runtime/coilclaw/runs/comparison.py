@@ -10,17 +10,28 @@ from coilclaw.bridge import PriorCall
 from coilclaw.receipts import digest
 from coilclaw.runs.breakpoint import Breakpoint
 from coilclaw.runs.call_history import ReceiptParts
-from coilclaw.runs.report import error_of, value_digest
+from coilclaw.runs.report import error_of, outputs_json, value_digest
 from coilclaw.sandbox import Completed, Diverged, Outcome
 from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Comparison", "Difference", "FormerRun", "compared", "difference_of", "doubted"]
 
-Aspect: TypeAlias = Literal["journal", "order", "call", "tool", "version", "arguments", "status", "output", "value"]
+Aspect: TypeAlias = Literal[
+    "journal", "order", "call", "tool", "version", "arguments", "status", "output", "stderr", "outputs", "value"
+]
 
 _REPEATABLE: Final = frozenset({"completed", "failed", "rejected", "out_of_memory", "output_exceeded", "suspended"})
 """How a run ends by what it does. The other ends depend on the moment: on time, on a person, on the machine."""
 
+_WORDS: Final[Mapping[Aspect, str]] = {
+    "output": "what the run printed",
+    "stderr": "what the run printed to stderr",
+    "outputs": "what the run displayed",
+    "value": "the run's value",
+}
+_NOTHING_SHOWN: Final = digest(outputs_json(()))
+_EMPTY: Final = {digest(b""), _NOTHING_SHOWN}
+"""Hashes of what most runs leave empty, and what is therefore not named among the things compared."""
 _CALL: Final = re.compile(r"\bcall (\d+)\b")
 
 
@@ -130,19 +141,22 @@ def _ends(former: FormerRun, outcome: Outcome) -> tuple[tuple[str, ...], Differe
         why = f" ({error.type}: {error.message[:300]})" if error is not None else ""
         message = f"the run ended as {then!r} and ends as {outcome.status!r} now{why}"
         return ("calls", "status"), Difference(what="status", message=message, then=then, now=outcome.status)
-    hashes = {"output": (facts.get("stdout_hash"), digest(outcome.stdout.encode()))}
+    hashes: dict[Aspect, tuple[object, str]] = {"output": (facts.get("stdout_hash"), digest(outcome.stdout.encode()))}
+    if "stderr_hash" in facts:  # Runs of earlier versions did not keep these.
+        hashes["stderr"] = (facts["stderr_hash"], digest(outcome.stderr.encode()))
+        hashes["outputs"] = (facts.get("outputs_hash", _NOTHING_SHOWN), digest(outputs_json(outcome.outputs)))
+        hashes = {name: pair for name, pair in hashes.items() if name == "output" or set(pair) - _EMPTY}
     if isinstance(outcome, Completed):
         hashes["value"] = (facts.get("value_hash"), value_digest(outcome.value))
     aspects = ("calls", "status", *hashes)
-    if hashes["output"][0] != hashes["output"][1]:
-        return aspects, _other_hash("output", "what the run printed", *hashes["output"])
-    if "value" in hashes and hashes["value"][0] != hashes["value"][1]:
-        return aspects, _other_hash("value", "the run's value", *hashes["value"])
+    for what, (before, after) in hashes.items():
+        if before != after:
+            return aspects, _other_hash(what, before, after)
     return aspects, None
 
 
-def _other_hash(what: Aspect, words: str, then: object, now: str) -> Difference:
-    message = f"{words} had the hash {str(then)[:12]} and has {now[:12]} now"
+def _other_hash(what: Aspect, then: object, now: str) -> Difference:
+    message = f"{_WORDS[what]} had the hash {str(then)[:12]} and has {now[:12]} now"
     return Difference(what=what, message=message, then=str(then), now=now)
 
 

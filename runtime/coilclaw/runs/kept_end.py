@@ -1,7 +1,8 @@
 """The end of a run, kept beside its receipts so that it can be shown again.
 
-The last receipt of a run has the hashes of its value, of what it printed and of its error; `kept` in its payload names
-those whose contents are in the store. What no longer fits into the run's budget of kept bytes is left out.
+The last receipt of a run has the hashes of its value, of what it printed and displayed and of its error; `kept` in its
+payload names those whose contents are in the store. What no longer fits into the run's budget of kept bytes is left
+out. Warnings are few and short, and stand in the receipt itself.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.bridge import find_run
 from coilclaw.receipts import digest
-from coilclaw.runs.report import RunReport, value_json
+from coilclaw.runs.report import RunReport, outputs_json, value_json
 from coilclaw.sandbox import (
     Cancelled,
     Completed,
     Crashed,
+    DisplayedOutput,
     Diverged,
     Failed,
     OutOfMemory,
     OutputExceeded,
     Rejected,
+    RunWarning,
     SnippetError,
     Suspended,
     TimedOut,
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KeptEnd", "keep_end", "kept_hashes", "report_of"]
 
+_BESIDE: Final = frozenset({"stdout", "stderr", "outputs", "warnings"})
+"""Fields of an outcome that are kept each by itself."""
 _ENDS: Final = ("run.finished", "run.suspended", "run.diverged")
 _NOT_KEPT: Final = SnippetError(type="NotKept", message="the error of this run was not kept")
 _OUTCOMES: Final[Mapping[str, Callable[..., Outcome]]] = {
@@ -64,6 +69,8 @@ def keep_end(outcome: Outcome, fits: Callable[[str, int], bool]) -> KeptEnd:
         if fits(found, len(body)):
             kept.append(name)
             contents[found] = body
+    if outcome.warnings:
+        facts["warnings"] = [asdict(each) for each in outcome.warnings]
     return KeptEnd({**facts, "kept": kept}, contents)
 
 
@@ -71,10 +78,12 @@ def _parts(outcome: Outcome) -> Iterator[tuple[str, bytes]]:
     if isinstance(outcome, Completed):
         yield "value", value_json(outcome.value)
     elif not isinstance(outcome, Suspended):
-        facts = asdict(outcome)
-        del facts["stdout"]
+        facts = {name: value for name, value in asdict(outcome).items() if name not in _BESIDE}
         yield "error", json.dumps(facts, separators=(",", ":")).encode()
     yield "stdout", outcome.stdout.encode()
+    yield "stderr", outcome.stderr.encode()
+    if outcome.outputs:
+        yield "outputs", outputs_json(outcome.outputs)
 
 
 def kept_hashes(payload: Mapping[str, Any]) -> list[str]:
@@ -101,6 +110,7 @@ def report_of(database: Database, log: ReceiptLog, run_id: str) -> RunReport | N
         stdout=outcome.stdout,
         duration_ms=end.payload.get("duration_us", 0) / 1000,
         first_receipt=receipts[0].id,
+        retry_of=known.header.retry_of,
         unmet=frozenset(end.payload.get("unmet", ())),
         unknown=end.payload.get("unknown"),
         unkept=frozenset(end.unkept),
@@ -118,21 +128,33 @@ class _Parts:
         self.unkept: set[str] = set()
 
     def outcome(self, status: str, limits: Limits) -> Outcome:
-        stdout = (self._read("stdout") or b"").decode()
+        beside: dict[str, Any] = {
+            "stdout": (self._read("stdout") or b"").decode(),
+            "stderr": (self._read_if_any("stderr") or b"").decode(),
+            "outputs": tuple(
+                DisplayedOutput(mime=mime, data=data)
+                for mime, data in json.loads(self._read_if_any("outputs") or b"[]")
+            ),
+            "warnings": tuple(RunWarning(**each) for each in self.payload.get("warnings", ())),
+        }
         if status == "completed":
             value = self._read("value")
-            return Completed(value=None if value is None else json.loads(value), stdout=stdout)
+            return Completed(value=None if value is None else json.loads(value), **beside)
         if status == "suspended":
-            return Suspended(stdout=stdout)
+            return Suspended(**beside)
         if status == "cancelled":
-            return Cancelled(stdout=stdout)
+            return Cancelled(**beside)
         error = self._read("error")
         facts = _without_error(status, limits) if error is None else json.loads(error)
         if "error" in facts:
             facts["error"] = SnippetError(**facts["error"])
         if "problems" in facts:
             facts["problems"] = tuple(SnippetError(**each) for each in facts["problems"])
-        return _OUTCOMES.get(status, Crashed)(**facts, stdout=stdout)
+        return _OUTCOMES.get(status, Crashed)(**facts, **beside)
+
+    def _read_if_any(self, name: str) -> bytes | None:
+        """A part that not every run has."""
+        return self._read(name) if f"{name}_hash" in self.payload else None
 
     def _read(self, name: str) -> bytes | None:
         body = self._log.contents(self.payload[f"{name}_hash"]) if name in self.payload.get("kept", ()) else None

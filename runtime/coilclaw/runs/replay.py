@@ -39,4 +39,4 @@ def replay_run(
     check = ReplayCheck(host, bridge, former, past.recorded.answers, services.log, run.limits, until)
     pins = clock.pins(bytes.fromhex(header.seed))
     outcome = check.judged(outcome_of(lambda: job.execute(check, deadline, pins), services.handlers, deadline))
-    return compared(former, replace(outcome, stdout=bridge.stdout), check.calls, check.difference, check.stop)
+    return compared(former, bridge.transcript.of(outcome), check.calls, check.difference, check.stop)

@@ -12,6 +12,7 @@ from coilclaw.bridge import (
     NotResumable,
     Registry,
     ReplayHost,
+    ReusableWrites,
     RunRecord,
     RunSpec,
     Services,
@@ -21,6 +22,7 @@ from coilclaw.receipts import Conflict, Draft, now
 from coilclaw.runs.history import History, kept_so_far
 from coilclaw.runs.recorded_run import Engines, RecordedRun
 from coilclaw.runs.report import RunReport
+from coilclaw.runs.retry import earlier_writes
 from coilclaw.runs.session import Session
 from coilclaw.sandbox import Deadline, Diverged, RunClock
 
@@ -44,6 +46,7 @@ def resume_run(
     if isinstance(past, History):
         _refuse_without_tools(past, registry)
         job = run.job(engines)
+    writes = () if header.retry_of is None else earlier_writes(services, header.retry_of)
     receipt = Draft("run.resumed", "running", now(), run_id, header.conversation_id, payload={"process": os.getpid()})
     try:
         (resumed,) = services.log.append(receipt, rows=[take_over(record)])
@@ -52,6 +55,7 @@ def resume_run(
     if isinstance(past, History) and not past.is_all(services.database, run_id, resumed):
         past = run.resumable_history(resumed=True)
     calls = past.calls if isinstance(past, History) else {}
+    used = {each.reused for each in calls.values() if each.reused is not None}
     spec = RunSpec(
         run_id=run_id,
         registry=registry,
@@ -60,6 +64,7 @@ def resume_run(
         caller=replace(caller, conversation=header.conversation_id),
         prior=calls,
         unknown=unknown,
+        reusable=None if header.retry_of is None else ReusableWrites(writes, used),
         policy_hash=header.policy_hash,
         kept=kept_so_far(services.database, record, past if isinstance(past, History) else None),
     )

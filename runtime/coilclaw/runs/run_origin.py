@@ -1,4 +1,4 @@
-"""What a run begins with that is not in its source: its name, its chance and its time."""
+"""What a run begins with that is not in its source: its name, its chance, its time, and the run it is a retry of."""
 
 from __future__ import annotations
 
@@ -23,3 +23,5 @@ class RunOrigin(Frozen):
     run_id: str = field(default_factory=new_run_id)
     seed: str = field(default_factory=lambda: secrets.token_hex(32))
     clock: int = field(default_factory=time.time_ns)
+    retry_of: str | None = None
+    """The run whose succeeded writes are not made again."""

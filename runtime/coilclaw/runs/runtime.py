@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from coilclaw.bridge import Caller, RunSpec
+from coilclaw.bridge import Caller, ReusableWrites, RunSpec
 from coilclaw.policy import NobodyToAsk
+from coilclaw.runs.errors import NotRetryable
 from coilclaw.runs.jobs import direct_job, snippet_job
 from coilclaw.runs.run_origin import RunOrigin
 from coilclaw.runs.start import start_run
@@ -44,18 +45,30 @@ class Runtime:
         deadline: Deadline | None = None,
         planned: ApprovedPlan | None = None,
         run_id: str | None = None,
+        retry_of: str | None = None,
     ) -> RunReport:
         """Run a snippet to its end. Raises EvidenceUnavailable before anything ran if receipts cannot be written.
 
-        With `planned`, it carries out the plan that was approved. With `run_id`, that is its name.
+        With `planned`, it carries out the plan that was approved. With `run_id`, that is its name. With `retry_of`,
+        calls that are the same as succeeded writes of that run are answered from its receipts. Raises NotRetryable.
         """
         caller, origin = caller or self._caller, _origin(run_id)
+        reusable = None
+        if retry_of is not None:
+            from coilclaw.runs.retry import earlier_writes, refuse_retry
+
+            if planned is not None:
+                raise NotRetryable("a plan is carried out as it was rehearsed, and not as a retry")
+            refuse_retry(self._services, retry_of, caller.conversation)
+            reusable = ReusableWrites(earlier_writes(self._services, retry_of))
+            origin = replace(origin, retry_of=retry_of)
         if planned is not None:
             from coilclaw.runs.plan import PlannedAnswers
 
             origin = planned.beginning
             caller = replace(caller, approver=PlannedAnswers(planned, caller.approver))
         spec, job = _spec(origin, registry, limits, caller, deadline), snippet_job(snippet, engine, limits)
+        spec = replace(spec, reusable=reusable)
         return start_run(self._services, spec, origin, job, planned).execute(job)
 
     def call(

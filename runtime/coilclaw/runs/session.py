@@ -60,21 +60,24 @@ class Session(Frozen):
     def close(self, outcome: Outcome, duration: float = 0.0) -> RunReport:
         """Write the last receipt of the run here, and report how it ended."""
         bridge = self.bridge
-        outcome = replace(outcome, stdout=bridge.stdout)
+        outcome = bridge.transcript.of(outcome)
+        if isinstance(outcome, TimedOut):
+            outcome = replace(outcome, lingering=bridge.lingering)
         try:
             # Not on the caller's thread: an interrupt must not fall into a commit.
             self.services.handlers.threads.run(lambda: self._record(outcome, duration), self.spec.deadline)
         except Conflict:
-            outcome = Crashed(reason="another process has taken this run over", stdout=bridge.stdout)
+            outcome = bridge.transcript.of(Crashed(reason="another process has taken this run over"))
         except EvidenceUnavailable as error:
-            outcome = Crashed(reason=error.message, hint=error.hint, stdout=bridge.stdout)
+            outcome = bridge.transcript.of(Crashed(reason=error.message, hint=error.hint))
         return RunReport(
             run_id=self.spec.run_id,
             engine=self.header.engine,
             outcome=outcome,
-            stdout=bridge.stdout,
+            stdout=outcome.stdout,
             duration_ms=int(duration * 1000) / 1000,
             first_receipt=self.first_receipt,
+            retry_of=self.header.retry_of,
             unmet=frozenset(bridge.unmet),
             unknown=bridge.unknown.name if bridge.unknown else None,
         )

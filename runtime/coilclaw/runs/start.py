@@ -37,6 +37,7 @@ def start_run(
         "header_hash": digest(header.text().encode()),
         "process": os.getpid(),
         **({"rehearsal": True} if rehearsal else {}),
+        **({"retry_of": header.retry_of} if header.retry_of else {}),
     }
     started = Draft("run.started", "running", now(), spec.run_id, header.conversation_id, payload=payload)
     contents, rows = job.contents, [] if rehearsal else [enter(spec.run_id, header)]
@@ -72,4 +73,5 @@ def _header(services: Services, spec: RunSpec, origin: RunOrigin, job: Job) -> R
         conversation_id=spec.caller.conversation,
         limits=dict(vars(spec.limits)),
         workspace=str(services.workspace),
+        retry_of=origin.retry_of,
     )

@@ -7,6 +7,7 @@ from coilclaw.sdk.exports import lazy_exports
 if TYPE_CHECKING:
     from coilclaw.sandbox.clock import RunClock
     from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
+    from coilclaw.sandbox.displayed import DISPLAY_STREAM, DisplayedOutput, accepted_output
     from coilclaw.sandbox.engine import Engine, Host, Pins, Snippet
     from coilclaw.sandbox.errors import EngineUnavailable
     from coilclaw.sandbox.limits import Limits
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
         OutputExceeded,
         Rejected,
         RunEnded,
+        RunWarning,
         SnippetError,
         Suspended,
         TimedOut,
@@ -32,24 +34,27 @@ else:
         {
             "clock": "RunClock",
             "deadline": "POLL_SECONDS Deadline",
+            "displayed": "DISPLAY_STREAM DisplayedOutput accepted_output",
             "engine": "Engine Host Pins Snippet",
             "errors": "EngineUnavailable",
             "limits": "Limits",
             "outcomes": (
                 "Cancelled Completed Crashed Diverged Failed Outcome OutOfMemory OutputExceeded Rejected "
-                "RunEnded SnippetError Suspended TimedOut"
+                "RunEnded RunWarning SnippetError Suspended TimedOut"
             ),
             "threads": "Abandoned ExpendableThreads",
         },
     )
 
 __all__ = [
+    "DISPLAY_STREAM",
     "POLL_SECONDS",
     "Abandoned",
     "Cancelled",
     "Completed",
     "Crashed",
     "Deadline",
+    "DisplayedOutput",
     "Diverged",
     "Engine",
     "EngineUnavailable",
@@ -64,8 +69,10 @@ __all__ = [
     "Rejected",
     "RunClock",
     "RunEnded",
+    "RunWarning",
     "Snippet",
     "SnippetError",
     "Suspended",
     "TimedOut",
+    "accepted_output",
 ]

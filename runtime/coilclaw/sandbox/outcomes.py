@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, TypeAlias
 
+from coilclaw.sandbox.displayed import DisplayedOutput
 from coilclaw.sdk import RunStatus
 from coilclaw.sdk.frozen import Frozen
 
@@ -18,6 +19,7 @@ __all__ = [
     "OutputExceeded",
     "Rejected",
     "RunEnded",
+    "RunWarning",
     "SnippetError",
     "Suspended",
     "TimedOut",
@@ -34,8 +36,19 @@ class SnippetError(Frozen):
     hint: str | None = None
 
 
+class RunWarning(Frozen):
+    """Something that the author of a snippet would want to know although it ended no run."""
+
+    kind: str
+    message: str
+    line: int | None = None
+
+
 class _Ended(Frozen):
     stdout: str = ""
+    stderr: str = ""
+    outputs: tuple[DisplayedOutput, ...] = ()
+    warnings: tuple[RunWarning, ...] = ()
 
 
 class Completed(_Ended):
@@ -65,6 +78,8 @@ class TimedOut(_Ended):
 
     status: ClassVar[RunStatus] = "timed_out"
     seconds: float
+    lingering: str | None = None
+    """The tasks that the run still waited for, if its source had run by then."""
 
 
 class OutOfMemory(_Ended):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from coilclaw.sandbox.engine import Snippet
 from coilclaw.sandbox.errors import EngineUnavailable
@@ -20,13 +22,19 @@ from coilclaw.sandbox.outcomes import (
     OutputExceeded,
     Rejected,
     RunEnded,
+    RunWarning,
     SnippetError,
 )
 from coilclaw.sdk import EvidenceUnavailable
+from coilclaw.sdk.legible import text_of
 
 __all__ = ["concluded", "reported_outcome", "unusable"]
 
 _logger = logging.getLogger(__name__)
+
+_MOST_WARNINGS: Final = 20
+_LONGEST_WARNING: Final = 500
+_KIND: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 def unusable(snippet: Snippet, limits: Limits) -> SnippetError | None:
@@ -61,22 +69,41 @@ def reported_outcome(answer: str, limits: Limits) -> Outcome:
         return OutputExceeded(output_bytes=limits.output_bytes)
     try:
         fields = json.loads(answer, parse_constant=_not_a_number, parse_float=_finite)
-        match fields["status"]:
-            case "completed":
-                return Completed(value=fields["value"])
-            case "failed":
-                return Failed(error=_error(fields["error"]))
-            case "rejected":
-                problems = tuple(_error(problem) for problem in fields.get("problems", ()))
-                return Rejected(error=_error(fields["error"]), problems=problems)
-            case "out_of_memory":
-                return OutOfMemory(memory_bytes=limits.memory_bytes)
-            case "output_exceeded":
-                return OutputExceeded(output_bytes=limits.output_bytes)
-            case status:
-                return Crashed(reason=f"the guest answered with an unknown status {status!r:.40}")
+        return replace(_outcome(fields, limits), warnings=_warnings(fields.get("warnings")))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Crashed(reason="the guest's answer is not an outcome")
+
+
+def _outcome(fields: dict[str, Any], limits: Limits) -> Outcome:
+    match fields["status"]:
+        case "completed":
+            return Completed(value=fields["value"])
+        case "failed":
+            return Failed(error=_error(fields["error"]))
+        case "rejected":
+            problems = tuple(_error(problem) for problem in fields.get("problems", ()))
+            return Rejected(error=_error(fields["error"]), problems=problems)
+        case "out_of_memory":
+            return OutOfMemory(memory_bytes=limits.memory_bytes)
+        case "output_exceeded":
+            return OutputExceeded(output_bytes=limits.output_bytes)
+        case status:
+            return Crashed(reason=f"the guest answered with an unknown status {status!r:.40}")
+
+
+def _warnings(found: Any) -> tuple[RunWarning, ...]:
+    """The warnings of a guest, bounded in number and size. They are advice: what is none is left out."""
+    told = found[:_MOST_WARNINGS] if isinstance(found, list) else []
+    return tuple(_warning(each) for each in told if isinstance(each, dict) and type(each.get("message")) is str)
+
+
+def _warning(fields: dict[str, Any]) -> RunWarning:
+    kind, line = fields.get("kind"), fields.get("line")
+    return RunWarning(
+        kind=kind if isinstance(kind, str) and _KIND.fullmatch(kind) else "other",
+        message=text_of(fields["message"], _LONGEST_WARNING),
+        line=line if type(line) is int and 0 < line < 2**31 else None,
+    )
 
 
 def _not_a_number(text: str) -> float:

@@ -74,6 +74,14 @@ class ActivityItem(NamedTuple):
     approval: str | None
     when: str
     receipt_ref: str
+    code: str | None = None
+    """Why a call failed or was denied, in one word."""
+    message: str | None = None
+    """The same in a sentence."""
+    summary: str | None = None
+    """The call in one bounded line: what it did, or what it was to do and why it did not."""
+    reused_from: str | None = None
+    """For a call that a retry did not make again: the receipt of its success in the earlier run."""
 
 
 class RelevantToolActivity(NamedTuple):

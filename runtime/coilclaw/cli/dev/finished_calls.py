@@ -12,6 +12,7 @@ from coilclaw.evidence import (
     CallDenied,
     CallEvent,
     CallFailed,
+    CallReused,
     CallStarted,
     CallSucceeded,
     Event,
@@ -81,7 +82,7 @@ class FinishedCalls:
                     if len(self._started) >= _MOST_UNDER_WAY:  # Calls of processes that died never end.
                         self._started.pop(next(iter(self._started)))
                     self._started[event.call_id] = event.when
-                case CallSucceeded():
+                case CallSucceeded() | CallReused():
                     found.append(self._called(event, "succeeded"))
                 case CallFailed():
                     found.append(self._called(event, "failed", event.code, event.message))

@@ -15,7 +15,8 @@ from typing import Final, TypeAlias
 
 from coilclaw.app import Caller, CoilClaw, Report
 from coilclaw.cli.dev.events import DevEvent, Problem, RunFinished, RunOutput, RunStarted
-from coilclaw.sandbox import Deadline
+from coilclaw.cli.output_text import output_lines
+from coilclaw.sandbox import Deadline, DisplayedOutput
 from coilclaw.sdk import CoilClawError
 
 __all__ = ["Script", "ScriptRuns"]
@@ -113,7 +114,9 @@ class ScriptRuns:
                 deadline = self._deadline = Deadline(self._limits.seconds)
             self._tell(RunStarted(script=name, reason=reason, generation=generation))
             output = _Lines(self._tell)
-            report = self._claw.run(source, name=name, deadline=deadline, caller=replace(self._caller, show=output))
+            report = self._claw.run(
+                source, name=name, deadline=deadline, caller=replace(self._caller, show=output, display=output.display)
+            )
             output.end()
             self._tell(self._finished(report, source))
             return report.status
@@ -193,6 +196,10 @@ class _Lines:
             self._rest[stream] = ""
         for line in lines:
             self._tell(RunOutput(stream=stream, text=line))
+
+    def display(self, output: DisplayedOutput) -> None:
+        for line in output_lines(output):
+            self._tell(RunOutput(stream=1, text=line))
 
     def end(self) -> None:
         for stream, rest in self._rest.items():

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Mapping, MappingView, Set
 from typing import Any
 
-from coilclaw.sdk.result import Err, Ok
+from coilclaw.sdk.result import Err, Ok, ToolCallError
 from coilclaw.sdk.typed_values import duration_text, moment_text
 
 __all__ = ["arguments_json", "value_json"]
@@ -32,6 +32,8 @@ def _plain(value: Any) -> Any:
         return {"ok": True, "value": value.value}
     if isinstance(value, Err):
         return {"ok": False, "code": value.code, "message": value.message, "hint": value.hint}
+    if isinstance(value, ToolCallError):
+        return {"code": value.code, "message": value.message, "hint": value.hint}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, datetime.date | datetime.time):
