@@ -128,6 +128,10 @@ class ExpendableThreads:
         """Do a job on a deep stack that no interrupt reaches: here, if this thread is of that kind."""
         return job() if on_expendable_thread() else self.run(job, deadline)
 
+    def run_uninterrupted(self, job: Callable[[], Any], deadline: Deadline) -> Any:
+        """Do a job that no interrupt reaches: here, unless this is the main thread, the only one that has interrupts."""
+        return self.run(job, deadline) if threading.current_thread() is threading.main_thread() else job()
+
     def close(self) -> None:
         """Let idle threads end. A job that hangs keeps its (daemon) thread."""
         with self._lock:
