@@ -15,7 +15,7 @@ from tests.conftest import World
 from coilclaw.bridge import Bridge, PriorCall
 from coilclaw.policy import ApprovalStore, Autonomy
 from coilclaw.receipts import digest
-from coilclaw.sandbox import Limits, RunEnded, Suspended
+from coilclaw.sandbox import Cancelled, Limits, RunEnded, Suspended
 from coilclaw.sdk import Risk, Tool, ToolContext, define_tool
 from coilclaw.trust import GuardedCall, TrustLedger, WriteGuard
 
@@ -186,3 +186,15 @@ def test_a_run_is_suspended_only_when_the_calls_beside_it_have_ended(rivals: Riv
     assert [each.type for each in rivals.world.log.of_run("run-test") if each.tool == "test.fill"][-1] == (
         "tool.call.succeeded"
     )
+
+
+def test_a_run_that_is_suspended_waits_for_no_call_beyond_its_time(rivals: Rivals) -> None:
+    bridge = rivals.world.bridge(*rivals.tools())
+    asked = rivals.compete(bridge)
+    assert not wait([asked], timeout=0.2).done
+    bridge.run.deadline.cancel()  # Nobody says so to whoever waits.
+    with pytest.raises(RunEnded) as ended:
+        asked.result(30)
+    assert isinstance(ended.value.outcome, Cancelled)
+    rivals.released.set()
+    bridge.close()

@@ -35,7 +35,9 @@ def test_an_interrupt_of_the_main_thread_does_not_reach_a_job_and_cancels_the_ru
 def test_a_thread_without_interrupts_does_such_a_job_itself(threads: ExpendableThreads) -> None:
     found: list[int] = []
     thread = threading.Thread(
-        target=lambda: found.append(threads.run_uninterrupted(threading.get_ident, Deadline(60)) - threading.get_ident())
+        target=lambda: found.append(
+            threads.run_uninterrupted(threading.get_ident, Deadline(60)) - threading.get_ident()
+        )
     )
     thread.start()
     thread.join()

@@ -157,7 +157,9 @@ def test_an_index_that_lies_with_a_right_checksum_is_found_out_by_the_first_call
     assert shelf.look("assert tools['probe.look'].risk.value == 'destructive'")
 
 
-@pytest.mark.parametrize("package", ["antigravity", "coilclaw.integrations.files.paths", "coilclaw.integrations.none", 5])
+@pytest.mark.parametrize(
+    "package", ["antigravity", "coilclaw.integrations.files.paths", "coilclaw.integrations.none", 5]
+)
 def test_an_index_that_names_something_else_than_an_integration_imports_nothing(shelf: Shelf, package: object) -> None:
     shelf.look()
     _, _, body = shelf.file.read_text().partition("\n")

@@ -15,7 +15,7 @@ from typing import Any, Final
 import wasmtime
 from wasmtime import component
 
-from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
+from coilclaw.sandbox.deadline import Deadline
 from coilclaw.sandbox.engine import Host, Pins
 from coilclaw.sandbox.outcomes import RunEnded
 from coilclaw.sandbox.wasm import abi
@@ -126,8 +126,8 @@ def link_guest(compiled: CompiledGuest) -> component.Linker:
             abi.add_function(instance, "now", _guarded(_monotonic))
             instance.add_func("resolution", lambda store: 1)
         with root.add_instance(f"wasi:clocks/wall-clock{_WASI}") as instance:
-            instance.add_func("now", lambda store: _moment(_running[threading.get_ident()].wall_clock()))
-            instance.add_func("resolution", lambda store: _moment(1))
+            abi.add_function(instance, "now", _guarded(_wall))
+            abi.add_function(instance, "resolution", _guarded(_resolution))
         with root.add_instance(f"wasi:random/random{_WASI}") as instance:
             abi.add_function(instance, "get-random-bytes", _guarded(_random_bytes))
         with root.add_instance(f"wasi:filesystem/preopens{_WASI}") as instance:
@@ -183,16 +183,20 @@ def _write(guest: Guest, args: int, results: int) -> None:
 
 def _sleep(guest: Guest, args: int, results: int) -> None:
     left = guest.asleep(abi.take_u64(args)) / 1e9
-    pause = threading.Event()
-    while left > 0 and guest.deadline is not None:
-        guest.deadline.end_if_over()
-        step = min(left, POLL_SECONDS, guest.deadline.remaining)
-        pause.wait(step)
-        left -= step
+    if guest.deadline is not None:
+        guest.deadline.sleep(left)
 
 
 def _empty_list(guest: Guest, args: int, results: int) -> None:
     abi.give_bytes(results, b"")
+
+
+def _wall(guest: Guest, args: int, results: int) -> None:
+    abi.give_moment(results, guest.wall_clock())
+
+
+def _resolution(guest: Guest, args: int, results: int) -> None:
+    abi.give_moment(results, 1)
 
 
 def _monotonic(guest: Guest, args: int, results: int) -> None:
@@ -204,9 +208,3 @@ def _random_bytes(guest: Guest, args: int, results: int) -> None:
     if size > _MOST_ENTROPY:
         raise RuntimeError(f"{size} random bytes at once")
     abi.give_bytes(results, guest.entropy(size))
-
-
-def _moment(nanoseconds: int) -> component.Record:
-    moment = component.Record()
-    vars(moment).update(seconds=nanoseconds // 1_000_000_000, nanoseconds=nanoseconds % 1_000_000_000)
-    return moment
