@@ -19,14 +19,7 @@ from coilclaw.sdk.frozen import Frozen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coilclaw.bridge import Bridge, Handlers, Journal, RunHeader, RunSpec, Services
-    from coilclaw.receipts import Row
     from coilclaw.runs.jobs import Job
-    from coilclaw.sandbox import (
-        Deadline,
-        Outcome,
-        RunClock,
-    )
 
 __all__ = ["Session", "outcome_of"]
 

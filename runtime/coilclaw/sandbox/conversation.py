@@ -11,7 +11,7 @@ from coilclaw.sandbox.channel import Channel, ChildEnded
 from coilclaw.sandbox.deadline import Deadline
 from coilclaw.sandbox.engine import Host, Pins
 
-__all__ = ["Conversation"]
+__all__ = ["Conversation", "broken"]
 
 _logger = logging.getLogger(__name__)
 _LONGEST: Final = 2**63
@@ -29,7 +29,7 @@ class Conversation:
     def layers(self) -> frozenset[str]:
         header, content = self.child.receive(self.deadline)
         if header[:1] != ["ready"]:
-            raise _broken(content)
+            raise broken(content)
         return frozenset(str(name) for name in header[1:])
 
     def until_the_end(self) -> str:
@@ -70,14 +70,14 @@ class Conversation:
             case ["monotonic"]:
                 return b"%d" % self.pins.monotonic_clock()
             case ["broken"]:
-                raise _broken(content)
+                raise broken(content)
             case ["sleep", int(nanoseconds)]:
                 self.deadline.sleep(self.pins.asleep(nanoseconds) / 1e9)
                 return b"null"
         raise ChildEnded({"protocol": "a request that does not exist"})
 
 
-def _broken(account: bytes) -> ChildEnded:
+def broken(account: bytes) -> ChildEnded:
     """The sandbox's own code failed, or a snippet says so: what it says goes to the log, as text."""
     _logger.error("a process of the sandbox failed: %r", account[:4000].decode(errors="replace"))
     return ChildEnded({"broken": True})

@@ -31,10 +31,6 @@ class Abandoned(Exception):
     """The job was not waited for any longer: its time, or the run's, was up."""
 
 
-def on_expendable_thread() -> bool:
-    return getattr(_here, "expendable", False)
-
-
 class _JobThread:
     """A thread that does one job at a time. Two bare locks, because an Event costs three times as much."""
 
@@ -126,7 +122,7 @@ class ExpendableThreads:
 
     def run_deep(self, job: Callable[[], Any], deadline: Deadline) -> Any:
         """Do a job on a deep stack that no interrupt reaches: here, if this thread is of that kind."""
-        return job() if on_expendable_thread() else self.run(job, deadline)
+        return job() if getattr(_here, "expendable", False) else self.run(job, deadline)
 
     def run_uninterrupted(self, job: Callable[[], Any], deadline: Deadline) -> Any:
         """Do a job that no interrupt reaches: here, unless this is the main thread, which alone has interrupts."""

@@ -135,17 +135,9 @@ def _fingerprint(sources: Iterable[str]) -> str:
 
 def _files(folders: Iterable[str]) -> Iterator[str]:
     for folder in folders:
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.name == "__pycache__":
-                        continue
-                    if os.path.isdir(entry.path):  # noqa: PTH112 - Path.is_dir raises where the way there is closed.
-                        yield from _files((entry.path,))
-                    else:
-                        yield _identity(entry.path)
-        except OSError as error:
-            yield f"{folder} {error.errno}"
+        for path, inner, names in os.walk(folder, followlinks=True):
+            inner[:] = [name for name in inner if name != "__pycache__"]
+            yield from (_identity(f"{path}/{name}") for name in names)
 
 
 def _identity(path: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Final
 
 import wasmtime
@@ -26,6 +25,8 @@ __all__ = ["Guest", "GuestTrap", "link_guest"]
 _WASI: Final = "@0.2.9"
 _MOST_ENTROPY: Final = 64 * 1024
 _SECOND: Final = abi.VALUE_SIZE
+_STILL: Final = Pins(seed=b"", wall_clock=lambda: 0, monotonic_clock=lambda: 0)
+"""Until a run begins."""
 
 _running: dict[int, Guest] = {}
 """The guest that runs on each thread: a guest calls back on the thread that called it."""
@@ -49,9 +50,7 @@ class Guest:
         self.ended: RunEnded | None = None
         self.failure: BaseException | None = None
         self.deadline: Deadline | None = None
-        self.wall_clock: Callable[[], int] = _zero
-        self.monotonic_clock: Callable[[], int] = _zero
-        self.asleep: Callable[[int], int] = int
+        self.pins = _STILL
         self.entropy: Callable[[int], bytes] = bytes
         instance = linker.instantiate(self._store, compiled.code)
         run = instance.get_func(self._store, "run")
@@ -65,9 +64,7 @@ class Guest:
         self._store.set_limits(memory_size=memory_bytes)
         self.host = host
         self.deadline = deadline
-        self.wall_clock = pins.wall_clock
-        self.monotonic_clock = pins.monotonic_clock
-        self.asleep = pins.asleep
+        self.pins = pins
         self.entropy = pins.entropy()
         return self._enter(request)
 
@@ -99,18 +96,6 @@ class Guest:
     def close(self) -> None:
         self._store.close()
 
-    def __enter__(self) -> Guest:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-def _zero() -> int:
-    return 0
-
 
 def link_guest(compiled: CompiledGuest) -> component.Linker:
     """Define every import of the component: the world's functions, the few answers, and traps."""
@@ -127,7 +112,7 @@ def link_guest(compiled: CompiledGuest) -> component.Linker:
             instance.add_func("resolution", lambda store: 1)
         with root.add_instance(f"wasi:clocks/wall-clock{_WASI}") as instance:
             abi.add_function(instance, "now", _guarded(_wall))
-            abi.add_function(instance, "resolution", _guarded(_resolution))
+            abi.add_function(instance, "resolution", _guarded(lambda guest, args, results: abi.give_moment(results, 1)))
         with root.add_instance(f"wasi:random/random{_WASI}") as instance:
             abi.add_function(instance, "get-random-bytes", _guarded(_random_bytes))
         with root.add_instance(f"wasi:filesystem/preopens{_WASI}") as instance:
@@ -182,7 +167,7 @@ def _write(guest: Guest, args: int, results: int) -> None:
 
 
 def _sleep(guest: Guest, args: int, results: int) -> None:
-    left = guest.asleep(abi.take_u64(args)) / 1e9
+    left = guest.pins.asleep(abi.take_u64(args)) / 1e9
     if guest.deadline is not None:
         guest.deadline.sleep(left)
 
@@ -192,15 +177,11 @@ def _empty_list(guest: Guest, args: int, results: int) -> None:
 
 
 def _wall(guest: Guest, args: int, results: int) -> None:
-    abi.give_moment(results, guest.wall_clock())
-
-
-def _resolution(guest: Guest, args: int, results: int) -> None:
-    abi.give_moment(results, 1)
+    abi.give_moment(results, guest.pins.wall_clock())
 
 
 def _monotonic(guest: Guest, args: int, results: int) -> None:
-    abi.give_u64(results, guest.monotonic_clock())
+    abi.give_u64(results, guest.pins.monotonic_clock())
 
 
 def _random_bytes(guest: Guest, args: int, results: int) -> None:

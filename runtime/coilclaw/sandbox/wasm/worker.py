@@ -11,6 +11,7 @@ import socket
 import struct
 import threading
 import traceback
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -134,8 +135,7 @@ def _serve(host: RemoteHost, compiled: CompiledGuest, linker: Any) -> None:
 def _run_guests(host: RemoteHost, compiled: CompiledGuest, linker: Any) -> NoReturn:
     ticker = Ticker(compiled.engine)
     while True:
-        guest = Guest(compiled, linker, Limits().memory_bytes)  # Made before it is asked for.
-        with guest:
+        with closing(Guest(compiled, linker, Limits().memory_bytes)) as guest:  # Made before it is asked for.
             while not (request := host.receive_frame(_FOR_EVER)):
                 pass  # The end of a run that had ended by itself meanwhile.
             memory_bytes, size = REQUEST.unpack_from(request)

@@ -14,11 +14,12 @@ import time
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from coilclaw.sandbox.channel import Channel, ChildEnded
 from coilclaw.sandbox.child_process import start_child_process
-from coilclaw.sandbox.conversation import Conversation
+from coilclaw.sandbox.conversation import Conversation, broken
 from coilclaw.sandbox.deadline import Deadline
 from coilclaw.sandbox.engine import Host, Pins
 from coilclaw.sandbox.outcomes import RunEnded
@@ -89,16 +90,15 @@ class Worker(Channel):
                 grace.end_if_over()
                 self.receive(grace)
 
-    def is_ready(self, build: str, seconds: float = 0) -> bool:
+    def is_ready(self, build: str) -> bool:
         """Whether the process has loaded this build of the guest. Raises ChildEnded if it did not come that far."""
-        if self.has_spoken(seconds):
-            header, content = self.receive(Deadline(1.0))
-            self._rests = True
-            if header != ["ready", build]:
-                _logger.error("a worker of the wasm engine failed: %r", content[:4000].decode(errors="replace"))
-                raise ChildEnded({"broken": True})
-            return True
-        return False
+        if not self.has_spoken(0):
+            return False
+        header, content = self.receive(Deadline(1.0))
+        self._rests = True
+        if header != ["ready", build]:
+            raise broken(content)
+        return True
 
     @property
     def is_usable(self) -> bool:
@@ -133,22 +133,6 @@ class Worker(Channel):
         self._process.wait()
 
 
-class _Place:
-    """A run's place among those that wait for a worker."""
-
-    def __init__(self) -> None:
-        self.worker: Worker | None = None
-        self._given = threading.Lock()
-        self._given.acquire()
-
-    def give(self, worker: Worker) -> None:
-        self.worker = worker
-        self._given.release()
-
-    def wait(self, seconds: float) -> bool:
-        return self._given.acquire(timeout=seconds)
-
-
 class Workers:
     """The worker processes of one engine. They are started when they are first needed, and kept. Thread-safe."""
 
@@ -160,7 +144,8 @@ class Workers:
         self._starting: list[Worker] = []
         self._idle: deque[Worker] = deque()
         self._busy: set[Worker] = set()
-        self._waiting: deque[_Place] = deque()
+        self._waiting: deque[SimpleQueue[Worker]] = deque()
+        """The places of runs that wait for a worker, each given one at most."""
         self._failed = float("-inf")
         """When a worker could not be started."""
         self._closed = False
@@ -187,24 +172,24 @@ class Workers:
                     self._busy.add(worker)
                     return worker
                 worker.close()
-            place = _Place()
+            place: SimpleQueue[Worker] = SimpleQueue()
             self._waiting.append(place)
         ends = time.monotonic() + _PATIENCE_SECONDS
-        while not place.wait(_CALLING_SECONDS):
+        while True:
+            with suppress(Empty):
+                return place.get(timeout=_CALLING_SECONDS)
             with self._lock:
-                if time.monotonic() < ends and any(worker.is_free_soon for worker in self._busy):
-                    continue
-                if place.worker is None:
+                patient = time.monotonic() < ends and any(worker.is_free_soon for worker in self._busy)
+                if not patient and place in self._waiting:
                     self._waiting.remove(place)
-                break
-        return place.worker
+                    return None
 
     def give_back(self, worker: Worker) -> None:
         """The run is over. A worker that did not survive it is replaced when the next one is needed."""
         with self._lock:
             keep = worker.is_usable and not self._closed
             if keep and self._waiting:
-                self._waiting.popleft().give(worker)
+                self._waiting.popleft().put(worker)
                 return
             self._busy.discard(worker)
             if keep:
