@@ -51,7 +51,7 @@ def _cpu_seconds() -> float:
 
 
 def _opened(folder: Path, cache: Path) -> MeasuredRuntime:
-    """The parts, with a journal and approvals as the program has them; older versions of `suite.runtime` have neither."""
+    """The parts, with a journal and approvals as in the program; older versions of `suite.runtime` have neither."""
     book = getattr(policy, "ApprovalBook", None)
     if book is None:
         return MeasuredRuntime(folder, cache)
