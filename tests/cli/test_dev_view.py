@@ -145,6 +145,15 @@ def test_the_view_fits_any_terminal(width: int, height: int) -> None:
         assert max(map(cell_len, lines)) <= width
 
 
+def test_eighty_columns_show_the_workspace_and_the_receipt_of_a_call() -> None:
+    made = picture([])
+    called: Any = next(event for event in events("text") if event.kind == "call")
+    made.add(replace(called, tool="calendar.events.create", code=None, receipt="receipt-66a7e02a-1234"))
+    lines = drawn(made, 80, 24)
+    assert any(line.endswith("receipt-66a7e02a-1234") for line in lines)
+    assert lines[-1].endswith(str(WORKSPACE))
+
+
 def test_nothing_that_is_shown_can_control_the_terminal() -> None:
     made = hostile()
     lines = view(made, 300, 100)

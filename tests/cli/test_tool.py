@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from tests.cli.conftest import Command
+from tests.cli.terminal import on_terminal
 
 TOOLS = '''
 from typing import Annotated, Literal
@@ -143,6 +144,12 @@ def test_arguments_that_cannot_be_used_get_one_clear_line(tooled: Command, args:
     assert done.out == ""
     assert "Traceback" not in done.err
     assert "\x1b" not in done.err
+
+
+def test_a_narrow_terminal_shows_a_description_under_itself(tooled: Command) -> None:
+    rows = on_terminal(tooled, "tool", "list", answers=[]).rows
+    assert max(map(len, rows)) <= 80
+    assert any(row.startswith(" " * 40) and "…" in row for row in rows)
 
 
 def test_the_stubs_say_what_they_cost(tooled: Command) -> None:

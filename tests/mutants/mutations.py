@@ -363,7 +363,7 @@ MUTATIONS: Final = (
         "a no holds for another version of the tool too",
     ),
     Mutation(
-        "coilclaw.cli.person:this_person",
+        "coilclaw.cli.opening:this_person",
         "pwd.getpwuid(number).pw_name",
         'os.environ.get("USER", "")',
         "tests/cli/test_decisions.py::test_the_decider_is_who_the_system_says_it_is",

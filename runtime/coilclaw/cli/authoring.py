@@ -121,7 +121,7 @@ def check(names: tuple[str, ...], workspace: str | None, strict: bool, as_json: 
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @_workspace
 @click.option("--writes", is_flag=True, help="Call write and destructive tools too; policy still asks.")
-@click.option("--yes", is_flag=True, help="With --writes: approve what asks.")
+@click.option("--yes", is_flag=True, help="With --writes: approve calls that need it.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def test(names: tuple[str, ...], workspace: str | None, writes: bool, yes: bool, as_json: bool) -> None:
     """Call tools with the examples of their contracts, on the way that every call takes, receipts included.

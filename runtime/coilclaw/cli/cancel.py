@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from coilclaw.cli.opening import open_app, settings_for
-from coilclaw.cli.person import this_person
+from coilclaw.cli.opening import open_app, settings_for, this_person
 from coilclaw.cli.terminal import say, say_json
 from coilclaw.cli.windows import tell_left_open
 from coilclaw.sdk.legible import as_name

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coilclaw.app import Trial, try_example
-from coilclaw.cli.approval import approver_for
+from coilclaw.cli.approver import approver_for
 from coilclaw.cli.opening import open_app
 from coilclaw.cli.waiting import command_caller, warn_if_stopped
 from coilclaw.config import Settings

@@ -46,18 +46,21 @@ def init(workspace: str | None) -> None:
         raise OperatorError(f"the workspace {place} is not a folder")
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not path.exists():
+        is_new = not path.exists()
+        if is_new:
             path.write_text(config_text(place), encoding="utf-8")
             say(f"Wrote {as_name(str(path))}")
         elif workspace:
             shown = as_name(str(path))
             say(f'{shown} exists already; set workspace_dir = "{place}" in it to use this workspace.', err=True)
         settings = settings_for()
-        _make_workspace(place)
+        is_new = _make_workspace(place) or is_new
     except OSError as error:
         raise OperatorError(
             f"cannot set up {error.filename or home}: {error.strerror}", hint="set COILCLAW_HOME to another folder"
         ) from None
+    if not is_new:
+        say("Everything is there already; nothing was changed.")
     with open_app(settings) as claw:
         claw.receipts.latest(1)
         say(f"Receipts are kept in {as_name(str(settings.config.receipts.path))}")
@@ -68,12 +71,15 @@ def init(workspace: str | None) -> None:
     say(f"Try it:  coilclaw run {option}{as_name(str(place / 'hello.py'))}")
 
 
-def _make_workspace(place: Path) -> None:
+def _make_workspace(place: Path) -> bool:
+    """Make the folder and a first tool; False if there are tools already."""
     place.mkdir(parents=True, exist_ok=True)
     tools = place / "tools"
-    if not tools.exists():
-        (tools / "hello").mkdir(parents=True)
-        (tools / "hello/greetings.py").write_text(_STARTER_TOOL, encoding="utf-8")
-        script = place / "hello.py"
-        if not script.exists():
-            script.write_text(_STARTER_SCRIPT, encoding="utf-8")
+    if tools.exists():
+        return False
+    (tools / "hello").mkdir(parents=True)
+    (tools / "hello/greetings.py").write_text(_STARTER_TOOL, encoding="utf-8")
+    script = place / "hello.py"
+    if not script.exists():
+        script.write_text(_STARTER_SCRIPT, encoding="utf-8")
+    return True

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from coilclaw.cli.approval import somebody_is_here
-from coilclaw.cli.call_text import argument_rows, runs_rows
+from coilclaw.cli.approver import somebody_is_here
+from coilclaw.cli.call_text import call_rows
+from coilclaw.cli.opening import this_person
 from coilclaw.cli.paging import Row, confirmed, say_rows
-from coilclaw.cli.person import this_person
 from coilclaw.cli.run_report import Display
 from coilclaw.cli.terminal import counted, say, say_json
 from coilclaw.cli.waiting import Session
@@ -150,11 +150,7 @@ def _whole_rows(plan: Plan, workspace: Path) -> Iterator[Row]:
         yield Row("", f"Call {call.number} (line {call.line}): {as_name(call.tool)}", bold=True)
         yield Row("  Risk:   ", f"{call.risk.value} ({call.risk.level})" if call.risk else "-")
         yield Row("  Reason: ", one_line(call.reason or "-"))
-        yield Row("  Args:")
-        yield from argument_rows(call.tool, call.arguments, workspace)
-        if call.runs is not None:
-            yield Row("  Runs:")
-            yield from runs_rows(call.runs)
+        yield from call_rows(call.tool, call.arguments, call.runs, workspace)
     yield Row("")
 
 

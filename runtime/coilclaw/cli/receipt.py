@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coilclaw.cli.opening import open_app, settings_for
+from coilclaw.cli.opening import open_app, settings_for, this_person
 from coilclaw.cli.terminal import counted, say, say_json
 from coilclaw.receipts import LogMissing
 from coilclaw.sdk import OperatorError, Receipt
@@ -141,7 +141,6 @@ def restart(workspace: str | None, yes: bool) -> None:
     """
     from coilclaw.app import restart_log
     from coilclaw.cli.paging import confirmed
-    from coilclaw.cli.person import this_person
 
     settings = settings_for(workspace)
     try:

@@ -11,6 +11,7 @@ from typing import Literal, NoReturn, TypeAlias
 import click
 
 from coilclaw.app import Report
+from coilclaw.cli.approver import somebody_is_here
 from coilclaw.cli.opening import settings_for, show_diagnostics
 from coilclaw.cli.paging import chosen
 from coilclaw.cli.run_report import Display, show_end, tell_waiting, workspace_option
@@ -35,7 +36,7 @@ Unknown: TypeAlias = Literal["retry", "failed"]
     type=click.Choice(["retry", "failed"]),
     help="What to do about calls that were under way when the process of the run ended.",
 )
-@click.option("--yes", is_flag=True, help="Approve every call that asks. What policy or a person denied stays denied.")
+@click.option("--yes", is_flag=True, help="Approve every call that needs approval. A denial stays.")
 @click.option("--wait", is_flag=True, help="Ask nobody here; stay until the decision is made elsewhere.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, as `run` does.")
 def resume(
@@ -72,7 +73,7 @@ def resume_run(
     """Resume a run, print how it ended, and end the command."""
     deadline = Deadline(timeout or settings.config.limits.seconds)
     options = workspace_option(workspace)
-    with open_session(settings, deadline, yes=yes, wait=wait, options=options) as session:
+    with open_session(settings, deadline, yes=yes, wait=wait) as session:
         known = session.claw.runs.find(run_id)
         if workspace is not None:
             _refuse_elsewhere(known, settings)
@@ -101,7 +102,7 @@ def _refuse_elsewhere(known: RunRecord, settings: Settings) -> None:
 
 def _ask_about(report: Report, options: str) -> Unknown | None:
     """What the person at the terminal says about calls of unknown outcome; None to leave the run as it is."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not somebody_is_here():
         return None
     tell_waiting(report, options)
     match chosen("Call them again, or count them as failed?", ("retry", "failed", "leave"), "leave"):

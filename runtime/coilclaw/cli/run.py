@@ -42,7 +42,7 @@ class _Run(click.Command):
 @click.option("--input", "inputs", multiple=True, metavar="NAME=JSON", help="A variable the snippet starts with.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Wall time of the run.")
 @click.option("--memory", type=click.IntRange(64, 4096), metavar="MIB", help="Memory of the sandbox.")
-@click.option("--yes", is_flag=True, help="Approve every call that asks. What policy denies stays denied.")
+@click.option("--yes", is_flag=True, help="Approve every call that needs approval. What policy denies stays denied.")
 @click.option("--wait", is_flag=True, help="Ask nobody here; stay until the decision is made elsewhere.")
 @click.option("--dry-run", is_flag=True, help="Only read; print what it would do. Writes get made-up answers.")
 @click.option("--approve-plan", is_flag=True, help="Rehearse first; one yes then allows exactly the calls shown.")
@@ -65,7 +65,8 @@ def run(
     The snippet's output and value go to stdout, everything else to stderr. Exit codes: 0 completed;
     1 any other end; 2 wrong usage; 3 approval needed; 4 credentials needed; 130 interrupted.
 
-    A call that asks when nobody is there suspends the run: it goes on, hours later if need be, with `coilclaw resume`.
+    A call that needs approval while nobody is at the terminal suspends the run. Once it is decided, hours later if need
+    be, `coilclaw resume` continues the run.
 
     \b
     coilclaw run list       List runs, newest first.
@@ -77,7 +78,7 @@ def run(
     deadline = Deadline(settings.config.limits.seconds)
     options = workspace_option(workspace)
     # Whoever says yes to a plan in advance has not said it to what is not in the plan.
-    with open_session(settings, deadline, yes=yes and not approve_plan, wait=wait, options=options) as session:
+    with open_session(settings, deadline, yes=yes and not approve_plan, wait=wait) as session:
         claw = session.claw
         claw.engines.get()  # First: what it starts gets ready while the rest is loaded.
         show_diagnostics(claw.tools.registry)

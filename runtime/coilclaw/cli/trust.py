@@ -11,9 +11,8 @@ import click
 
 from coilclaw.app import HeldFile, Quarantine
 from coilclaw.cli.difference import difference_rows
-from coilclaw.cli.opening import expanded, open_app, settings_for
+from coilclaw.cli.opening import expanded, open_app, settings_for, this_person
 from coilclaw.cli.paging import Row, confirmed, say_rows
-from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.sdk import OperatorError, Quarantined
 from coilclaw.sdk.legible import as_name, one_line

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from coilclaw.cli.opening import open_app, settings_for
-from coilclaw.cli.pending_notice import short_arguments
-from coilclaw.cli.person import this_person
+from coilclaw.cli.opening import open_app, settings_for, this_person
+from coilclaw.cli.pending_calls import short_arguments
 from coilclaw.cli.terminal import counted, json_value, say, say_json
 from coilclaw.policy import LONGEST_WINDOW_SECONDS
 from coilclaw.receipts import contents_json
@@ -41,7 +40,7 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 @click.command(epilog="Example: coilclaw approval windows --json")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def windows(as_json: bool) -> None:
-    """List the windows that are open, those that close first at the top."""
+    """List open windows, the next to close first."""
     with open_app(settings_for()) as claw:
         found = claw.approvals.windows.list()
     if as_json:

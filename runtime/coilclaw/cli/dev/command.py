@@ -15,7 +15,7 @@ import click
 
 from coilclaw.app import CoilClaw
 from coilclaw.bridge import Registry
-from coilclaw.cli.approval import approver_for
+from coilclaw.cli.approver import approver_for
 from coilclaw.cli.dev.events import DevEvent, RunFinished
 from coilclaw.cli.dev.finished_calls import FinishedCalls
 from coilclaw.cli.dev.printers import JsonLines, PlainLines, Printer
@@ -60,7 +60,7 @@ _Inbox: TypeAlias = "queue.SimpleQueue[_Item]"
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools are watched.")
 @click.option("--run", "script", metavar="FILE", help="Run this script now, and again whenever it or a tool changes.")
 @click.option("--engine", type=click.Choice(["wasm", "restricted"]), help="The sandbox engine for --run.")
-@click.option("--yes", is_flag=True, help="With --run: approve every call that asks. Otherwise they are refused.")
+@click.option("--yes", is_flag=True, help="With --run: approve calls that need it; they are refused otherwise.")
 @click.option("--once", is_flag=True, help="Load (and run) once and end: exit code 1 if anything failed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line for each event.")
 def dev(workspace: str | None, script: str | None, engine: str | None, yes: bool, once: bool, as_json: bool) -> None:

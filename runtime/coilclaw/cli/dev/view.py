@@ -130,7 +130,8 @@ def view(picture: Picture, width: int, height: int) -> list[Text]:
     body = [line for section, share in zip(sections, room, strict=True) for line in section.shown(share)]
     body = body[: max(0, height - 2)]
     blank = [_text("")] * max(0, height - 2 - len(body))
-    return [_heading(picture), *body, *blank, _text("Ctrl-C ends this.", "dim")][:height]
+    footing = _text(f"Ctrl-C ends this.  {_cell(str(picture.workspace))}", "dim")
+    return [_heading(picture), *body, *blank, footing][:height]
 
 
 def _shares(sections: Sequence[_Section], room: int) -> list[int]:
@@ -182,7 +183,7 @@ def _heading(picture: Picture) -> Text:
     line = _text("coilclaw dev", "bold")
     line.append(f"  {counted(len(registry.tools), 'tool')}, {len(picture.own)} of this workspace, ")
     line.append(errors, "red" if registry.diagnostics else "green")
-    line.append(one_line(f"  autonomy {picture.policy.autonomy.value}  {picture.workspace}"), "dim")
+    line.append(f"  autonomy {picture.policy.autonomy.value}", "dim")
     return line
 
 
@@ -248,7 +249,7 @@ def _call(event: Called) -> Text:
     line = _stamp(event)
     took = f"{event.milliseconds:.0f} ms" if event.milliseconds is not None else ""
     line.append(f"{event.status:<9}  ", _COLOURS[event.status])
-    line.append(f"{as_name(event.tool, _LONGEST_CELL):<28}  {took:>7}  ")
+    line.append(f"{as_name(event.tool, _LONGEST_CELL):<24}  {took:>7}  ")
     line.append(_cell(f"{event.code}: {event.message}" if event.code else event.receipt), "dim")
     return line
 

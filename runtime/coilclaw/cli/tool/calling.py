@@ -28,7 +28,7 @@ _EXIT_CODES: Final = {"approval_required": 3, "missing_secret": 4, "unknown_tool
 @click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--json", "arguments", metavar="ARGS", help="The arguments as a JSON object, or @FILE, or - for stdin.")
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools are used.")
-@click.option("--yes", is_flag=True, help="Approve the call if it asks.")
+@click.option("--yes", is_flag=True, help="Approve the call if it needs approval.")
 @click.option("--wait", is_flag=True, help="Ask nobody here; stay until the decision is made elsewhere.")
 def run_tool(
     name: str, pairs: tuple[str, ...], arguments: str | None, workspace: str | None, yes: bool, wait: bool
@@ -37,7 +37,8 @@ def run_tool(
 
     Arguments are given as KEY=VALUE, or together as JSON. A VALUE is text where the tool takes text, and JSON
     otherwise (limit=3, recursive=true). What the tool returns is printed as JSON.
-    A call that asks when nobody is there waits, and exits with 3: `coilclaw resume` goes on with it.
+    A call that needs approval while nobody is at the terminal is left pending, with exit code 3; `coilclaw resume`
+    makes it once it is approved.
     """
     given = _from_json(arguments)
     texts = _pairs(pairs)
@@ -45,7 +46,7 @@ def run_tool(
         raise click.UsageError(f"{twice[0]!r} is given twice, as {twice[0]}=… and in --json")
     settings, options = settings_for(workspace), workspace_option(workspace)
     deadline = Deadline(settings.config.limits.seconds)
-    with open_session(settings, deadline, yes=yes, wait=wait, options=options) as session:
+    with open_session(settings, deadline, yes=yes, wait=wait) as session:
         registry = session.claw.tools.registry
         show_diagnostics(registry)
         name = name.removeprefix("tools.")

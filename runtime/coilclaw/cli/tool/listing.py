@@ -6,7 +6,7 @@ import click
 
 from coilclaw.bridge import first_sentence
 from coilclaw.cli.opening import open_app, settings_for, show_diagnostics
-from coilclaw.cli.terminal import say, say_json, say_text
+from coilclaw.cli.terminal import say, say_json, say_text, say_wrapped
 from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["list_tools", "stubs"]
@@ -38,7 +38,7 @@ def list_tools(words: tuple[str, ...], workspace: str | None, as_json: bool) -> 
     for each in found:
         decision = policy.decide(each, each.risk).decision.value
         about = one_line(first_sentence(each.description, _LONGEST_SENTENCE))
-        say(f"{as_name(each.id):<{width}}  {each.risk.value:<11}  {decision:<5}  {about}".rstrip())
+        say_wrapped(f"{as_name(each.id):<{width}}  {each.risk.value:<11}  {decision:<5}  ", about)
 
 
 @click.command("stubs", epilog="Example: coilclaw tool stubs --budget 2000 > prompt.pyi")
