@@ -1,4 +1,4 @@
-"""`coilclaw init`: a home, a configuration and a workspace to start with."""
+"""`coilclaw init` and `coilclaw setup`: a home, a configuration and a workspace to start with, and the sandbox."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coilclaw.config import config_text, load_settings
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name
 
-__all__ = ["init"]
+__all__ = ["init", "setup"]
 
 _STARTER_TOOL = '''\
 """A tool of your own. Change it and call it again: `coilclaw run hello.py`."""
@@ -69,6 +69,13 @@ def init(workspace: str | None) -> None:
     option = f"--workspace {as_name(str(place))} " if settings.config.workspace_dir != place else ""
     say()
     say(f"Try it:  coilclaw run {option}{as_name(str(place / 'hello.py'))}")
+
+
+@click.command(epilog="Example: coilclaw setup")
+def setup() -> None:
+    """Compile the sandbox for this machine, so that the first run starts at once."""
+    with open_app(settings_for()) as claw:
+        say(f"Ready: {claw.engines.get('wasm').build}")
 
 
 def _make_workspace(place: Path) -> bool:

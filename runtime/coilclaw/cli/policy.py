@@ -9,8 +9,9 @@ from typing import Any, Final
 import click
 from pydantic import ValidationError
 
+from coilclaw.cli.arguments import json_arguments
 from coilclaw.cli.opening import open_app, settings_for, show_diagnostics
-from coilclaw.cli.terminal import json_value, say, say_json, say_wrapped
+from coilclaw.cli.terminal import say, say_json, say_wrapped
 from coilclaw.cli.windows import window_facts
 from coilclaw.policy import Explanation
 from coilclaw.sdk import Decision
@@ -45,7 +46,7 @@ def explain(name: str, arguments: str | None, workspace: str | None, channel: st
 
     Without arguments the answer is about the tool; rules that depend on arguments are marked so.
     """
-    given = None if arguments is None else _given(arguments)
+    given = json_arguments(arguments)
     with open_app(settings_for(workspace), record=False) as claw:
         tools = claw.tools
         show_diagnostics(tools.registry)
@@ -66,20 +67,6 @@ def explain(name: str, arguments: str | None, workspace: str | None, channel: st
     if window is not None:
         for_now = f"{window.uses_left} more until {window_facts(window)['expires']}"
         say(f"Window {window.id} is open: such calls need no approval, {for_now}.")
-
-
-def _given(arguments: str) -> dict[str, Any]:
-    try:
-        text = arguments
-        if arguments == "-" or arguments.startswith("@"):
-            with click.open_file(arguments.removeprefix("@"), encoding="utf-8") as file:
-                text = file.read()
-        given = json_value(text)
-    except (OSError, ValueError) as error:
-        raise click.BadParameter(f"not JSON: {error}", param_hint="--json") from None
-    if not isinstance(given, dict):
-        raise click.BadParameter('the arguments are a JSON object, e.g. \'{"path": "."}\'', param_hint="--json")
-    return given
 
 
 def _problems(error: ValidationError) -> str:

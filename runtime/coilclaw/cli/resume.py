@@ -1,4 +1,4 @@
-"""`coilclaw resume`: continue a suspended run where it was."""
+"""`coilclaw resume` and `coilclaw cancel`: continue a suspended run where it was, or end it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ import click
 
 from coilclaw.app import Report
 from coilclaw.cli.approver import somebody_is_here
-from coilclaw.cli.opening import settings_for, show_diagnostics
+from coilclaw.cli.opening import open_app, settings_for, show_diagnostics, this_person
 from coilclaw.cli.paging import chosen
 from coilclaw.cli.run_report import Display, show_end, tell_waiting, workspace_option
+from coilclaw.cli.terminal import say, say_json
 from coilclaw.cli.waiting import Session, open_session
+from coilclaw.cli.windows import tell_left_open
 from coilclaw.config import Settings
 from coilclaw.runs import NotResumable, RunRecord
 from coilclaw.sandbox import Deadline
+from coilclaw.sdk.legible import as_name
 
-__all__ = ["resume", "resume_run"]
+__all__ = ["cancel", "resume", "resume_run"]
 
 Unknown: TypeAlias = Literal["retry", "failed"]
 
@@ -84,6 +87,24 @@ def resume_run(
         if report.unknown and unknown is None and not yes and (choice := _ask_about(report, options)):
             report = _resumed(session, run_id, deadline, choice, as_json)
     show_end(report, options=options, as_json=as_json)
+
+
+@click.command(epilog="Example: coilclaw cancel run-1a1e265a6b2e813fd94")
+@click.argument("run_id", metavar="RUN")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def cancel(run_id: str, as_json: bool) -> None:
+    """Cancel a suspended run, or one whose process ended. What it asked is void; it cannot be resumed.
+
+    A run that is under way is cancelled with Ctrl-C where it runs.
+    """
+    with open_app(settings_for()) as claw:
+        workspace = claw.runs.find(run_id).header.workspace
+        claw.runs.cancel(run_id, by=this_person())
+        still_open = claw.approvals.windows.list()
+    if as_json:
+        say_json({"run_id": run_id, "status": "cancelled"})
+    say(f"Cancelled {as_name(run_id)}.", err=True)
+    tell_left_open(still_open, workspace)
 
 
 def _resumed(session: Session, run_id: str, deadline: Deadline, unknown: Unknown | None, as_json: bool) -> Report:

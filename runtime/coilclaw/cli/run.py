@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
+from coilclaw.cli.arguments import json_value, named_texts
 from coilclaw.cli.opening import settings_for, show_diagnostics
 from coilclaw.cli.run_report import Display, show_end, workspace_option
-from coilclaw.cli.terminal import json_value
 from coilclaw.cli.waiting import open_session
 from coilclaw.sandbox import Deadline, Snippet
 from coilclaw.sdk.legible import as_name
@@ -128,10 +128,9 @@ def _inputs(given: tuple[str, ...]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     from coilclaw.app import RESERVED_NAMES
 
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier():
-            raise click.BadParameter(f"{text!r} is not NAME=JSON", param_hint="--input")
+    for name, value in named_texts(given, "NAME=JSON", "--input").items():
+        if not name.isidentifier():
+            raise click.BadParameter(f"{name!r} is not a name in Python", param_hint="--input")
         if name in RESERVED_NAMES:
             raise click.BadParameter(f"{name!r} is a name of the sandbox itself", param_hint="--input")
         try:

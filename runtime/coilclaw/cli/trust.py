@@ -148,10 +148,6 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _confirmed(name: str, data: bytes, rows: list[Row], *, err: bool) -> bool:
-    if not sys.stdin.isatty():
-        raise OperatorError(
-            f"nobody is there to say whether {name} is trusted", hint="run it on a terminal, or add --yes"
-        )
     if encoding := _odd_encoding(data):
         rows = [*rows, Row("", f"Warning: {one_line(encoding)}", "yellow")]
     return confirmed(f"Run {as_name(name)} outside the sandbox from now on?", rows, err=err)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from coilclaw.cli.arguments import json_value, named_texts
 from coilclaw.cli.opening import open_app, settings_for, this_person
 from coilclaw.cli.pending_calls import short_arguments
-from coilclaw.cli.terminal import counted, json_value, say, say_json
+from coilclaw.cli.terminal import counted, say, say_json
 from coilclaw.policy import LONGEST_WINDOW_SECONDS
 from coilclaw.receipts import contents_json
 from coilclaw.sdk import OperatorError
@@ -121,12 +122,7 @@ def window_arguments(where: tuple[str, ...], arguments: Any) -> dict[str, Any]:
     if where and not isinstance(arguments, dict):
         raise OperatorError("the arguments of this call are no longer kept, so --where cannot be checked")
     narrowed: dict[str, Any] = {}
-    for each in where:
-        name, equals, text = each.partition("=")
-        if not equals or not name:
-            raise click.BadParameter(f"{as_name(each, 200)} is not NAME=VALUE", param_hint="--where")
-        if name in narrowed:
-            raise click.BadParameter(f"{as_name(name)} is given twice", param_hint="--where")
+    for name, text in named_texts(where, "NAME=VALUE", "--where").items():
         if name not in arguments:
             has = ", ".join(sorted(arguments)) or "none"
             raise click.BadParameter(

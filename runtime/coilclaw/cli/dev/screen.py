@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from coilclaw.bridge import Registry
 from coilclaw.cli.dev.events import DevEvent, Note
 from coilclaw.cli.dev.view import Picture, view
+from coilclaw.cli.terminal import terminal_size
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -59,8 +60,8 @@ class Screen:
             )
             self._take()
             self._live.start()
-        width, height = _size(self._terminal)
-        self._console.size = (width, height)
+        columns, lines = terminal_size(self._terminal)
+        width, height = self._console.size = max(20, columns), max(4, lines)
         self._live.update(Group(*view(self._picture, width, height)), refresh=True)
 
     def step_aside(self) -> None:
@@ -121,10 +122,8 @@ class _Echo:
         self._before: list[Any] | None = None
 
     def turn_off(self) -> None:
-        try:
-            import termios
-        except ImportError:  # No such thing on this system.
-            return
+        import termios
+
         try:
             descriptor = sys.__stdin__.fileno() if sys.__stdin__ is not None else -1
             before = termios.tcgetattr(descriptor)
@@ -143,11 +142,3 @@ class _Echo:
                 termios.tcsetattr(sys.__stdin__.fileno(), termios.TCSAFLUSH, before)
             except (OSError, termios.error):
                 return  # The terminal is gone.
-
-
-def _size(terminal: TextIO) -> tuple[int, int]:
-    try:
-        size = os.get_terminal_size(terminal.fileno())
-    except OSError:
-        return 80, 24
-    return max(20, size.columns or 80), max(4, size.lines or 24)
