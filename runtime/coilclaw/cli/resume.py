@@ -16,7 +16,7 @@ from coilclaw.cli.opening import open_app, settings_for, show_diagnostics, this_
 from coilclaw.cli.paging import chosen
 from coilclaw.cli.run_report import Display, show_end, tell_waiting, workspace_option
 from coilclaw.cli.terminal import say, say_json
-from coilclaw.cli.waiting import Session, open_session
+from coilclaw.cli.waiting import CommandApp, open_for_run
 from coilclaw.cli.windows import tell_left_open
 from coilclaw.config import Settings
 from coilclaw.runs import NotResumable, RunRecord
@@ -76,16 +76,16 @@ def resume_run(
     """Resume a run, print how it ended, and end the command."""
     deadline = Deadline(timeout or settings.config.limits.seconds)
     options = workspace_option(workspace)
-    with open_session(settings, deadline, yes=yes, wait=wait) as session:
-        known = session.claw.runs.find(run_id)
+    with open_for_run(settings, deadline, yes=yes, wait=wait) as command:
+        known = command.claw.runs.find(run_id)
         if workspace is not None:
             _refuse_elsewhere(known, settings)
         deadline.seconds = timeout or known.header.run_limits().seconds
-        show_diagnostics(session.claw.registry_of(run_id))
+        show_diagnostics(command.claw.registry_of(run_id))
         gc.freeze()
-        report = _resumed(session, run_id, deadline, unknown, as_json)
+        report = _resumed(command, run_id, deadline, unknown, as_json)
         if report.unknown and unknown is None and not yes and (choice := _ask_about(report, options)):
-            report = _resumed(session, run_id, deadline, choice, as_json)
+            report = _resumed(command, run_id, deadline, choice, as_json)
     show_end(report, options=options, as_json=as_json)
 
 
@@ -107,10 +107,10 @@ def cancel(run_id: str, as_json: bool) -> None:
     tell_left_open(still_open, workspace)
 
 
-def _resumed(session: Session, run_id: str, deadline: Deadline, unknown: Unknown | None, as_json: bool) -> Report:
-    caller = replace(session.caller, show=Display(deadline, sys.stdout, quiet=as_json))
+def _resumed(command: CommandApp, run_id: str, deadline: Deadline, unknown: Unknown | None, as_json: bool) -> Report:
+    caller = replace(command.caller, show=Display(deadline, sys.stdout, quiet=as_json))
     with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
-        return session.claw.resume(run_id, deadline=deadline, unknown=unknown, caller=caller)
+        return command.claw.resume(run_id, deadline=deadline, unknown=unknown, caller=caller)
 
 
 def _refuse_elsewhere(known: RunRecord, settings: Settings) -> None:

@@ -14,7 +14,7 @@ import click
 from coilclaw.cli.arguments import json_value, named_texts
 from coilclaw.cli.opening import settings_for, show_diagnostics
 from coilclaw.cli.run_report import Display, show_end, workspace_option
-from coilclaw.cli.waiting import open_session
+from coilclaw.cli.waiting import open_for_run
 from coilclaw.sandbox import Deadline, Snippet
 from coilclaw.sdk.legible import as_name
 
@@ -78,8 +78,8 @@ def run(
     deadline = Deadline(settings.config.limits.seconds)
     options = workspace_option(workspace)
     # Whoever says yes to a plan in advance has not said it to what is not in the plan.
-    with open_session(settings, deadline, yes=yes and not approve_plan, wait=wait) as session:
-        claw = session.claw
+    with open_for_run(settings, deadline, yes=yes and not approve_plan, wait=wait) as command:
+        claw = command.claw
         claw.engines.get()  # First: what it starts gets ready while the rest is loaded.
         show_diagnostics(claw.tools.registry)
         # Nothing that was loaded so far is garbage; looking through it again would interrupt the run.
@@ -88,12 +88,12 @@ def run(
         if approve_plan:
             from coilclaw.cli.plan import approved_plan
 
-            approved = approved_plan(session, snippet, yes=yes)
+            approved = approved_plan(command, snippet, yes=yes)
         elif dry_run:
             from coilclaw.cli.plan import show_rehearsal
 
-            show_rehearsal(session, snippet, as_json=as_json)
-        caller = replace(session.caller, show=Display(deadline, sys.stdout, quiet=as_json, asks=not yes))
+            show_rehearsal(command, snippet, as_json=as_json)
+        caller = replace(command.caller, show=Display(deadline, sys.stdout, quiet=as_json, asks=not yes))
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
             report = claw.run(
                 snippet.source,

@@ -1,4 +1,4 @@
-"""`coilclaw tool trust`: a person reads what was written through the bridge, and vouches for it."""
+"""`coilclaw tool trust`: a person reads what was written through the bridge, and trusts it."""
 
 from __future__ import annotations
 

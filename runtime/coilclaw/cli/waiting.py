@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from coilclaw.policy import Question
     from coilclaw.sandbox import Deadline
 
-__all__ = ["Session", "command_caller", "open_session", "warn_if_stopped"]
+__all__ = ["CommandApp", "command_caller", "open_for_run", "warn_if_stopped"]
 
 
-class Session(Frozen):
+class CommandApp(Frozen):
     """The app of a command that runs something, and the caller it runs for."""
 
     claw: CoilClaw
@@ -37,7 +37,7 @@ class Session(Frozen):
 
 
 @contextmanager
-def open_session(settings: Settings, deadline: Deadline, *, yes: bool, wait: bool) -> Iterator[Session]:
+def open_for_run(settings: Settings, deadline: Deadline, *, yes: bool, wait: bool) -> Iterator[CommandApp]:
     """Open the app for a run that is resumed later if nobody answers now.
 
     With `wait`, nobody is asked here: this process stays until the decision is made elsewhere.
@@ -46,11 +46,11 @@ def open_session(settings: Settings, deadline: Deadline, *, yes: bool, wait: boo
         warn_if_stopped(claw)
         if yes or not wait:
             approver = approver_for(yes, deadline, may_wait=True, workspace=settings.config.workspace_dir)
-            yield Session(claw=claw, caller=command_caller(approver=approver))
+            yield CommandApp(claw=claw, caller=command_caller(approver=approver))
             return
         patience = _Patience()
         with patience.watching(claw):
-            yield Session(claw=claw, caller=command_caller(approver=patience, waits=patience.lasts))
+            yield CommandApp(claw=claw, caller=command_caller(approver=patience, waits=patience.lasts))
 
 
 def warn_if_stopped(claw: CoilClaw) -> None:

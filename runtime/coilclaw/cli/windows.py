@@ -71,31 +71,31 @@ def revoke(window_id: str, as_json: bool) -> None:
     say(f"Closed {closed.id}: {as_name(closed.tool)}", err=True)
 
 
-def window_facts(grant: Window) -> dict[str, Any]:
+def window_facts(window: Window) -> dict[str, Any]:
     """A window, for a program."""
     return {
-        "id": grant.id,
-        "tool": grant.tool,
-        "tool_version": grant.tool_version,
-        "workspace": grant.workspace,
-        "arguments": dict(grant.arguments),
-        "uses": grant.uses,
-        "uses_left": grant.uses_left,
-        "expires": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(grant.expires_at)),
-        "granted_by": grant.granted_by,
+        "id": window.id,
+        "tool": window.tool,
+        "tool_version": window.tool_version,
+        "workspace": window.workspace,
+        "arguments": dict(window.arguments),
+        "uses": window.uses,
+        "uses_left": window.uses_left,
+        "expires": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(window.expires_at)),
+        "granted_by": window.granted_by,
     }
 
 
-def tell_window(grant: Window, seconds: int) -> None:
+def tell_window(window: Window, seconds: int) -> None:
     """Say on stderr what was opened."""
-    calls = counted(grant.uses_left, "call")
-    say(f"Window {grant.id}: up to {calls} of {as_name(grant.tool)}{_narrowed(grant)} for {seconds} s", err=True)
-    say(f"To close it early: coilclaw approval revoke {grant.id}", err=True)
+    calls = counted(window.uses_left, "call")
+    say(f"Window {window.id}: up to {calls} of {as_name(window.tool)}{_narrowed(window)} for {seconds} s", err=True)
+    say(f"To close it early: coilclaw approval revoke {window.id}", err=True)
 
 
-def tell_left_open(grants: Iterable[Window], workspace: str) -> None:
+def tell_left_open(windows: Iterable[Window], workspace: str) -> None:
     """Say on stderr which windows of a workspace stay open though a run in it has ended."""
-    for each in grants:
+    for each in windows:
         if each.workspace == workspace:
             say(f"Window {each.id} stays open: {as_name(each.tool)}{_narrowed(each)}", err=True)
             say(f"To close it early: coilclaw approval revoke {each.id}", err=True)
@@ -139,10 +139,10 @@ def window_arguments(where: tuple[str, ...], arguments: Any) -> dict[str, Any]:
     return narrowed
 
 
-def _narrowed(grant: Window) -> str:
-    if not grant.arguments:
+def _narrowed(window: Window) -> str:
+    if not window.arguments:
         return " with any arguments"
-    return f" with {one_line(json.dumps(dict(grant.arguments), ensure_ascii=False))}"
+    return f" with {one_line(json.dumps(dict(window.arguments), ensure_ascii=False))}"
 
 
 def _json(name: str, text: str) -> Any:

@@ -17,9 +17,9 @@ __all__ = [
     "Called",
     "DevEvent",
     "Failed",
-    "HeldBack",
     "Note",
     "Problem",
+    "QuarantinedFile",
     "Ready",
     "Reloaded",
     "Removed",
@@ -119,8 +119,8 @@ class Removed(DevEvent):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldBack(DevEvent):
-    """A file waits until a person vouches for it."""
+class QuarantinedFile(DevEvent):
+    """A file waits until a person trusts it."""
 
     kind = "quarantined"
     file: str
@@ -129,7 +129,7 @@ class HeldBack(DevEvent):
 
     @property
     def words(self) -> str:
-        return f"quarantined {self.file}: {self.reason} (read it and vouch for it: {self.command})"
+        return f"quarantined {self.file}: {self.reason} (read it and trust it: {self.command})"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,9 +18,9 @@ from coilclaw.cli.dev.events import (
     Called,
     DevEvent,
     Failed,
-    HeldBack,
     Note,
     Problem,
+    QuarantinedFile,
     Reloaded,
     Removed,
     RunFinished,
@@ -80,7 +80,7 @@ class Picture:
 
     def add(self, event: DevEvent) -> None:
         match event:
-            case Reloaded() | Failed() | Removed() | HeldBack():
+            case Reloaded() | Failed() | Removed() | QuarantinedFile():
                 self.reloads.append(event)
             case Called():
                 self.calls.append(event)
@@ -153,7 +153,7 @@ def _sections(picture: Picture, width: int, height: int) -> list[_Section]:
             title=counted(len(picture.errors), "error"), lines=_errors(picture.errors[:height]), least=8, style=_ALARM
         ),
         _Section(
-            title=f"{counted(len(registry.quarantined), 'file')} quarantined: not loaded until you vouch for it",
+            title=f"{counted(len(registry.quarantined), 'file')} quarantined: not loaded until you trust it",
             lines=[
                 _text(f"  {_cell(each.command)}   ({_cell(each.reason)})", "yellow")
                 for each in registry.quarantined[:height]
@@ -239,7 +239,7 @@ def _reload(event: DevEvent) -> Text:
         case Removed():
             line.append("removed      ", "yellow")
             line.append(_cell(event.file))
-        case HeldBack():
+        case QuarantinedFile():
             line.append("quarantined  ", "yellow")
             line.append(_cell(event.file))
     return line

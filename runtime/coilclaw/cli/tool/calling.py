@@ -14,7 +14,7 @@ from coilclaw.cli.arguments import json_arguments, json_value, named_texts
 from coilclaw.cli.opening import settings_for, show_diagnostics
 from coilclaw.cli.run_report import exit_code, tell_waiting, workspace_option
 from coilclaw.cli.terminal import say_text, show_error
-from coilclaw.cli.waiting import open_session
+from coilclaw.cli.waiting import open_for_run
 from coilclaw.sandbox import Deadline
 
 __all__ = ["run_tool"]
@@ -45,13 +45,13 @@ def run_tool(
         raise click.UsageError(f"{twice[0]!r} is given twice, as {twice[0]}=… and in --json")
     settings, options = settings_for(workspace), workspace_option(workspace)
     deadline = Deadline(settings.config.limits.seconds)
-    with open_session(settings, deadline, yes=yes, wait=wait) as session:
-        registry = session.claw.tools.registry
+    with open_for_run(settings, deadline, yes=yes, wait=wait) as command:
+        registry = command.claw.tools.registry
         show_diagnostics(registry)
         name = name.removeprefix("tools.")
         given |= {key: _value(name, key, text, registry) for key, text in texts.items()}
         with redirect_stdout(sys.stderr):  # What the tool prints is not its value.
-            done = session.claw.call(name, given, caller=session.caller, deadline=deadline)
+            done = command.claw.call(name, given, caller=command.caller, deadline=deadline)
     if done.error is None:
         say_text(json.dumps(done.value, indent=2))
         return
