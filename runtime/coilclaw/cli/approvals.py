@@ -18,6 +18,7 @@ from coilclaw.sdk.legible import as_name
 
 if TYPE_CHECKING:
     from coilclaw.app import ApprovalRequest, CoilClaw, Window
+    from coilclaw.config import Settings
 
 __all__ = ["approval"]
 
@@ -133,11 +134,7 @@ def approve(
             tell_window(opened, seconds)
         _tell(decided, "Approved")
         resumable = resumes and _is_resumable(claw, decided, opened)
-    if resumable:
-        from coilclaw.cli.resume import resume_run
-
-        resume_run(settings, decided.run_id, workspace=workspace, as_json=as_json)
-    _end(decided.facts(), decided.run_id, resumes, as_json, workspace)
+    _end(settings, decided.facts(), decided.run_id, workspace, resumes, resumable, as_json)
 
 
 @approval.command(epilog="Example: coilclaw approval deny approval-1f0c9a77d2 --reason 'not on a Friday' --resume")
@@ -167,12 +164,8 @@ def deny(
         for each in decided:
             _tell(each, "Denied")
         resumable = resumes and _is_resumable(claw, decided[0], None)
-    if resumable:
-        from coilclaw.cli.resume import resume_run
-
-        resume_run(settings, decided[0].run_id, workspace=workspace, as_json=as_json)
     facts = [each.facts() for each in decided]
-    _end(facts if run_id else facts[0], decided[0].run_id, resumes, as_json, workspace)
+    _end(settings, facts if run_id else facts[0], decided[0].run_id, workspace, resumes, resumable, as_json)
 
 
 def _pending(claw: CoilClaw, run_id: str) -> tuple[ApprovalRequest, ...]:
@@ -209,7 +202,14 @@ def _is_resumable(claw: CoilClaw, decided: ApprovalRequest, window: Window | Non
     return not undecided
 
 
-def _end(facts: object, run_id: str, resumes: bool, as_json: bool, workspace: str | None) -> None:
+def _end(
+    settings: Settings, facts: object, run_id: str, workspace: str | None, resumes: bool, resumable: bool, as_json: bool
+) -> None:
+    """Resume the run if that was asked for and is possible; otherwise print the decision and what comes next."""
+    if resumable:
+        from coilclaw.cli.resume import resume_run
+
+        resume_run(settings, run_id, workspace=workspace, as_json=as_json)
     if as_json:
         say_json(facts)
     if not resumes:
@@ -217,6 +217,6 @@ def _end(facts: object, run_id: str, resumes: bool, as_json: bool, workspace: st
 
         say(f"To continue: coilclaw resume {as_name(run_id)}{workspace_option(workspace)}", err=True)
         return
-    with open_app(settings_for(workspace)) as claw:
+    with open_app(settings) as claw:
         waits = claw.approvals.pending(run_id)
     sys.exit(3 if waits else 0)

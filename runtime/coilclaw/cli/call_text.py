@@ -115,7 +115,7 @@ def _present(workspace: Path | None, path: str) -> tuple[str | None, str]:
         if not place.is_relative_to(workspace.resolve()):
             return None, "not a file of the workspace"
         # Without waiting: it may be a pipe.
-        descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             facts = os.fstat(descriptor)
             if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LARGEST_COMPARED:

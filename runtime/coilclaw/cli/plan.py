@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -84,20 +84,7 @@ def _object(rehearsal: Rehearsal) -> dict[str, Any]:
 
 
 def _row(call: PlannedCall) -> dict[str, Any]:
-    return {
-        "number": call.number,
-        "line": call.line,
-        "tool": call.tool,
-        "tool_version": call.tool_version,
-        "risk": call.risk.value if call.risk else None,
-        "arguments": _json(call.arguments),
-        "args_hash": call.args_hash,
-        "verdict": call.verdict,
-        "stubbed": call.stubbed,
-        "outcome": call.outcome,
-        "reason": call.reason,
-        "runs": call.runs,
-    }
+    return {**asdict(call), "risk": call.risk.value if call.risk else None, "arguments": _json(call.arguments)}
 
 
 def _json(arguments: str) -> Any:

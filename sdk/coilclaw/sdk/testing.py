@@ -24,8 +24,8 @@ import json
 import logging
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -126,21 +126,8 @@ def _to_the_end(coroutine: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(coroutine)
-    outcome: list[T] = []
-    problem: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            outcome.append(asyncio.run(coroutine))
-        except BaseException as error:
-            problem.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if problem:
-        raise problem[0]
-    return outcome[0]
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
 
 
 def _dumped(tool: Tool, returned: Any) -> bytes:

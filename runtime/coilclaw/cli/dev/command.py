@@ -146,7 +146,7 @@ def _follow(claw: CoilClaw, runs: ScriptRuns | None, inbox: _Inbox, output: Text
         changes = ToolChanges(claw.settings.config.workspace_dir, opening)
         stack.enter_context(claw.tools.watch(lambda *new: inbox.put(_NewTools(change=new[0], registry=new[1]))))
         signals = stack.enter_context(_signals(inbox.put))
-        printer = stack.enter_context(_printer(claw, changes, inbox, output, as_json))
+        printer = stack.enter_context(_printer(claw, changes, inbox, output, as_json=as_json))
         calls = FinishedCalls(claw.feed, lambda: inbox.put(_Nudge.CALLS))
         loop = _Loop(printer, changes, calls, runs, inbox)
         loop.begin(opening)
