@@ -26,6 +26,7 @@ from coilclaw.cli.dev.events import (
     RunFinished,
     RunOutput,
     RunStarted,
+    words_of,
 )
 from coilclaw.cli.dev.tool_changes import ToolChanges, failure_of
 from coilclaw.cli.terminal import counted
@@ -256,7 +257,7 @@ def _call(event: Called) -> Text:
 
 def _note(event: DevEvent) -> Text:
     line = _stamp(event)
-    line.append(_cell(event.text if isinstance(event, Note) else event.words))
+    line.append(_cell(event.text if isinstance(event, Note) else words_of(event)))
     return line
 
 
