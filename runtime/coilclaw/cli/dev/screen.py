@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from coilclaw.bridge import Registry
 from coilclaw.cli.dev.events import DevEvent, Note
-from coilclaw.cli.dev.printers import Printer
 from coilclaw.cli.dev.view import Picture, view
 from coilclaw.cli.terminal import terminal_size
 
@@ -29,7 +28,7 @@ def suits(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
 
 
-class Screen(Printer):
+class Screen:
     """Draws the picture whenever it changed. What anything in this process prints becomes a note in it."""
 
     def __init__(self, picture: Picture, terminal: TextIO, note: Callable[[Note], None]) -> None:
