@@ -15,7 +15,7 @@ __all__ = ["list_tools", "stubs"]
 
 _LONGEST_SENTENCE = 120
 _SHORTEST_SENTENCE = 20
-_OTHER_COLUMNS = 22
+_OTHER_COLUMNS = 23
 
 
 @click.command("list", epilog="Example: coilclaw tool list read file")
