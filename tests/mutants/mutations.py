@@ -363,7 +363,7 @@ MUTATIONS: Final = (
         "a no holds for another version of the tool too",
     ),
     Mutation(
-        "coilclaw.cli.person:this_person",
+        "coilclaw.cli.opening:this_person",
         "pwd.getpwuid(number).pw_name",
         'os.environ.get("USER", "")',
         "tests/cli/test_decisions.py::test_the_decider_is_who_the_system_says_it_is",
@@ -1351,14 +1351,14 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.integrations.files.paths:_FOLDER",
-        ' | getattr(os, "O_NOFOLLOW", 0)',
+        " | os.O_NOFOLLOW",
         "",
         _FILES,
         "no link on the way is followed",
     ),
     Mutation(
         "coilclaw.integrations.files.paths:open_regular",
-        'os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)',
+        "os.O_RDONLY | os.O_NOFOLLOW",
         "os.O_RDONLY",
         _FILES,
         "a link at the end is not followed",
