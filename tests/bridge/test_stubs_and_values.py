@@ -144,7 +144,7 @@ def test_types_of_the_library_are_imported_where_they_are_needed() -> None:
         in stubs
     )
     assert "price: Decimal; at: datetime | None" in stubs
-    assert "stamp: bytes" in stubs
+    assert '"stamp": bytes' in stubs
     assert '"from": str,' in stubs
     assert "from datetime" not in registry_stubs(build_registry([([TOOLS["time.now"]], ())])).text
 
