@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Command
 
-KEYS = {"run_id", "status", "engine", "value", "stdout", "error", "activity", "approvals", "duration_ms"}
+KEYS = {
+    "run_id", "status", "engine", "value", "stdout", "error", "activity", "approvals", "duration_ms", "stderr", "warnings",
+    "outputs", "retry_of",
+}  # fmt: skip
 
 
 @pytest.mark.req("R12", "R4", "R46")
