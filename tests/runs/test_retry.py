@@ -16,7 +16,7 @@ from coilclaw.policy import Answer, Autonomy, Question, Rule
 from coilclaw.receipts import Draft
 from coilclaw.runs import NoSuchRun, NotRetryable, RunReport, cancel_run, find_run, report_of
 from coilclaw.sandbox import Deadline, Limits, Snippet
-from coilclaw.sdk import Decision, Tool, ToolContext, ToolFailure, define_tool
+from coilclaw.sdk import Decision, Judged, Tool, ToolContext, ToolFailure, define_tool
 
 AB = "tools.ledger.add(line='a'); tools.ledger.add(line='b'); 1/0"
 
@@ -191,6 +191,26 @@ def test_another_version_of_a_tool_is_not_answered_for(replays: Replays) -> None
     (pending,) = replays.book.list("pending", run_id=again.run_id)
     assert "the tool has changed since" in pending.reason
     assert len(replays.lines()) == 2
+
+
+def test_a_call_that_would_run_something_else_is_not_answered_for(replays: Replays) -> None:
+    """The arguments of these calls do not say what they run."""
+
+    @define_tool(id="ledger.sweep", risk="write", classify=lambda input, ctx: Judged(risk="write", runs=runs[-1]))
+    def sweep(ctx: ToolContext) -> str:
+        return str(add.handler(ctx, str(ctx.judged)))
+
+    runs = ["a"]
+    replays.world.autonomy = Autonomy.SUPERVISED
+    replays.world.approver = asked = Asked("unanswered")
+    first = replays.run("tools.ledger.sweep()", sweep)
+    replays.book.decide(replays.book.list("pending")[0].id, granted=True, decided_by="ada")
+    assert resume(replays, first.run_id, sweep).value == {"ok": True, "value": "1"}
+    assert retry(replays, "tools.ledger.sweep().value", first, sweep).value == "1"
+    runs.append("b")
+    assert retry(replays, "tools.ledger.sweep().value", first, sweep).status == "suspended"
+    assert "what it runs may have changed since" in asked.questions[-1].reason
+    assert replays.lines() == ["1 a"]
 
 
 @pytest.mark.parametrize(

@@ -96,4 +96,5 @@ def _cells(record: Any) -> dict[str, Any]:
     if isinstance(record, Mapping):
         return {str(name): record[name] for name in record}
     names = getattr(record, "_fields", None) or [field.name for field in dataclasses.fields(record)]
+    names = [name for name in names if not name.startswith("_")]
     return {name: getattr(record, name) for name in names}
