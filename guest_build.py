@@ -33,7 +33,7 @@ else:
 ROOT = Path(__file__).resolve().parent
 WASM = ROOT / "runtime/coilclaw/sandbox/wasm"
 GUEST = ROOT / "runtime/coilclaw/sandbox/guest"
-RESULT = ROOT / "sdk/coilclaw/sdk/result.py"
+SHARED = tuple(ROOT / "sdk/coilclaw/sdk" / name for name in ("result.py", "typed_values.py"))
 COMPONENT = WASM / "guest.wasm"
 STAMP = WASM / "guest.stamp"
 MARK = b"coilclaw: lasting objects at "
@@ -79,7 +79,8 @@ def lay_out(tree: Path) -> None:
     """The guest's import path: its own modules, `Result`, and the time zones."""
     shutil.copytree(GUEST, tree / "coilclaw/sandbox/guest", ignore=shutil.ignore_patterns("__pycache__", "*.md"))
     (tree / "coilclaw/sdk").mkdir(parents=True)
-    shutil.copy(RESULT, tree / "coilclaw/sdk/result.py")
+    for each in SHARED:
+        shutil.copy(each, tree / "coilclaw/sdk")
     (tree / "coilclaw_guest.py").write_text("from coilclaw.sandbox.guest.world import WitWorld\n")
     (tree / "coilclaw_zones.py").write_text(f"ZONES = {zones()!r}\n")
 
@@ -181,7 +182,7 @@ def fingerprint() -> str:
 
     state = hashlib.sha256()
     state.update(f"{version('componentize-py')} {version('tzdata')}".encode())
-    for path in sorted([*GUEST.glob("*.py"), *WASM.glob("wit/*.wit"), RESULT, Path(__file__)]):
+    for path in sorted([*GUEST.glob("*.py"), *WASM.glob("wit/*.wit"), *SHARED, Path(__file__)]):
         state.update(path.name.encode() + b"\0" + path.read_bytes())
     return state.hexdigest()
 

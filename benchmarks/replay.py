@@ -121,6 +121,12 @@ class _MadeUp:
     def begin(self, tool: str, input: bytes, line: int) -> int:
         raise NotImplementedError
 
+    def withdraw(self, number: int) -> None:
+        raise NotImplementedError
+
+    def linger(self, tasks: str) -> None:
+        raise NotImplementedError
+
     def wait(self, seconds: float | None) -> bytes:
         raise NotImplementedError
 

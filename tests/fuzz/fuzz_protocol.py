@@ -37,6 +37,12 @@ class _EmptyHost:
     def begin(self, tool: str, input: bytes, line: int) -> int:
         return len(self.call(tool, input, line))
 
+    def withdraw(self, number: int) -> None:
+        raise NotImplementedError
+
+    def linger(self, tasks: str) -> None:
+        raise NotImplementedError
+
     def wait(self, seconds: float | None) -> bytes:
         assert seconds is None or seconds >= 0
         return b"[]"

@@ -351,6 +351,12 @@ class Bare:
     def begin(self, tool: str, input: bytes, line: int) -> int:
         raise AssertionError
 
+    def withdraw(self, number: int) -> None:
+        raise NotImplementedError
+
+    def linger(self, tasks: str) -> None:
+        raise NotImplementedError
+
     def wait(self, seconds: float | None) -> bytes:
         raise AssertionError
 

@@ -78,6 +78,8 @@ class RecordingHost:
         self.previewed: list[Any] = []
         self.crossed: list[str] = []
         """What was written and which tools were called, in the order in which it reached the host."""
+        self.withdrawn: list[int] = []
+        self.lingering: list[str] = []
         self._tools = tools
         self._deadline = deadline
         self._output_bytes = output_bytes
@@ -118,6 +120,12 @@ class RecordingHost:
             answers = [[number, answer.decode()] for number, answer in sorted(self._answers.items())]
             self._answers.clear()
         return json.dumps(answers).encode()
+
+    def withdraw(self, number: int) -> None:
+        self.withdrawn.append(number)
+
+    def linger(self, tasks: str) -> None:
+        self.lingering.append(tasks)
 
     def write(self, stream: int, text: str) -> None:
         self._size += len(text.encode())

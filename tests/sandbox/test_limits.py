@@ -320,6 +320,12 @@ class BrokenHost:
     def begin(self, tool: str, input: bytes, line: int) -> int:
         raise self._error
 
+    def withdraw(self, number: int) -> None:
+        raise NotImplementedError
+
+    def linger(self, tasks: str) -> None:
+        raise NotImplementedError
+
     def wait(self, seconds: float | None) -> bytes:
         raise self._error
 

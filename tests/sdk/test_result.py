@@ -36,11 +36,11 @@ def test_both_can_be_matched() -> None:
         match result:
             case Ok(value):
                 return f"ok {value}"
-            case Err(code, message):
-                return f"{code} {message}"
+            case Err(error):
+                return f"{error.code} {error.message} {error.hint}"
 
     assert tell(Ok(1)) == "ok 1"
-    assert tell(Err("a", "b")) == "a b"
+    assert tell(Err("a", "b")) == "a b None"
 
 
 def test_both_can_be_awaited() -> None:

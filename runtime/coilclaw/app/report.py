@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from coilclaw.app.stores import Stores
     from coilclaw.runs import RunRecord, RunReport
     from coilclaw.sandbox import DisplayedOutput, RunWarning, SnippetError
-    from coilclaw.sdk import ActivityItem, Err, Receipt, Result, RunStatus
+    from coilclaw.sdk import ActivityItem, Receipt, Result, RunStatus, ToolCallError
 
 __all__ = ["CallReport", "Report", "UnknownCall", "report_so_far", "reported"]
 
@@ -105,7 +105,7 @@ class CallReport(Frozen):
         return self.result.value
 
     @property
-    def error(self) -> Err | None:
+    def error(self) -> ToolCallError | None:
         return self.result.error
 
     @property

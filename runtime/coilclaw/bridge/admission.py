@@ -17,7 +17,7 @@ from coilclaw.bridge.arguments import validate
 from coilclaw.bridge.call_context import CallContexts
 from coilclaw.bridge.call_receipts import CallReceipts, bounded, following, refused
 from coilclaw.bridge.calls import Admitted, Call, Rehearsed, UnknownOutcome
-from coilclaw.bridge.calls_under_way import TAKEN_OVER, CallsUnderWay
+from coilclaw.bridge.calls_under_way import TAKEN_OVER, WITHDRAWN, CallsUnderWay
 from coilclaw.bridge.evidence_budget import EvidenceBudget, is_small
 from coilclaw.bridge.identified_call import Divergence, Identity, call_difference, identify
 from coilclaw.bridge.policy_check import PolicyCheck, denial_by_policy, rule_facts
@@ -216,7 +216,7 @@ class Admission:
             self._budget.count(identity.args_hash, len(identity.kept))
         if self._run.stand_in is not None and (judged.risk is not Risk.READ or verdict.decision is Decision.ASK):
             self._record_rehearsed(judged)
-            return Rehearsed(self._run.stand_in(judged.tool))
+            return Rehearsed(self._run.stand_in(judged.tool), judged.tool.output_plan)
         earlier = self._earlier_write(judged)
         if isinstance(earlier, Reused):
             return self._reuse(judged, earlier)
@@ -308,6 +308,12 @@ class Admission:
             shown[digest(runs)] = runs
         return shown
 
+    def withdraw(self, name: str, sent: bytes, line: int, number: int) -> Refusal:
+        """Take back a call that has not started, and the question about it, which nobody can answer any more."""
+        identity = identify(self._services, self._run, name, sent, line, number, stops=False)
+        void = self._services.approvals.void(self._run.run_id, number)
+        return self._receipts.refuse(identity.call, self._receipts.requested(identity), WITHDRAWN, b"", void)
+
     # Refusals ----------------------------------------------------------------------------------------------
 
     def _record_rehearsed(self, judged: _JudgedCall) -> None:
@@ -332,12 +338,13 @@ class Admission:
         """End the run after too many calls: a loop that ignores errors would never stop."""
         call, nothing = identity.call, b"{}"
         message = f"more than {self._run.limits.calls} calls in one run"
+        hint = "ask a tool for more at once, or do the rest in another run"
         refusal = Refusal(code="too_many_calls", message=message, denied=True)
         requested = self._receipts.requested(identity._replace(kept=nothing, args_hash=digest(nothing)))
         self._services.log.append_relaxed(
             requested._replace(risk=None), refused(requested, refusal), contents={digest(nothing): nothing}
         )
-        error = SnippetError(type="TooManyCalls", message=message, line=call.line or None, hint="raise [limits] calls")
+        error = SnippetError(type="TooManyCalls", message=message, line=call.line or None, hint=hint)
         return RunEnded(Failed(error=error))
 
 

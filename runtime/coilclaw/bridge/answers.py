@@ -36,8 +36,9 @@ class Refusal(Frozen):
             object.__setattr__(self, "hint", text_of(self.hint, _LONGEST_TEXT))
 
 
-def success(value: bytes) -> bytes:
-    return b'{"ok":true,"value":%b}' % value
+def success(value: bytes, plan: str = "") -> bytes:
+    """The answer with a value; `plan` says which of its parts are of Python's own types (`Tool.output_plan`)."""
+    return b'{"ok":true,"value":%b,"types":%b}' % (value, plan.encode()) if plan else b'{"ok":true,"value":%b}' % value
 
 
 def failure(refusal: Refusal) -> bytes:

@@ -8,6 +8,7 @@ from coilclaw.bridge.answers import Refusal
 from coilclaw.receipts import NotCanonical, contents_json
 from coilclaw.sdk import OperatorError, Tool
 from coilclaw.sdk.legible import kind_of
+from coilclaw.sdk.typed_arguments import MARK, Unfit, in_schema_form
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -47,6 +48,11 @@ def bind(tool: Tool | None, sent: bytes) -> bytes | Refusal:
     if "" in given:
         # The guest could not write the arguments as JSON and sent the reason instead.
         return _invalid(str(given[""])[:500], "pass JSON data")
+    if tool is not None and (tool.takes_moments or MARK in sent):
+        try:
+            given = in_schema_form(given, tool.input_schema)
+        except Unfit as error:
+            return _invalid(f"{tool.id}: {error}", f"it takes: {signature(tool)}")
     try:
         return contents_json(given)
     except NotCanonical as error:

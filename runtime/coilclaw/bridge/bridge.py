@@ -8,7 +8,6 @@ receipt of its outcome.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +25,7 @@ from coilclaw.bridge.preflight import check_calls
 from coilclaw.bridge.reuse import Reused
 from coilclaw.bridge.transcript import Transcript
 from coilclaw.sandbox import POLL_SECONDS, RunEnded, Suspended
+from coilclaw.sdk.legible import text_of
 from coilclaw.sdk.quick_json import to_json
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Bridge"]
 
 _MOST_AT_ONCE: Final = 64
+_LONGEST_TASKS: Final = 200
 
 
 class Bridge:
@@ -53,11 +54,14 @@ class Bridge:
         self._admission = Admission(services, run, self._receipts, self.budget, self._under_way)
         self._execution = Execution(services, run, self.budget, self._under_way)
         self.answers = AnswerQueue()
-        self._pending: dict[int, tuple[Pending, Callable[[], None]]] = {}
+        self._pending: dict[int, tuple[Pending, tuple[str, bytes, int]]] = {}
+        """Begun calls that wait for a person, each with its tool, input and line."""
         self._at_once = threading.Semaphore(_MOST_AT_ONCE)
         self.transcript = Transcript(run.limits.output_bytes, run.caller)
         self._untouched = True
         self.issued = 0
+        self.lingering: str | None = None
+        """The tasks that had not ended when the source had run."""
         self.unknown: Call | None = None
         """The call of unknown outcome that the run is suspended for."""
 
@@ -102,10 +106,13 @@ class Bridge:
         self._begin(tool, input, line, number)
         return number
 
-    def begin_again(self, number: int, tool: str, input: bytes, line: int) -> None:
-        """Admit a call that was begun in another process, and had no answer there."""
+    def begin_again(self, number: int, tool: str, input: bytes, line: int, *, withdrawn: bool) -> None:
+        """Admit a call that was begun in another process, and had no answer there; or withdraw it, as was done then."""
         self._untouched = False
-        self._begin(tool, input, line, number)
+        if withdrawn and self.run.prior[number].state == "requested":
+            self.answers.put(number, failure(self._admission.withdraw(tool, input, line, number)))
+        else:
+            self._begin(tool, input, line, number)
 
     def wait(self, seconds: float | None) -> bytes:
         """Return every answer that has come for begun calls, after waiting for the first."""
@@ -128,6 +135,19 @@ class Bridge:
         self._under_way.estop.end_if_over()
         self._receipts.delivered([number for number, _ in taken], int((seconds or 0) * 1e9))
         return to_json([(abs(number), answer.decode()) for number, answer in taken])
+
+    def withdraw(self, number: int) -> None:
+        """Take back a begun call that the snippet has given up, unless its handler has started."""
+        if number in self._pending:
+            _, call = self._pending.pop(number)
+            self._receipts.looked()
+            self.answers.put(number, failure(self._admission.withdraw(*call, number)))
+        else:
+            self._under_way.withdraw(number)
+
+    def linger(self, tasks: str) -> None:
+        """Note the tasks that the run waits for once the source has run."""
+        self.lingering = text_of(tasks, _LONGEST_TASKS)
 
     def write(self, stream: int, text: str) -> None:
         """Accept output of the snippet. Raises RunEnded beyond the output limit."""
@@ -166,8 +186,11 @@ class Bridge:
                 return admitted
             case Refusal() as refusal:
                 return failure(refusal)
-            case Rehearsed(value) | Reused(_, value):
-                return success(value)
+            case Rehearsed(value, plan):
+                return success(value, plan)
+            case Reused(_, value):
+                named = self.run.registry.resolve(tool)
+                return success(value, named.output_plan if named is not None else "")
             case UnknownOutcome(call):
                 self.unknown = call
                 raise self._suspended()
@@ -178,7 +201,7 @@ class Bridge:
                 name = "coilclaw-call"
                 threading.Thread(target=self._perform_beside, args=(admitted,), name=name, daemon=True).start()
             case Pending() as pending:
-                self._pending[number] = (pending, lambda: self._begin(tool, input, line, number))
+                self._pending[number] = (pending, (tool, input, line))
             case answer:
                 self.answers.put(number, answer)
 
@@ -197,7 +220,7 @@ class Bridge:
         """Admit pending calls that have been decided since; suspend the run if the caller does not wait."""
         if not self.run.caller.waits():
             raise self._suspended()
-        for number, (pending, again) in list(self._pending.items()):
+        for number, (pending, call) in list(self._pending.items()):
             if self._admission.gate.is_decided(pending):
                 del self._pending[number]
-                again()
+                self._begin(*call, number)

@@ -37,9 +37,9 @@ class CallReceipts:
         named = (self._run_id, self._conversation, call.id, call.name, version, risk, identity.args_hash)
         return Draft("tool.call.requested", "pending", now(), *named, None, payload)
 
-    def refuse(self, call: Call, draft: Draft, refusal: Refusal, unkept: bytes = b"") -> Refusal:
+    def refuse(self, call: Call, draft: Draft, refusal: Refusal, unkept: bytes = b"", *more: Row) -> Refusal:
         """Record the refusal and return it. `unkept` are arguments that are not in the store, and stay out of it."""
-        rows = self.refusal_rows(call, refusal)
+        rows = [*more, *self.refusal_rows(call, refusal)]
         self.log.append_relaxed(refused(draft, refusal, prefix_facts(unkept)), rows=rows)
         return refusal
 

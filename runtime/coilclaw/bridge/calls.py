@@ -68,6 +68,7 @@ class Rehearsed(NamedTuple):
     """A call that a rehearsal does not make; `value` is its answer."""
 
     value: bytes
+    plan: str
 
 
 class UnknownOutcome(NamedTuple):

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from coilclaw.receipts import Draft, Row
     from coilclaw.trust import GuardedCall
 
-__all__ = ["ABANDONED", "TAKEN_OVER", "TOO_LATE", "CallsUnderWay"]
+__all__ = ["ABANDONED", "TAKEN_OVER", "TOO_LATE", "WITHDRAWN", "CallsUnderWay"]
 
 _LONGEST_WRITE_SECONDS: Final = 5.0
 TOO_LATE: Final = Refusal(code="abandoned", message="the run had ended; the tool was not called")
+WITHDRAWN: Final = Refusal(code="withdrawn", message="the snippet gave this call up; the tool was not called")
 ABANDONED: Final = Refusal(code="abandoned", message="the run ended first; what the tool did is unknown")
 TAKEN_OVER: Final = Crashed(reason="another process has taken this run over", hint="`coilclaw receipt list` shows it")
 
@@ -42,6 +43,8 @@ class CallsUnderWay:
         self._receipts = receipts
         self._budget = budget
         self._calls: dict[int, Admitted] = {}
+        self._unhandled: set[int] = set()
+        """Calls under way whose handlers have not started."""
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._writing = 0
@@ -112,6 +115,7 @@ class CallsUnderWay:
             late = self.is_over
             if not late:
                 self._calls[number] = admitted
+                self._unhandled.add(number)
                 self._writing += 1
         if late:
             raise self._too_late(admitted)
@@ -144,6 +148,18 @@ class CallsUnderWay:
         for content_hash, body in guarded.contents.items():
             self._budget.count(content_hash, len(body))
         return guarded
+
+    def withdraw(self, number: int) -> None:
+        """Give a call up; one whose handler has started ends as any other."""
+        with self._lock:
+            self._unhandled.discard(number)
+
+    def handle(self, number: int) -> bool:
+        """Note that the handler of a call starts now; False if the call was withdrawn before."""
+        with self._lock:
+            was_there = number in self._unhandled
+            self._unhandled.discard(number)
+            return was_there
 
     # Ending ------------------------------------------------------------------------------------------
 

@@ -90,7 +90,7 @@ class EvidenceBudget:
         return Refusal(
             code="evidence_budget",
             message="not called: the arguments and results kept for this run have no room for another call like this",
-            hint="pass and ask for less at a time, or start another run; the operator may raise [limits] kept_bytes",
+            hint="pass and ask for less at a time, or do the rest in another run",
             denied=True,
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.call_receipts import bounded, following, refused
 from coilclaw.bridge.call_summary import summary_facts
-from coilclaw.bridge.calls_under_way import ABANDONED, TOO_LATE
+from coilclaw.bridge.calls_under_way import ABANDONED, TOO_LATE, WITHDRAWN
 from coilclaw.bridge.handlers import LoopBlocked
 from coilclaw.bridge.invocation import BadOutput, invoke, invoke_async, serialised
 from coilclaw.bridge.journal import Known
@@ -72,7 +72,7 @@ class Execution:
         else:
             result_hash = digest(value)
             self._budget.count(result_hash, len(value))
-            answer = success(value)
+            answer = success(value, admitted.tool.output_plan)
             outcome = following(
                 admitted.draft, "tool.call.succeeded", "allowed", now(), summary_facts(admitted), result_hash
             )
@@ -88,6 +88,8 @@ class Execution:
             return stopped
         if self._deadline.cancelled:
             return TOO_LATE
+        if not self._under_way.handle(admitted.call.number):
+            return WITHDRAWN
         tool = admitted.tool
         seconds = tool.timeout_seconds or self._services.tool_seconds
         timeout = min(seconds, self._deadline.remaining)
@@ -97,7 +99,7 @@ class Execution:
             return self._under_way.estop.given_up() or Refusal(
                 code="timeout",
                 message=f"{tool.id} did not finish within {timeout:g} s; what it did is unknown",
-                hint="give it longer with define_tool(timeout=…)" if timeout == seconds else None,
+                hint="ask for less at a time, or look first at what it did" if timeout == seconds else None,
             )
         except LoopBlocked as error:
             return Refusal(

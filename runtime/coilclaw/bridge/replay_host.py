@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from coilclaw.bridge.answers import TOO_MANY_ANSWERS, success
@@ -46,8 +46,9 @@ class _Answers:
     Reading many in a row takes a fraction of the time: a sandbox that ran in between has emptied the caches.
     """
 
-    def __init__(self, recorded: Recorded) -> None:
+    def __init__(self, recorded: Recorded, plan_of: Callable[[int], str]) -> None:
         self._recorded = recorded
+        self._plan_of = plan_of
         self._numbers = [number for each in recorded.deliveries for number in each.numbers if number > 0]
         self._at = 0
         self._ready: dict[int, bytes] = {}
@@ -94,7 +95,7 @@ class _Answers:
             except StopIteration:
                 return count  # Never the first: one result is read, however large it is.
             if value is not None:
-                self._ready[number] = success(value)
+                self._ready[number] = success(value, self._plan_of(number))
         return len(known)
 
 
@@ -120,7 +121,7 @@ class ReplayHost:
         self._deliveries = recorded.deliveries
         self._prior = prior
         self._last = max(prior, default=0)
-        self._told = _Answers(recorded)
+        self._told = _Answers(recorded, self._plan_of)
         self._clock = clock
         self._goes_on = goes_on
         self._at = 0
@@ -128,6 +129,7 @@ class ReplayHost:
         self._over = False
         self._delivered = {abs(number) for each in recorded.deliveries for number in each.numbers}
         self._unanswered: list[tuple[int, str, bytes, int]] = []
+        self._withdrawn: set[int] = set()
         clock.repeating = True
         self._untouched = not prior and not recorded.deliveries
         self._go_on_at_the_end()
@@ -187,6 +189,15 @@ class ReplayHost:
         self._go_on_at_the_end()
         return to_json(told)
 
+    def withdraw(self, number: int) -> None:
+        if self._over and self._goes_on:
+            self._bridge.withdraw(number)
+        else:
+            self._withdrawn.add(number)
+
+    def linger(self, tasks: str) -> None:
+        self._bridge.linger(tasks)
+
     def write(self, stream: int, text: str) -> None:
         self._bridge.write(stream, text)
 
@@ -218,6 +229,12 @@ class ReplayHost:
             self._go_on_at_the_end()
         return b"[]"
 
+    def _plan_of(self, number: int) -> str:
+        """The plan of a call's answer, which goes with its tool: another version of that diverges."""
+        prior = self._prior.get(number)
+        tool = None if prior is None else self._bridge.run.registry.tools.get(prior.tool)
+        return "" if tool is None else tool.output_plan
+
     def _live(self) -> Bridge:
         if not self._goes_on:
             raise JournalEnded
@@ -235,7 +252,7 @@ class ReplayHost:
         self._clock.repeating = False
         unanswered, self._unanswered = self._unanswered, []
         for number, tool, input, line in unanswered:
-            self._bridge.begin_again(number, tool, input, line)
+            self._bridge.begin_again(number, tool, input, line, withdrawn=number in self._withdrawn)
 
     def _compare(self, number: int, tool: str, input: bytes, line: int, *, stops: bool, answered: bool) -> None:
         prior, named = self._prior.get(number), self._bridge.run.registry.resolve(tool)

@@ -272,10 +272,12 @@ class ApprovalStore:
             claims=True,
         )
 
-    def void(self, run_id: str) -> Row:
-        """A run is over: nobody needs to answer what it still asked, and nothing uses what was answered."""
+    def void(self, run_id: str, number: int | None = None) -> Row:
+        """A run, or one call of it, is over: nobody needs to answer what it still asked, nor uses what was answered."""
         return Row(
-            "UPDATE approvals SET status = 'expired' WHERE run_id = ? AND status IN ('pending', 'granted')", (run_id,)
+            "UPDATE approvals SET status = 'expired' WHERE run_id = ? AND number = coalesce(?, number) "
+            "AND status IN ('pending', 'granted')",
+            (run_id, number),
         )
 
     # Windows -----------------------------------------------------------------------------------------------

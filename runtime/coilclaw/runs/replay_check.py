@@ -80,6 +80,13 @@ class ReplayCheck:
         self._end_if_stopped()
         return self._repetition.wait(seconds)
 
+    def withdraw(self, number: int) -> None:
+        self._end_if_stopped()
+        self._repetition.withdraw(number)
+
+    def linger(self, tasks: str) -> None:
+        self._repetition.linger(tasks)
+
     def write(self, stream: int, text: str) -> None:
         self._end_if_stopped()
         self._repetition.write(stream, text)

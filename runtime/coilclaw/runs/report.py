@@ -94,23 +94,29 @@ def error_of(outcome: Outcome) -> SnippetError | None:
             return None
         case Failed(error=error) | Rejected(error=error) | Diverged(error=error):
             return error
+        case TimedOut(seconds=seconds, lingering=str(tasks)):
+            return SnippetError(
+                type="TimedOut",
+                message=f"the source had run, and after {seconds:g} s these tasks had not ended: {tasks}",
+                hint="cancel a task that does not end by itself before the snippet ends",
+            )
         case TimedOut(seconds=seconds):
             return SnippetError(
                 type="TimedOut",
                 message=f"the run took longer than {seconds:g} s",
-                hint="raise the time limit, or do less",
+                hint="do less in one run, or start calls at once with .start()",
             )
         case OutOfMemory(memory_bytes=memory):
             return SnippetError(
                 type="OutOfMemory",
                 message=f"the sandbox needed more than {memory // 2**20} MiB",
-                hint="raise the memory limit, or keep less at a time",
+                hint="keep less at a time",
             )
         case OutputExceeded(output_bytes=size):
             return SnippetError(
                 type="OutputExceeded",
                 message=f"the run printed or returned more than {size} bytes",
-                hint="print a summary, or raise [limits] output_bytes",
+                hint="print or return a summary",
             )
         case Cancelled():
             return SnippetError(type="Cancelled", message="the run was cancelled")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge import Bridge, Handlers, Journal, ReplayHost, RunHeader, RunSpec, Services, leave
@@ -60,6 +61,8 @@ class Session(Frozen):
         """Write the last receipt of the run here, and report how it ended."""
         bridge = self.bridge
         outcome = bridge.transcript.of(outcome)
+        if isinstance(outcome, TimedOut):
+            outcome = replace(outcome, lingering=bridge.lingering)
         try:
             # Not on the caller's thread: an interrupt must not fall into a commit.
             self.services.handlers.threads.run(lambda: self._record(outcome, duration), self.spec.deadline)

@@ -46,6 +46,12 @@ class Conversation:
                     case ["write", int(stream)]:
                         self.host.write(stream, _text(content))
                         continue
+                    case ["withdraw", int(number)]:
+                        self.host.withdraw(number)
+                        continue
+                    case ["linger"]:
+                        self.host.linger(_text(content))
+                        continue
                     case ["end"]:
                         return content.decode()
                     case _:

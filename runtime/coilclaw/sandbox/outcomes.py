@@ -78,6 +78,8 @@ class TimedOut(_Ended):
 
     status: ClassVar[RunStatus] = "timed_out"
     seconds: float
+    lingering: str | None = None
+    """The tasks that the run still waited for, if its source had run by then."""
 
 
 class OutOfMemory(_Ended):

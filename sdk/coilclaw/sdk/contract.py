@@ -135,11 +135,39 @@ class Tool:
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
-        return self.known.input_schema if self.known else self.input.model_json_schema()
+        if self.known:
+            return self.known.input_schema
+        from coilclaw.sdk.models import ContractSchema
+
+        return self.input.model_json_schema(schema_generator=ContractSchema)
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
-        return self.known.output_schema if self.known else self.output.json_schema(mode="serialization")
+        if self.known:
+            return self.known.output_schema
+        from coilclaw.sdk.models import ContractSchema
+
+        return self.output.json_schema(mode="serialization", schema_generator=ContractSchema)
+
+    @cached_property
+    def output_plan(self) -> str:
+        """Where its results hold values of Python's own types; empty if they hold none."""
+        from coilclaw.sdk.value_plan import value_plan
+
+        try:
+            return value_plan(self.output_schema)
+        except Exception:  # The schema hook of an author's type may do anything. The value is passed on as it is.
+            return ""
+
+    @cached_property
+    def takes_moments(self) -> bool:
+        """Whether an argument, or a part of one, is a date-time."""
+        from coilclaw.sdk.value_plan import value_plan
+
+        try:
+            return '"date-time"' in value_plan(self.input_schema)
+        except Exception:
+            return False
 
     def with_source(self) -> Tool:
         """Return the tool with the hash of the file it is defined in, which its version covers."""

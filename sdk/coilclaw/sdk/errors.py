@@ -32,7 +32,7 @@ RESERVED_CODES: Final = frozenset(
         "abandoned", "approval_denied", "approval_required", "approval_unproven", "classify_timeout", "denied",
         "dry_run", "evidence_budget", "evidence_unavailable", "invalid_input", "invalid_output", "loop_blocked",
         "missing_secret", "output_too_large", "stopped", "timeout", "too_many_calls", "too_many_files",
-        "tool_crashed", "unknown_outcome", "unknown_tool",
+        "tool_crashed", "unknown_outcome", "unknown_tool", "withdrawn",
     )
 )  # fmt: skip
 """Codes with which the runtime itself answers a call. A tool that uses one gets `tool_` before it."""

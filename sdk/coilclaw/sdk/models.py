@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticSchemaGenerationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core.core_schema import BytesSchema, DecimalSchema
 
 from coilclaw.sdk.errors import ToolDefinitionError
 from coilclaw.sdk.plain_types import Fields
 
-__all__ = ["check_example", "checked_model", "input_model", "output_adapter"]
+__all__ = ["ContractSchema", "check_example", "checked_model", "input_model", "output_adapter"]
 
 _Error: TypeAlias = Callable[..., ToolDefinitionError]
 _NO_SCHEMA = (PydanticUserError, PydanticSchemaGenerationError, NameError, TypeError)
 _JSON_TYPES = "use str, int, float, bool, None, datetime, list, dict, a dataclass or a pydantic model"
+_AS_BASE64 = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+"""Not every sequence of bytes is text."""
+
+
+class ContractSchema(GenerateJsonSchema):
+    """Makes the schemas of contracts: they tell decimals and hexadecimal bytes from text."""
+
+    def decimal_schema(self, schema: DecimalSchema) -> JsonSchemaValue:
+        made = super().decimal_schema(schema)
+        text = next((each for each in made.get("anyOf", ()) if each.get("type") == "string"), made)
+        text.pop("pattern", None)
+        text["format"] = "decimal"
+        return made
+
+    def bytes_schema(self, schema: BytesSchema) -> JsonSchemaValue:
+        made = super().bytes_schema(schema)
+        return {**made, "format": "hex"} if self._config.ser_json_bytes == "hex" else made
 
 
 def input_model(error: _Error, tool_id: object, fields: Fields) -> type[BaseModel]:
@@ -23,7 +43,7 @@ def input_model(error: _Error, tool_id: object, fields: Fields) -> type[BaseMode
     name = "".join(part.capitalize() for part in str(tool_id).replace("_", ".").split("."))
     given: dict[str, Any] = dict(fields)
     try:
-        return create_model(f"{name}Input", __config__=ConfigDict(extra="forbid", frozen=True), **given)
+        return create_model(f"{name}Input", __config__=_AS_BASE64 | ConfigDict(extra="forbid", frozen=True), **given)
     except _NO_SCHEMA as problem:
         for each, (annotation, _) in fields.items():
             if reason := _not_json(annotation):
@@ -42,7 +62,9 @@ def checked_model(error: _Error, model: object) -> type[BaseModel]:
 def output_adapter(error: _Error, annotation: Any) -> TypeAdapter[Any]:
     """Make what results are validated and serialised with."""
     try:
-        return TypeAdapter(annotation)
+        with suppress(PydanticUserError):
+            return TypeAdapter(annotation, config=_AS_BASE64)
+        return TypeAdapter(annotation)  # A model has a configuration of its own.
     except _NO_SCHEMA:
         raise error("output", str(_not_json(annotation)), hint=_JSON_TYPES) from None
 

@@ -43,6 +43,7 @@ from coilclaw.sdk.errors import ToolFailure, crash_of, failing_of
 from coilclaw.sdk.legible import text_of
 from coilclaw.sdk.result import Err, Ok, Result
 from coilclaw.sdk.risk import Forbid, Judged
+from coilclaw.sdk.typed_values import Record, plan_reader
 
 __all__ = ["FakeServer", "ReceivedRequest", "RecordingContext", "call_tool", "make_context", "module_beside"]
 
@@ -82,7 +83,8 @@ def _call(tool: Tool, context: ToolContext, arguments: Mapping[str, Any]) -> Res
         if isinstance(opinion, Forbid):
             return Err("denied", text_of(opinion.reason), text_of(opinion.hint) or None)
         context.judged = opinion.runs if isinstance(opinion, Judged) else None
-        return Ok(json.loads(_run(tool, input, context)))
+        value = json.loads(_run(tool, input, context), object_hook=Record)
+        return Ok(plan_reader(tool.output_plan)(value) if tool.output_plan else value)
     except ToolFailure as error:
         return Err(*failing_of(error))
     except _BadOutput as error:
@@ -147,7 +149,8 @@ def _dumped(tool: Tool, returned: Any) -> bytes:
     try:
         if hasattr(returned, "__next__") or hasattr(returned, "__await__") or hasattr(returned, "__anext__"):
             raise _BadOutput(f"{tool.id} returned a {type(returned).__name__}, which is not a value")
-        return tool.output.dump_json(tool.output.validate_python(returned, strict=True), warnings="error")
+        valid = tool.output.validate_python(returned, strict=True)
+        return tool.output.dump_json(valid, by_alias=True, warnings="error")
     except ValidationError as error:
         problem = _explained(error)
         raise _BadOutput(f"{tool.id} returned a value that does not fit its output type: {problem}") from None

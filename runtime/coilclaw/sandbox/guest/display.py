@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from coilclaw.sandbox.guest.run_warnings import run_warnings
 from coilclaw.sandbox.guest.values import value_json
 from coilclaw.sdk.result import Err, Ok
 
@@ -43,6 +44,7 @@ def make_display(send: Callable[[int, str], None], flush: Callable[[], None]) ->
             if shown >= _MOST_OUTPUTS:
                 raise ValueError(f"display(): at most {_MOST_OUTPUTS} outputs in one run; put several into one")
             shown += 1
+            run_warnings.has_output = True
             flush()
             send(_STREAM, sent.decode())
 

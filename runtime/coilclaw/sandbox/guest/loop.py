@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
-import concurrent.futures.thread
-from asyncio import base_events, events
-from collections.abc import Callable
+import contextlib
+import inspect
+import weakref
+from asyncio import base_events, events, tasks
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from coilclaw.sandbox.guest.tools import Completions
+from coilclaw.sandbox.guest.executor import InlineExecutor, use_inline_executors
+from coilclaw.sandbox.guest.pending_calls import Completions, PendingCall, Waiting
+from coilclaw.sandbox.guest.run_warnings import run_warnings
+from coilclaw.sandbox.guest.tracebacks import line_of
 
-__all__ = ["InlineExecutor", "SnippetLoop", "use_snippet_loops"]
+__all__ = ["Deadlock", "SnippetLoop", "end_tasks", "run_loop", "use_snippet_loops", "warn_of_lost"]
+
+
+class Deadlock(RuntimeError):
+    """Every task waits for something that nothing will ever set."""
+
+
+Deadlock.__name__ = Deadlock.__qualname__ = "RuntimeError"  # What a snippet sees of it.
+
+
+class _InOrder(weakref.WeakKeyDictionary[Any, None]):
+    """A set of objects that are alive, in the order in which they came: the order of addresses is nobody's."""
+
+    def add(self, each: Any) -> None:
+        self[each] = None
+
+    def discard(self, each: Any) -> None:
+        self.pop(each, None)
 
 
 class SnippetLoop(base_events.BaseEventLoop):
@@ -21,12 +42,14 @@ class SnippetLoop(base_events.BaseEventLoop):
         super().__init__()
         self._completions = completions
         self._selector = self
+        self._asyncgens = _InOrder()
+        self._tasks = _InOrder()
 
     def select(self, timeout: float | None) -> list[Any]:
         if self._completions.pending:
             self._completions.receive(timeout)
         elif timeout is None:
-            raise RuntimeError("every task waits for something that nothing will ever set")
+            raise Deadlock("every task waits for something that nothing will ever set")
         elif timeout > 0:
             self._completions.host.sleep(int(timeout * 1e9))
         return []
@@ -42,20 +65,53 @@ class SnippetLoop(base_events.BaseEventLoop):
     ) -> Any:
         return asyncio.wrap_future(InlineExecutor().submit(func, *args), loop=self)
 
+    def create_task(self, coro: Any, **options: Any) -> asyncio.Task[Any]:  # type: ignore[override]
+        frame = getattr(coro, "cr_frame", None)
+        if frame is not None and frame.f_code.co_name == "_wrap_awaitable":  # Of `asyncio.ensure_future`.
+            wrapped, coro = coro, frame.f_locals["awaitable"]
+            wrapped.close()
+        if not asyncio.iscoroutine(coro) and inspect.isawaitable(coro):
+            coro = Waiting(coro)
+        task = super().create_task(coro, **options)
+        self._tasks.add(task)
+        return task
 
-class InlineExecutor(concurrent.futures.Executor):
-    """Runs what it is given at once: the sandbox has no threads. Parallel calls are made with `.start()`."""
+    def unfinished(self) -> list[asyncio.Task[Any]]:
+        """The tasks that have not ended, in the order in which they were made."""
+        return [task for task in list(self._tasks) if not task.done()]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        return None
+    def run_until_ended(self, waited_for: Iterable[asyncio.Task[Any]]) -> None:
+        """Run until these tasks have ended, however they end. Raises Deadlock if they never will."""
+        left = dict.fromkeys(waited_for)
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
-        future: concurrent.futures.Future[Any] = concurrent.futures.Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
+        def ended(task: asyncio.Task[Any]) -> None:
+            left.pop(task, None)
+            if not left:
+                self.stop()
+
+        for task in list(left):
+            task.add_done_callback(ended)
+        if left:
+            self.run_forever()
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        if self.get_exception_handler() is not None:
+            super().call_exception_handler(context)
+        elif (error := context.get("exception")) is not None:
+            warn_of_lost(error)
+
+    def warn_of_lost_exceptions(self) -> None:
+        """Warn of the tasks that failed and that nobody has asked for it."""
+        for task in list(self._tasks):
+            unasked: Any = task
+            if task.done() and not task.cancelled() and unasked._log_traceback and (error := task.exception()):
+                warn_of_lost(error)
+
+
+def warn_of_lost(error: BaseException, what: str = "a task that nobody awaited failed") -> None:
+    """Warn of an exception that nobody has seen."""
+    told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    run_warnings.add("lost_exception", f"{what}: {told}", line_of(error))
 
 
 # Private from 3.14 on, and deprecated under the public names.
@@ -81,7 +137,87 @@ def use_snippet_loops(completions: Completions) -> None:
         def new_event_loop(self) -> asyncio.AbstractEventLoop:
             return SnippetLoop(completions)
 
+    def run(main: Any, *, debug: bool | None = None, loop_factory: Any = None) -> Any:
+        if not inspect.isawaitable(main):
+            raise TypeError(f"asyncio.run() takes what can be awaited, not {type(main).__name__}")
+        with _set_aside():
+            return run_loop(SnippetLoop(completions), main)
+
     _set_policy(Policy())
-    concurrent.futures.ThreadPoolExecutor = InlineExecutor  # type: ignore[misc,assignment]
-    concurrent.futures.thread.ThreadPoolExecutor = InlineExecutor  # type: ignore[misc,assignment]
-    concurrent.futures.ProcessPoolExecutor = InlineExecutor  # type: ignore[misc,assignment]
+    asyncio.run = asyncio.runners.run = run  # type: ignore[assignment]
+    asyncio.wait = tasks.wait = _wait  # type: ignore[assignment]
+    tasks._wrap_awaitable = Waiting  # type: ignore[attr-defined]
+    use_inline_executors()
+
+
+@contextlib.contextmanager
+def _set_aside() -> Iterator[None]:
+    """Let another loop run inside the one that runs: `asyncio.run` works below a top-level `await`, too."""
+    outer = events._get_running_loop()
+    task = asyncio.current_task(outer) if outer is not None else None
+    library: Any = tasks
+    if task is not None:
+        library._leave_task(outer, task)
+    events._set_running_loop(None)
+    try:
+        yield
+    finally:
+        events._set_running_loop(outer)
+        if task is not None:
+            library._enter_task(outer, task)
+
+
+def run_loop(loop: SnippetLoop, main: Any) -> Any:
+    """Run something on the loop, and then the tasks that it has left; its result."""
+    task = loop.create_task(main)
+    try:
+        result = loop.run_until_complete(task)
+    except BaseException:
+        end_tasks(loop, cancel=True)
+        raise
+    end_tasks(loop)
+    return result
+
+
+def end_tasks(loop: SnippetLoop, *, cancel: bool = False) -> None:
+    """Wait for the tasks that are left, then close the asynchronous generators, as `asyncio.run` does.
+
+    Tasks that wait for something that nothing will set are cancelled, and with `cancel` all are.
+    """
+    while left := loop.unfinished():
+        try:
+            if not cancel:
+                loop._completions.host.linger(", ".join(map(_shown, left[:5])))
+                loop.run_until_ended(left)
+                continue
+        except Deadlock:
+            pass
+        for task in left:
+            task.cancel()
+        try:
+            loop.run_until_ended(left)
+        except Deadlock:
+            break
+    if loop._asyncgens:
+        with contextlib.suppress(Deadlock):
+            loop.run_until_ended([loop.create_task(loop.shutdown_asyncgens())])
+
+
+def _shown(task: asyncio.Task[Any]) -> str:
+    code = getattr(task.get_coro(), "cr_code", None)
+    return f"{code.co_qualname}() of line {code.co_firstlineno}" if code is not None else task.get_name()
+
+
+_real_wait = asyncio.wait
+
+
+async def _wait(fs: Iterable[Any], **options: Any) -> Any:
+    """`asyncio.wait`, which by itself takes futures and tasks only."""
+    given = {asyncio.ensure_future(each): each for each in fs}
+    done, pending = await _real_wait(list(given), **options)
+
+    def named(found: Any) -> set[Any]:
+        """A call that was given is found again as itself, everything else as the task that waits for it."""
+        return {given[each] if type(given[each]) is PendingCall else each for each in found}
+
+    return named(done), named(pending)

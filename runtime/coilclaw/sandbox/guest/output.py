@@ -6,6 +6,8 @@ import io
 from collections.abc import Callable
 from typing import Final
 
+from coilclaw.sandbox.guest.run_warnings import run_warnings
+
 __all__ = ["Output"]
 
 _LINES_SENT_AT_ONCE: Final = 100
@@ -36,6 +38,8 @@ class Output(io.TextIOBase):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         text = str.__str__(text)  # A subclass may lie about its length.
         if text:
+            if self._stream == 1:
+                run_warnings.has_output = True
             if len(text) > _PIECE:
                 # Without a second copy of it all: the host's limit is met before the sandbox's memory is gone.
                 self.flush()

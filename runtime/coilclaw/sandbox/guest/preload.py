@@ -6,11 +6,20 @@ imported while the component was made.
 
 from __future__ import annotations
 
+import functools
+import glob
 import importlib
+import os
+import pathlib
 import socket
+import sys
 import uuid
 import zoneinfo
+from collections.abc import Callable
 from typing import Any, NoReturn
+
+from coilclaw.sandbox.guest.pending_calls import SNIPPET_FLAG
+from coilclaw.sandbox.guest.run_warnings import warn_of_files
 
 __all__ = ["MODULES", "preload"]
 
@@ -52,6 +61,7 @@ def preload() -> None:
             continue  # Not part of this build of Python.
     _keep_time_zones()
     _close_sockets()
+    _watch_files()
     uuid._GETTERS = []  # type: ignore[attr-defined]  # They would look for network cards.
 
 
@@ -71,6 +81,29 @@ def _keep_time_zones() -> None:
 
     _common.load_tzdata = load_tzdata  # type: ignore[assignment]
     zoneinfo.available_timezones = lambda: set(ZONES)  # type: ignore[assignment]
+
+
+def _watch_files() -> None:
+    """Warn of the questions about files that would be answered as if there were just no such file."""
+    for owner, names in (
+        (os.path, "exists lexists isfile isdir"),
+        (glob, "glob iglob"),
+        (os, "walk"),
+        (pathlib.Path, "exists is_file is_dir glob rglob"),
+    ):
+        for name in names.split():
+            setattr(owner, name, _watched(getattr(owner, name)))
+
+
+def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        frame = sys._getframe(1)
+        if SNIPPET_FLAG in frame.f_globals:  # The library asks for files of its own.
+            warn_of_files(frame.f_lineno)
+        return function(*args, **kwargs)
+
+    return watched
 
 
 def _close_sockets() -> None:

@@ -1,4 +1,4 @@
-"""One snippet: compiled, run, and turned into an outcome."""
+"""One snippet: compiled, run to its end, and turned into an outcome."""
 
 from __future__ import annotations
 
@@ -11,16 +11,26 @@ import sys
 import traceback
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-from coilclaw.sandbox.guest.loop import SnippetLoop
-from coilclaw.sandbox.guest.tools import SNIPPET_FLAG, Completions
+from coilclaw.sandbox.guest.ending import Ending
+from coilclaw.sandbox.guest.hints import hint_of
+from coilclaw.sandbox.guest.pending_calls import SNIPPET_FLAG, Completions, PendingCall
+from coilclaw.sandbox.guest.run_warnings import run_warnings
+from coilclaw.sandbox.guest.source import (
+    VALUE,
+    Returned,
+    compile_snippet,
+    not_python,
+    parse_snippet,
+    without_fences,
+)
 from coilclaw.sandbox.guest.values import value_json
 from coilclaw.sandbox.guest.visible_calls import visible_calls
 
 __all__ = ["run_program"]
 
-_VALUE = "__coilclaw_value__"
 _dumps = json.dumps  # A snippet may replace the one in the module.
 
 
@@ -39,63 +49,81 @@ def run_program(
     `check` may rewrite the program, and says what of it cannot be run.
     """
     try:
-        tree = ast.parse(source, name)
+        try:
+            tree = parse_snippet(source, name)
+        except SyntaxError:
+            if "```" not in source and "~~~" not in source:
+                raise
+            source = without_fences(source)
+            tree = parse_snippet(source, name)
         if "tools" in source and (calls := visible_calls(tree)):
             problems = json.loads(preflight(json.dumps(calls)))
             if problems:
                 return json.dumps({"status": "rejected", "error": problems[0], "problems": problems})
         if check is not None and (problems := check(tree)):
             return json.dumps({"status": "rejected", "error": problems[0], "problems": problems})
-        code = _compile(tree, name)
+        code = compile_snippet(tree, name, names)
     except MemoryError as error:
         if "too complex" not in str(error) and sys.version_info >= (3, 12):
             return _out_of_memory()
         # The parser ran out of its own stack, not of memory. Before 3.12 it did not say which.
-        return json.dumps({"status": "rejected", "error": _not_python(error, source)})
+        return json.dumps({"status": "rejected", "error": not_python(error, source)})
     except (SyntaxError, ValueError, RecursionError) as error:
-        return json.dumps({"status": "rejected", "error": _not_python(error, source)})
+        return json.dumps({"status": "rejected", "error": not_python(error, source)})
     module = module or types.ModuleType("__main__")
     module.__dict__.update(names)
     module.__dict__[SNIPPET_FLAG] = True
     sys.modules["__main__"] = module
     lines = source.splitlines(keepends=True)
     linecache.cache[name] = (len(source), None, lines, name)
+    ending = Ending(completions, module)
     try:
-        result = eval(code, module.__dict__)  # noqa: S307
-        if inspect.iscoroutine(result):
-            _run_async(result, completions)
-        return f'{{"status":"completed","value":{value_json(module.__dict__.get(_VALUE))}}}'
-    except SystemExit as error:
-        # From where the interpreter keeps it: the snippet's class may have a `code` of its own.
-        code = SystemExit.__dict__["code"].__get__(error)
-        if code is None or (type(code) in (int, bool) and code == 0):
-            return '{"status":"completed","value":null}'
-        return _failed(error, name)
+        value = _run(code, module, ending)
+        ending.complete()
+        shown = value_json(value)
+        return f'{{"status":"completed","value":{shown},"warnings":{_warnings(ending, value)}}}'
     except MemoryError:
         return _out_of_memory()
     except BaseException as error:
-        return _failed(error, name)
+        ending.give_up()
+        return _failed(error, name, _warnings(ending, error))
 
 
-def _compile(tree: ast.Module, name: str) -> types.CodeType:
-    if tree.body and isinstance(last := tree.body[-1], ast.Expr):
-        target = ast.copy_location(ast.Name(_VALUE, ast.Store()), last)
-        tree.body[-1] = ast.copy_location(ast.Assign([target], last.value), last)
-    code: types.CodeType = compile(tree, name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    return code
-
-
-def _run_async(coroutine: Any, completions: Completions) -> None:
-    loop = SnippetLoop(completions)
-    asyncio.set_event_loop(loop)
+def _run(code: types.CodeType, module: types.ModuleType, ending: Ending) -> Any:
+    """Run the code; its value is the last expression. One that can be awaited is awaited."""
     try:
-        loop.run_until_complete(coroutine)
-    finally:
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
+        result = eval(code, module.__dict__)  # noqa: S307
+        if inspect.iscoroutine(result):
+            ending.run(result)
+        return _awaited(module.__dict__.get(VALUE), ending)
+    except Returned:
+        return module.__dict__.get(VALUE)
+    except SystemExit as error:
+        # From where the interpreter keeps it: the snippet's class may have a `code` of its own.
+        exit_code = SystemExit.__dict__["code"].__get__(error)
+        if exit_code is None or (type(exit_code) in (int, bool) and exit_code == 0):
+            return None
+        raise
 
 
-def _failed(error: BaseException, name: str) -> str:
+def _awaited(value: Any, ending: Ending) -> Any:
+    """The value of the last line, which need not say `await`."""
+    if inspect.iscoroutine(value) or type(value) is PendingCall:
+        return ending.run(value)
+    if isinstance(value, asyncio.Future) and value.done():
+        return value.result()
+    if type(value) is list and value and all(type(each) is PendingCall for each in value):
+        return [each.result() for each in value]
+    return value
+
+
+def _warnings(ending: Ending, value: Any) -> str:
+    with suppress(BaseException):  # Whatever the snippet's objects do, they do not hide how the run ended.
+        ending.warn(value)
+    return _dumps(run_warnings.take())
+
+
+def _failed(error: BaseException, name: str, warnings: str) -> str:
     # Every attribute of a snippet's exception may be hostile; none may hide that the run failed.
     kind, text, message, line, hint = "Exception", "", "", None, None
     try:
@@ -107,11 +135,11 @@ def _failed(error: BaseException, name: str) -> str:
         shown = traceback.TracebackException.from_exception(error, compact=True)
         _only_snippet(shown, name, set())
         text = "".join(shown.format(chain=True))
-        hint = _hint(error)
+        hint = hint_of(error)
     except BaseException:  # noqa: S110
         pass
-    fields = {"type": kind, "message": message, "line": line, "traceback": text, "hint": hint}
-    return _dumps({"status": "failed", "error": fields})
+    fields = _dumps({"type": kind, "message": message, "line": line, "traceback": text, "hint": hint})
+    return f'{{"status":"failed","error":{fields},"warnings":{warnings}}}'
 
 
 def _only_snippet(shown: traceback.TracebackException, name: str, seen: set[int]) -> None:
@@ -124,34 +152,5 @@ def _only_snippet(shown: traceback.TracebackException, name: str, seen: set[int]
             _only_snippet(other, name, seen)
 
 
-def _not_python(error: Exception, source: str) -> dict[str, Any]:
-    line = getattr(error, "lineno", None)
-    message = getattr(error, "msg", None) or str(error) or "the source is too complex to parse"
-    lines = source.splitlines()
-    excerpt = lines[line - 1].strip()[:200] if line and 0 < line <= len(lines) else None
-    return {
-        "type": type(error).__name__,
-        "message": message,
-        "line": line,
-        "traceback": f"line {line}: {excerpt}" if excerpt else None,
-        "hint": None,
-    }
-
-
 def _out_of_memory() -> str:
     return '{"status":"out_of_memory"}'
-
-
-def _hint(error: BaseException) -> str | None:
-    match error:
-        case ModuleNotFoundError():
-            return "only parts of the standard library are there; anything else is reached through `tools`"
-        case FileNotFoundError() | PermissionError() | IsADirectoryError() | NotADirectoryError():
-            return "the sandbox has no files, processes or network of its own; use `tools`, e.g. tools.files.read"
-        case EOFError():
-            return "there is nobody to answer input(); pass values with --input NAME=JSON"
-        case RuntimeError() if "thread" in str(error):
-            return "the sandbox has no threads; use tools.<id>.start(...) or asyncio.gather for parallel calls"
-        case _:
-            hint = getattr(error, "hint", None) if type(error).__name__ == "ToolCallError" else None
-            return hint if type(hint) is str else None

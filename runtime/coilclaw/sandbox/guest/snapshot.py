@@ -89,16 +89,19 @@ def warm_up(imports: dict[str, Any], run: Callable[[str], str]) -> None:
         call=lambda tool, input, line: _ANSWER,
         begin=lambda tool, input, line: next(begun),
         wait=lambda nanoseconds: json.dumps([[number, _ANSWER] for number in range(1, next(begun))]),
+        withdraw=lambda number: None,
+        linger=lambda tasks: None,
         preflight=lambda calls: "[]",
         write=lambda stream, text: None,
     )
     # The names of tasks are numbered, and nothing sets the number back: these have names of their own.
-    SnippetLoop.create_task = functools.partialmethod(SnippetLoop.create_task, name="warm-up")  # type: ignore[assignment]
+    create_task = SnippetLoop.create_task
+    SnippetLoop.create_task = functools.partialmethod(create_task, name="warm-up")  # type: ignore[assignment]
     for _ in range(_TURNS):
         for source in _SNIPPETS:
             run(json.dumps({"source": source, "name": "warm-up", "inputs": {}, "seed": 0}))
         run(TOUCH)
-    del SnippetLoop.create_task
+    SnippetLoop.create_task = create_task  # type: ignore[method-assign]
     imports.update(host)
     linecache.clearcache()
     sys.modules["__main__"] = types.ModuleType("__main__")

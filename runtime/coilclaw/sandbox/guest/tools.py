@@ -4,109 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Generator
 from types import FrameType
-from typing import Any, NoReturn, Protocol
+from typing import Any
 
+from coilclaw.sandbox.guest.pending_calls import SNIPPET_FLAG, Completions, received
 from coilclaw.sandbox.guest.values import arguments_json
-from coilclaw.sandbox.guest.variables import frames_json
-from coilclaw.sdk.result import Err, Ok
+from coilclaw.sdk.result import UnreadErr
 
-__all__ = ["Completions", "Host", "PendingCall", "Tools"]
-
-SNIPPET_FLAG = "coilclaw_snippet"
-
-
-class Host(Protocol):
-    """The functions the host gives to the guest."""
-
-    def call(self, tool: str, input: str, line: int) -> str: ...
-    def begin(self, tool: str, input: str, line: int) -> int: ...
-    def wait(self, nanoseconds: int) -> str: ...
-    def sleep(self, nanoseconds: int) -> None: ...
-
-
-_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
-_SUCCESS = '{"ok":true,"value":'
-
-
-def _result(answer: str) -> Ok[Any] | Err | None:
-    """None when the run, which is only repeated, is to stop here. No answer of a tool has the field `stop`."""
-    if answer.startswith(_SUCCESS):
-        return Ok(_scan(answer, len(_SUCCESS))[0])  # Nearly always: the value alone, without a dict around it.
-    fields, _ = _scan(answer, 0)
-    if fields["ok"]:
-        return Ok(fields["value"])
-    if "stop" in fields:
-        return None
-    return Err(fields["code"], fields["message"], fields.get("hint"))
-
-
-class Completions:
-    """Calls that were issued, and the answers that have come for them."""
-
-    def __init__(self, host: Host) -> None:
-        self.host = host
-        self.pending: dict[int, PendingCall] = {}
-
-    def begin(self, tool: str, input: str, line: int) -> PendingCall:
-        number = self.host.begin(tool, input, line)
-        if not number:
-            self.stop()
-        call = PendingCall(self, tool, number)
-        self.pending[call.number] = call
-        return call
-
-    def receive(self, seconds: float | None) -> None:
-        """Wait for at least one answer, or until the time has passed."""
-        nanoseconds = -1 if seconds is None else int(seconds * 1e9)
-        for number, answer in json.loads(self.host.wait(nanoseconds)):
-            call = self.pending.pop(number, None)
-            result = _result(answer)
-            if call is not None and result is not None:
-                call.finish(result)
-
-    def stop(self) -> NoReturn:
-        """Tell the host where the snippet stands; it ends the run, and does not answer."""
-        self.host.call("", frames_json(sys._getframe(1), SNIPPET_FLAG), 0)
-        raise SystemExit("the run was stopped")
-
-
-class PendingCall:
-    """A call under way: `.result()` waits for it, and so does `await`."""
-
-    def __init__(self, completions: Completions, tool: str, number: int) -> None:
-        self.number = number
-        self.tool = tool
-        self._completions = completions
-        self._result: Ok[Any] | Err | None = None
-        self._future: Any = None
-
-    def finish(self, result: Ok[Any] | Err) -> None:
-        self._result = result
-        if self._future is not None and not self._future.done():
-            self._future.set_result(result)
-
-    @property
-    def done(self) -> bool:
-        return self._result is not None
-
-    def result(self) -> Ok[Any] | Err:
-        while self._result is None:
-            self._completions.receive(None)
-        return self._result
-
-    def __await__(self) -> Generator[Any, Any, Ok[Any] | Err]:
-        if self._result is None:
-            import asyncio
-
-            if self._future is None:
-                self._future = asyncio.get_running_loop().create_future()
-            yield from self._future
-        return self.result()
-
-    def __repr__(self) -> str:
-        return f"<call {self.number} of {self.tool}: {'done' if self.done else 'pending'}>"
+__all__ = ["Tools", "snippet_line"]
 
 
 class Tools:
@@ -134,19 +39,22 @@ class Tools:
             # Sent all the same, so that the attempt leaves a receipt.
             input = json.dumps({"": str(error)})
         frame = sys._getframe(1)
-        line = frame.f_lineno if SNIPPET_FLAG in frame.f_globals else _snippet_line(frame.f_back)
+        line = frame.f_lineno if SNIPPET_FLAG in frame.f_globals else snippet_line(frame.f_back)
         if self._starts:
             return self._completions.begin(self._sent, input, line or 0)
-        result = _result(self._completions.host.call(self._sent, input, line or 0))
+        result = received(self._completions.host.call(self._sent, input, line or 0))
         if result is None:
             self._completions.stop()
+        if type(result) is UnreadErr:
+            self._completions.watch(result, self._sent, line or 0)
         return result
 
     def __repr__(self) -> str:
         return f"<tools.{self._path}>" if self._path else "<tools>"
 
 
-def _snippet_line(frame: FrameType | None) -> int | None:
+def snippet_line(frame: FrameType | None) -> int | None:
+    """The line of the snippet that this frame was called from."""
     while frame is not None:
         if SNIPPET_FLAG in frame.f_globals:
             return frame.f_lineno

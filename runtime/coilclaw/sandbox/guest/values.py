@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import datetime
 import decimal
@@ -10,14 +11,19 @@ import fractions
 import json
 import pathlib
 import uuid
-from collections.abc import Mapping, Set
+from collections import deque
+from collections.abc import Mapping, MappingView, Set
 from typing import Any
 
-from coilclaw.sdk.result import Err, Ok
+from coilclaw.sdk.result import Err, Ok, ToolCallError
+from coilclaw.sdk.typed_values import duration_text, moment_text
 
 __all__ = ["arguments_json", "value_json"]
 
-_AS_TEXT = (decimal.Decimal, fractions.Fraction, uuid.UUID, pathlib.PurePath)
+_AS_TEXT = (fractions.Fraction, uuid.UUID, pathlib.PurePath)
+_BYTES = (bytes, bytearray, memoryview)
+_IN_ORDER = (MappingView, deque, range)
+_DEEPEST = 100
 
 
 def _plain(value: Any) -> Any:
@@ -26,18 +32,20 @@ def _plain(value: Any) -> Any:
         return {"ok": True, "value": value.value}
     if isinstance(value, Err):
         return {"ok": False, "code": value.code, "message": value.message, "hint": value.hint}
+    if isinstance(value, ToolCallError):
+        return {"code": value.code, "message": value.message, "hint": value.hint}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
+        return moment_text(value)
     if isinstance(value, enum.Enum):
         return value.value
     if isinstance(value, _AS_TEXT):
         return str(value)
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, _IN_ORDER):
+        return list(value)
     if isinstance(value, Set):
         try:
             return sorted(value)
@@ -46,30 +54,22 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not JSON data")
 
 
-def value_json(value: Any) -> str:
-    """The snippet's value for people and models: what is not JSON is shown by its repr."""
-    try:
-        return _encode_value(value)
-    except (TypeError, ValueError, RecursionError):
-        return json.dumps(_repr(value))
+# Arguments -----------------------------------------------------------------------------------------
 
 
-def _plain_or_repr(value: Any) -> Any:
-    try:
-        return _plain(value)
-    except TypeError:
-        return _repr(value)
-
-
-def _repr(value: Any) -> str:
-    try:
-        return repr(value)
-    except Exception:
-        return f"<{type(value).__name__} that cannot be shown>"
+def _argument(value: Any) -> Any:
+    """Like `_plain`. What tools take in several forms says what it is, and the host picks the form of the schema."""
+    if isinstance(value, decimal.Decimal):
+        return {"": ["decimal", str(value)]}
+    if isinstance(value, datetime.timedelta):
+        return {"": ["duration", duration_text(value), value.total_seconds()]}
+    if isinstance(value, _BYTES):
+        return {"": ["bytes", base64.b64encode(value).decode()]}
+    return _plain(value)
 
 
 _to_chunks = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
-    None, _plain, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, False
+    None, _argument, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, False
 )
 
 
@@ -79,4 +79,69 @@ def arguments_json(value: Any) -> str:
     return "".join(_to_chunks(value, 0))
 
 
-_encode_value = json.JSONEncoder(default=_plain_or_repr, allow_nan=False).encode
+# The value of a run --------------------------------------------------------------------------------
+
+
+def value_json(value: Any) -> str:
+    """The snippet's value for people and models: what is not JSON is shown where it stands."""
+    try:
+        return _encode_value(value)
+    except (TypeError, ValueError, RecursionError):
+        # A number or a key that JSON does not have, or something that contains itself.
+        try:
+            return _encode_value(_walked(value, 0, set()))
+        except (TypeError, ValueError, RecursionError):
+            return json.dumps(_repr(value))
+
+
+def _shown(value: Any) -> Any:
+    """JSON data for any object, as pydantic would write it; its repr if it has no such form."""
+    try:
+        if isinstance(value, decimal.Decimal):
+            return str(value)
+        if isinstance(value, datetime.timedelta):
+            return duration_text(value)
+        if isinstance(value, _BYTES):
+            return bytes(value).decode()
+        return _plain(value)
+    except (TypeError, ValueError):
+        return _repr(value)
+
+
+def _walked(value: Any, depth: int, within: set[int]) -> Any:
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if not isinstance(value, dict | list | tuple):
+        return _walked(_shown(value), depth + 1, within) if depth < _DEEPEST else _repr(value)
+    if id(value) in within or depth >= _DEEPEST:
+        return "{...}" if isinstance(value, dict) else "[...]"
+    within.add(id(value))
+    try:
+        if isinstance(value, dict):
+            return {_key(key): _walked(each, depth + 1, within) for key, each in value.items()}
+        return [_walked(each, depth + 1, within) for each in value]
+    finally:
+        within.discard(id(value))
+
+
+def _key(key: Any) -> Any:
+    if isinstance(key, tuple):
+        return ",".join(str(_key(part)) for part in key)
+    if isinstance(key, enum.Enum):
+        return _key(key.value)
+    if key is None or isinstance(key, str | int):
+        return key
+    plain = _shown(key)
+    return plain if isinstance(plain, str) else _repr(key)
+
+
+def _repr(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__} that cannot be shown>"
+
+
+_encode_value = json.JSONEncoder(default=_shown, allow_nan=False).encode

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
-from coilclaw.sdk.result import Err, Ok
+from coilclaw.sdk.result import Err, Ok, UnreadErr
 
 __all__ = ["frames_json", "shown"]
 
@@ -41,7 +41,7 @@ _BY_REPR = (bool, float, complex, type(None), range, type(...), type(NotImplemen
 _QUANTITIES = (datetime.date, datetime.timedelta, decimal.Decimal)
 _ZONES = (type(None), datetime.timezone)
 _FACADES = "coilclaw.sandbox.restricted.child.facades.facade"
-_FURNITURE = ("tools", "Ok", "Err", "Result", "ToolCallError")
+_FURNITURE = ("tools", "Ok", "Err", "Result", "ToolCallError", "ToolError")
 
 
 def frames_json(frame: types.FrameType | None, flag: str) -> str:
@@ -89,7 +89,7 @@ def _text(value: Any, depth: int) -> str:
     if kind is datetime.datetime or kind is datetime.time:
         # The zone may be an object of the snippet.
         return repr(value if _one_of(type(value.tzinfo), _ZONES) else value.replace(tzinfo=None))
-    if kind is Ok or kind is Err:
+    if kind is Ok or kind is Err or kind is UnreadErr:
         return _result(value, depth)
     if kind is types.FunctionType:
         return f"<function {value.__code__.co_name}>"

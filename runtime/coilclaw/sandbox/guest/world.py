@@ -12,12 +12,14 @@ import time
 import wit_world
 
 from coilclaw.sandbox.guest.display import make_display
+from coilclaw.sandbox.guest.ending import use_exits
 from coilclaw.sandbox.guest.loop import use_snippet_loops
 from coilclaw.sandbox.guest.output import Output
+from coilclaw.sandbox.guest.pending_calls import Completions
 from coilclaw.sandbox.guest.preload import preload
 from coilclaw.sandbox.guest.program import run_program
 from coilclaw.sandbox.guest.snapshot import TOUCH, fill_gaps, lasting_objects, located, warm_up
-from coilclaw.sandbox.guest.tools import Completions, Tools
+from coilclaw.sandbox.guest.tools import Tools
 from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
 
 __all__ = ["WitWorld"]
@@ -41,6 +43,14 @@ class _Host:
     def wait(nanoseconds: int) -> str:
         _flush()
         return wit_world.wait(nanoseconds)
+
+    @staticmethod
+    def withdraw(number: int) -> None:
+        wit_world.withdraw(number)
+
+    @staticmethod
+    def linger(tasks: str) -> None:
+        wit_world.linger(tasks.encode("utf-8", "backslashreplace").decode())
 
     @staticmethod
     def sleep(nanoseconds: int) -> None:
@@ -69,6 +79,7 @@ def _sleep(seconds: float, /) -> None:
 
 preload()
 use_snippet_loops(_completions)
+use_exits()
 time.sleep = _sleep  # type: ignore[assignment]
 sys.stdin = sys.__stdin__ = io.StringIO("")  # type: ignore[assignment,misc]
 sys.dont_write_bytecode = True
@@ -94,6 +105,7 @@ class WitWorld(wit_world.WitWorld):
             "Err": Err,
             "Result": Result,
             "ToolCallError": ToolCallError,
+            "ToolError": ToolCallError,
             "display": make_display(wit_world.write, _flush),
         }
         try:

@@ -60,6 +60,12 @@ class RemoteHost:
     def wait(self, seconds: float | None) -> bytes:
         return self._ask(["wait", -1 if seconds is None else min(round(seconds * 1e9), _LONGEST)])
 
+    def withdraw(self, number: int) -> None:
+        self.send(["withdraw", number])
+
+    def linger(self, tasks: str) -> None:
+        self.send(["linger"], json.dumps(tasks).encode())
+
     def preflight(self, calls: bytes) -> bytes:
         return self._ask(["preflight"], calls)
 

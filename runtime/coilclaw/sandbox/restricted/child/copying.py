@@ -26,7 +26,7 @@ from typing import Any, Final
 from xml.etree.ElementTree import Element
 
 from coilclaw.sandbox.restricted.child.ownership import Ownership
-from coilclaw.sdk.result import Err, Ok
+from coilclaw.sdk.result import Err, Ok, UnreadErr
 
 __all__ = ["Copying"]
 
@@ -34,7 +34,7 @@ _IMMUTABLE: Final = (
     type(None), bool, int, float, complex, str, bytes, range, slice, type(Ellipsis), type(NotImplemented), type,
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, property, re.Pattern, re.Match,
     datetime.date, datetime.time, datetime.datetime, datetime.timedelta, datetime.timezone,
-    decimal.Decimal, fractions.Fraction, uuid.UUID, Err, zoneinfo.ZoneInfo, functools.partial,
+    decimal.Decimal, fractions.Fraction, uuid.UUID, Err, UnreadErr, zoneinfo.ZoneInfo, functools.partial,
     ipaddress.IPv4Address, ipaddress.IPv6Address, ipaddress.IPv4Network, ipaddress.IPv6Network,
 )  # fmt: skip
 _CONTAINERS: Final = (

@@ -51,6 +51,12 @@ class HostLink:
     def wait(self, nanoseconds: int) -> str:
         return self._ask(["wait", nanoseconds]).decode()
 
+    def withdraw(self, number: int) -> None:
+        self.send(["withdraw", number], b"null")
+
+    def linger(self, tasks: str) -> None:
+        self.send(["linger"], _dumps(tasks).encode())
+
     def sleep(self, nanoseconds: int) -> None:
         self._ask(["sleep", max(0, min(nanoseconds, _LONGEST_SLEEP))])
 

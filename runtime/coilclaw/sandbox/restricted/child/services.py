@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from coilclaw.sandbox.guest.tools import Completions
+from coilclaw.sandbox.guest.pending_calls import Completions
 from coilclaw.sandbox.restricted.child.attributes import Attributes
 
 __all__ = ["Clock", "Services"]

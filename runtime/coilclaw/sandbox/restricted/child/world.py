@@ -14,8 +14,10 @@ import types
 from typing import Any
 
 from coilclaw.sandbox.guest.display import make_display
+from coilclaw.sandbox.guest.executor import CallFuture
 from coilclaw.sandbox.guest.output import Output
-from coilclaw.sandbox.guest.tools import Completions, PendingCall, Tools
+from coilclaw.sandbox.guest.pending_calls import Completions, PendingCall, Waiting
+from coilclaw.sandbox.guest.tools import Tools
 from coilclaw.sandbox.restricted.child.attributes import Attributes
 from coilclaw.sandbox.restricted.child.builtin_names import builtin_names
 from coilclaw.sandbox.restricted.child.classes import Classes
@@ -27,7 +29,8 @@ from coilclaw.sandbox.restricted.child.policy import check_program
 from coilclaw.sandbox.restricted.child.sealing import classes_of, seal
 from coilclaw.sandbox.restricted.child.services import Services
 from coilclaw.sandbox.restricted.child.stand_ins import STAND_INS, register_stand_in
-from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
+from coilclaw.sdk.result import Err, Ok, Result, ToolCallError, UnreadErr
+from coilclaw.sdk.typed_values import Record
 
 __all__ = ["World"]
 
@@ -69,7 +72,8 @@ class World:
         classes.admit(subclassable(self.facades))
         self.builtins = builtin_names(self.attributes, classes, self.facades, self.module.__dict__)
         self.names = {"tools": Tools(self.completions), "Ok": Ok, "Err": Err, "Result": Result}
-        self.names |= {"ToolCallError": ToolCallError, "display": make_display(self.link.write, self.link.flush)}
+        self.names |= dict.fromkeys(("ToolCallError", "ToolError"), ToolCallError)
+        self.names["display"] = make_display(self.link.write, self.link.flush)
         register_stand_in(STAND_INS[types.ModuleType], Facade, SysFacade)
         seal(classes_of(self._reachable()))
         # Last, so that what goes wrong before is still heard.
@@ -81,9 +85,10 @@ class World:
         """What the facades show, and the kinds of objects that they hand out."""
         shown = [value for facade in self.facades.values() for value in facade.__dict__.values()]
         managers = (contextlib.contextmanager(iter)(()), contextlib.nullcontext(), contextlib.AsyncExitStack())
-        calls = (Tools(self.completions), PendingCall(self.completions, "", 0), Ok(1), Err, ToolCallError)
+        calls = (Tools(self.completions), PendingCall(self.completions, "", 0), Waiting, CallFuture)
+        results = (Ok(1), Err, UnreadErr, ToolCallError, Record)
         others = (Output, HostLink, Completions, asyncio.Timeout, dataclasses.Field, threading.Condition)
-        return [*shown, *managers, *calls, *others]
+        return [*shown, *managers, *calls, *results, *others]
 
     def touch(self) -> None:
         """Compile a small program of every kind, so that a child that waits has its own copy of what it will need."""

@@ -9,7 +9,9 @@ from asyncio import base_futures
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
 
-from coilclaw.sandbox.guest.loop import InlineExecutor, use_snippet_loops
+from coilclaw.sandbox.guest.ending import exits, use_exits
+from coilclaw.sandbox.guest.executor import InlineExecutor, settled, to_thread
+from coilclaw.sandbox.guest.loop import use_snippet_loops
 from coilclaw.sandbox.restricted.child.facades.facade import Facade, take
 from coilclaw.sandbox.restricted.child.services import Services
 from coilclaw.sandbox.restricted.child.stand_ins import make_stand_in, register_stand_in
@@ -28,6 +30,7 @@ _ASYNCIO = (
 def asynchronous_facades(services: Services) -> dict[str, Facade]:
     """The modules; none of them hands out an event loop."""
     use_snippet_loops(services.completions)
+    use_exits()
     _recognise_real_futures_only()
     future = make_stand_in("Future", asyncio.Future, lambda: asyncio.get_running_loop().create_future())
     task = make_stand_in("Task", asyncio.Task)
@@ -44,10 +47,11 @@ def asynchronous_facades(services: Services) -> dict[str, Facade]:
             "Future": future,
             "Task": task,
             "ensure_future": _ensure_future,
-            "to_thread": _to_thread,
+            "to_thread": to_thread,
             "get_running_loop": _running_loop,
             "get_event_loop": _running_loop,
         },
+        "atexit": {"register": exits.register, "unregister": exits.unregister},
         "threading": {
             **take(threading, "Lock RLock"),
             "Event": _Flag,
@@ -81,22 +85,18 @@ def _of_real_futures(function: Callable[..., Any]) -> Callable[..., Any]:
         given = list(fs)
         if not all(issubclass(type(future), concurrent.futures.Future) for future in given):
             raise TypeError("futures are made by an executor")
-        return function(given, *args, **options)
+        return function(settled(given), *args, **options)
 
     return checked
 
 
-def _run(main: Coroutine[Any, Any, Any], /, *, debug: bool | None = None) -> Any:
+def _run(main: Any, /, *, debug: bool | None = None) -> Any:
     return asyncio.run(main)
 
 
 def _ensure_future(work: Any, /) -> asyncio.Future[Any]:
     made: asyncio.Future[Any] = asyncio.ensure_future(work)
     return made
-
-
-async def _to_thread(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    return function(*args, **kwargs)
 
 
 class _RunningLoop:
@@ -117,8 +117,8 @@ class _RunningLoop:
     def call_later(self, delay: float, callback: Callable[..., object], *args: Any) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(delay, callback, *args)
 
-    async def run_in_executor(self, executor: Any, function: Callable[..., Any], *args: Any) -> Any:
-        return function(*args)
+    def run_in_executor(self, executor: Any, function: Callable[..., Any], *args: Any) -> Any:
+        return to_thread(function, *args)
 
     def run_until_complete(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run(work)

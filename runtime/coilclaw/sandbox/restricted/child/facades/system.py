@@ -11,6 +11,8 @@ import traceback
 import warnings
 from typing import Any, Final, NoReturn
 
+from coilclaw.sandbox.guest.run_warnings import warn_of_files
+from coilclaw.sandbox.guest.tools import snippet_line
 from coilclaw.sandbox.restricted.child.facades.facade import Facade, SysFacade, take
 from coilclaw.sandbox.restricted.child.facades.language import SimpleNamespace
 from coilclaw.sandbox.restricted.child.facades.logs import logging_members
@@ -39,6 +41,7 @@ def system_facades(services: Services, path: Facade) -> dict[str, Facade]:
             **take(os, "sep linesep pathsep curdir pardir extsep altsep name fspath"),
             **dict.fromkeys(("listdir", "scandir", "mkdir", "makedirs", "remove", "rename", "walk", "stat"), _no_files),
         },
+        "glob": {"glob": _nothing, "iglob": lambda pattern, **options: iter(_nothing(pattern))},
         "pathlib": {**take(pathlib, "PurePath PurePosixPath PureWindowsPath"), "Path": SnippetPath},
         "traceback": _traceback(),
         "warnings": _Warnings().members(),
@@ -55,7 +58,13 @@ def vars_of(facade: Facade) -> dict[str, Any]:
 
 
 def _never(path: Any) -> bool:
+    warn_of_files(snippet_line(sys._getframe(1)))
     return False
+
+
+def _nothing(pattern: Any, **options: Any) -> list[str]:
+    warn_of_files(snippet_line(sys._getframe(1)))
+    return []
 
 
 def _no_files(*args: Any, **kwargs: Any) -> NoReturn:
@@ -66,7 +75,7 @@ class SnippetPath(pathlib.PurePosixPath):
     """A path that can be reasoned about. What would touch a file is refused."""
 
     def exists(self) -> bool:
-        return False
+        return _never(self)
 
     is_file = is_dir = exists
 

@@ -1,0 +1,298 @@
+"""Values of Python's own types that JSON writes as text: how they are written, and how an answer gets them back.
+
+The host says in a plan where an answer holds such values (`value_plan`); only there is text read as one. This file
+imports the standard library only, because it is also built into the sandbox guest.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import decimal
+import json
+import re
+import uuid
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeAlias
+
+__all__ = ["Record", "duration_text", "moment_text", "plan_reader"]
+
+_Reader: TypeAlias = Callable[[Any], Any]
+_UNREADABLE = (ValueError, TypeError, AttributeError, ArithmeticError)
+_MOST_KEYS = 20
+_MOST_PLANS = 500
+
+
+class Record(dict[str, Any]):
+    """An object of a tool's answer. Its fields are attributes too, except those that a method of `dict` hides."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self and not name.startswith("_"):
+            return self[name]
+        raise AttributeError(f"this record has no field {name!r}{_fields_of(self)}", name=name, obj=None)
+
+    def __missing__(self, key: object) -> NoReturn:
+        raise KeyError(f"{_shown(key)} is not a field of this record{_fields_of(self)}")
+
+
+def _fields_of(record: Record) -> str:
+    names = [_shown(name) for name in list(record)[:_MOST_KEYS]]
+    if not names:
+        return "; it has none"
+    more = f", … {len(record) - _MOST_KEYS} more" if len(record) > _MOST_KEYS else ""
+    return f"; it has: {', '.join(names)}{more}"
+
+
+def _shown(key: object) -> str:
+    text = repr(key) if type(key) is str or type(key) is int else f"a {type(key).__name__}"
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+# Writing -------------------------------------------------------------------------------------------
+
+
+def moment_text(value: datetime.date | datetime.time) -> str:
+    """A date, a time or both, as pydantic writes them."""
+    text = value.isoformat()
+    return f"{text[:-6]}Z" if text.endswith("+00:00") else text
+
+
+def duration_text(value: datetime.timedelta) -> str:
+    """A duration in the form of ISO 8601, as pydantic writes it: a year has 365 days."""
+    sign, span = ("-", -value) if value.days < 0 else ("", value)
+    (years, days), (hours, rest) = divmod(span.days, 365), divmod(span.seconds, 3600)
+    minutes, seconds = divmod(rest, 60)
+    exact = f"{seconds}.{span.microseconds:06}".rstrip("0") if span.microseconds else seconds
+    date = f"{years}Y" * bool(years) + f"{days}D" * bool(days)
+    clock = f"{hours}H" * bool(hours) + f"{minutes}M" * bool(minutes) + f"{exact}S" * bool(exact)
+    return f"{sign}P{date}{f'T{clock}' if clock else ''}" if date or clock else "PT0S"
+
+
+# Reading -------------------------------------------------------------------------------------------
+
+_DURATION = re.compile(
+    r"([-+]?)P(?=.)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?"
+    r"(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d{1,6})\d*)?S)?)?"
+)
+
+
+def _duration(text: str) -> datetime.timedelta:
+    found = _DURATION.fullmatch(text)
+    if found is None or len(text) > 100:
+        raise ValueError("no duration")
+    sign, *numbers, fraction = found.groups()
+    # As pydantic counts: a year has 365 days and a month has 30.
+    years, months, weeks, days, hours, minutes, seconds = (int(each or 0) for each in numbers)
+    span = datetime.timedelta(
+        days=years * 365 + months * 30 + weeks * 7 + days,
+        seconds=hours * 3600 + minutes * 60 + seconds,
+        microseconds=int((fraction or "").ljust(6, "0")),
+    )
+    return -span if sign == "-" else span
+
+
+def _date_or_moment(text: str) -> datetime.date:
+    return datetime.date.fromisoformat(text) if len(text) == 10 else datetime.datetime.fromisoformat(text)
+
+
+_new_uuid, _set_number, _set_safe = object.__new__, uuid.UUID.int.__set__, uuid.UUID.is_safe.__set__  # type: ignore[attr-defined]
+_SAFE = uuid.SafeUUID.unknown
+
+
+def _uuid(text: str) -> uuid.UUID:
+    # What the class does with such a text, without asking six times what it was given.
+    if text.count("-") != 4 or len(text) != 36:
+        raise ValueError("no UUID")
+    made = _new_uuid(uuid.UUID)
+    _set_number(made, int(text.replace("-", ""), 16))
+    _set_safe(made, _SAFE)
+    return made
+
+
+def _base64(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
+
+
+def _base64url(text: str) -> bytes:
+    return base64.b64decode(text.encode() + b"=" * (-len(text) % 4), b"-_", validate=True)
+
+
+_READERS: dict[str, _Reader] = {
+    "date-time": datetime.datetime.fromisoformat,
+    "date": datetime.date.fromisoformat,
+    "date or date-time": _date_or_moment,
+    "time": datetime.time.fromisoformat,
+    "duration": _duration,
+    "decimal": decimal.Decimal,
+    "uuid": _uuid,
+    "binary": str.encode,
+    "base64": _base64,
+    "base64url": _base64url,
+    "hex": bytes.fromhex,
+}
+
+
+class _Plan:
+    """Makes the readers of one plan: `[plan, definition, …]`, where a plan is one of
+
+    a format, `["[]", items]`, `["()", [place, …]]`, `["{}", {field: plan}, others]`, `["|", plan, …]`,
+    `["?", field, {value: plan}]` and `["@", number of a definition]`; nothing stands for nothing to do.
+    """
+
+    def __init__(self, definitions: list[Any]) -> None:
+        self._definitions = definitions
+        self._made: dict[int, _Reader | None] = {}
+        self._fields: dict[_Reader, tuple[tuple[str, _Reader], ...]] = {}
+
+    def reader(self, plan: Any) -> _Reader:
+        """A function that gives a value with its typed parts in place; lists and records are changed themselves."""
+        if plan is None:
+            return _as_it_is
+        if type(plan) is str:
+            return _leaf(_READERS[plan])
+        kind, *rest = plan
+        match kind:
+            case "[]":
+                return self._items(rest[0])
+            case "()":
+                return _places([self.reader(each) for each in rest[0]])
+            case "{}":
+                return self._record(*rest)
+            case "|":
+                return _each([self.reader(each) for each in rest])
+            case "?":
+                return _chosen(rest[0], {value: self.reader(each) for value, each in rest[1].items()})
+        return self._definition(rest[0])
+
+    def _items(self, plan: Any) -> _Reader:
+        read_item = self.reader(plan)
+        fields = self._fields.get(read_item)
+        return _items(read_item) if fields is None else _records(fields)
+
+    def _record(self, fields: dict[str, Any], others: Any) -> _Reader:
+        pairs = self._pairs(fields)
+        read = _record(pairs, None if others is None else self.reader(others))
+        if others is None:
+            self._fields[read] = pairs
+        return read
+
+    def _pairs(self, fields: dict[str, Any]) -> tuple[tuple[str, _Reader], ...]:
+        return tuple(
+            (name, _READERS[each] if type(each) is str else self.reader(each)) for name, each in fields.items()
+        )
+
+    def _definition(self, number: int) -> _Reader:
+        if number not in self._made:
+            self._made[number] = None  # Its reader may be needed inside of it.
+            self._made[number] = self.reader(self._definitions[number])
+        made = self._made[number]
+        return made if made is not None else lambda value: (self._made[number] or _as_it_is)(value)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _leaf(make: _Reader) -> _Reader:
+    def read(value: Any) -> Any:
+        try:
+            return make(value)
+        except _UNREADABLE:
+            return value
+
+    return read
+
+
+def _record(pairs: tuple[tuple[str, _Reader], ...], others: _Reader | None) -> _Reader:
+    named = {name for name, _ in pairs}
+
+    def read(value: Any) -> Any:
+        if type(value) is Record:
+            for name, make in pairs:
+                _read_field(value, name, make)
+            if others is not None:
+                for name in value:
+                    if name not in named:
+                        value[name] = others(value[name])
+        return value
+
+    return read
+
+
+def _read_field(record: Any, name: str, make: _Reader) -> None:
+    found = record.get(name) if type(record) is Record else None
+    if found is not None:
+        try:
+            record[name] = make(found)
+        except _UNREADABLE:
+            return
+
+
+def _records(pairs: tuple[tuple[str, _Reader], ...]) -> _Reader:
+    """A list of records, field by field: nearly always each record has each field, and it can be read."""
+
+    def read(value: Any) -> Any:
+        if type(value) is list:
+            for name, make in pairs:
+                try:
+                    for record in value:
+                        record[name] = make(record[name])
+                except (*_UNREADABLE, KeyError):
+                    for record in value:
+                        _read_field(record, name, make)  # What was read already stays as it is.
+        return value
+
+    return read
+
+
+def _items(read_item: _Reader) -> _Reader:
+    def read(value: Any) -> Any:
+        if type(value) is list:
+            value[:] = map(read_item, value)
+        return value
+
+    return read
+
+
+def _places(readers: list[_Reader]) -> _Reader:
+    def read(value: Any) -> Any:
+        if type(value) is list:
+            value[: len(readers)] = [make(item) for make, item in zip(readers, value, strict=False)]
+        return value
+
+    return read
+
+
+def _each(readers: list[_Reader]) -> _Reader:
+    def read(value: Any) -> Any:
+        for make in readers:
+            value = make(value)
+        return value
+
+    return read
+
+
+def _chosen(field: str, readers: dict[str, _Reader]) -> _Reader:
+    def read(value: Any) -> Any:
+        if type(value) is Record:
+            kind = value.get(field)
+            return readers.get(kind, _as_it_is)(value) if type(kind) is str else value
+        return value
+
+    return read
+
+
+_plans: dict[str, _Reader] = {}
+
+
+def plan_reader(text: str) -> _Reader:
+    """The reader of a plan, made once for all answers that have the same plan."""
+    found = _plans.get(text)
+    if found is None:
+        plan, *definitions = json.loads(text)
+        found = _Plan(definitions).reader(plan)
+        if len(_plans) < _MOST_PLANS:
+            _plans[text] = found
+    return found
