@@ -365,7 +365,7 @@ MUTATIONS: Final = (
         "a no holds for another version of the tool too",
     ),
     Mutation(
-        "coilclaw.cli.person:this_person",
+        "coilclaw.cli.opening:this_person",
         "pwd.getpwuid(number).pw_name",
         'os.environ.get("USER", "")',
         "tests/cli/test_decisions.py::test_the_decider_is_who_the_system_says_it_is",
@@ -851,8 +851,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.bridge.calls_under_way:CallsUnderWay.finish",
-        "self._changed.wait_for(lambda: not (self._calls or self._writing) or self._deadline.over)",
-        "pass",
+        "while (self._calls or self._writing) and not self._deadline.over:",
+        "while False:",
         "tests/bridge/test_room.py",
         "a run is suspended only when its calls have ended",
     ),
@@ -1353,14 +1353,14 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.integrations.files.paths:_FOLDER",
-        ' | getattr(os, "O_NOFOLLOW", 0)',
+        " | os.O_NOFOLLOW",
         "",
         _FILES,
         "no link on the way is followed",
     ),
     Mutation(
         "coilclaw.integrations.files.paths:open_regular",
-        'os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)',
+        "os.O_RDONLY | os.O_NOFOLLOW",
         "os.O_RDONLY",
         _FILES,
         "a link at the end is not followed",
@@ -1954,6 +1954,27 @@ MUTATIONS: Final = (
         "            pass",
         _WORKERS + " -k is_left_after_close",
         "closing the engine ends the workers that are at work",
+    ),
+    Mutation(
+        "coilclaw.sandbox.wasm.guest:_guarded",
+        "guest.ended = ended",
+        "pass",
+        "tests/sandbox/test_pins.py -k ends_a_run",
+        "a run that ends while it looks at a clock ends as it should",
+    ),
+    Mutation(
+        "coilclaw.sandbox.conversation:Conversation._seldom",
+        "if not 0 <= nanoseconds",
+        "if not -1 <= nanoseconds",
+        "tests/sandbox/restricted/test_conversation.py -k 'rules'",
+        "no child moves the time of its run back",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.installed:_load",
+        "if package not in _packages(import_module(_NAMESPACE).__path__):",
+        "if False:",
+        _INDEX + " -k something_else",
+        "an index imports nothing that is not installed",
     ),
     # What a person reads -----------------------------------------------------------------------------------
     Mutation(
