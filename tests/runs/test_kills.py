@@ -207,6 +207,27 @@ b = tools.shelf.look(of="nothing")
 c = tools.shelf.send(line="2")
 [each.value if each.ok else each.error.code for each in (a, b, c)]
 """,
+    "left": """
+import asyncio, atexit
+atexit.register(lambda: tools.shelf.note(line="at exit"))
+async def opened():
+    try:
+        yield 1
+    finally:
+        await tools.shelf.put.start(line="closed")
+generator = opened()
+await anext(generator)
+async def later(n):
+    await asyncio.sleep(0)
+    tools.shelf.note.start(line=f"task {n}")
+tools.shelf.send.start(line="left")
+given_up = tools.shelf.send.start(line="given up")
+given_up.cancel()
+tools.shelf.note.start(line="left")
+tasks = [asyncio.create_task(later(n)) for n in range(2)]
+print("ended")
+"value"
+""",
     "polling": """
 import asyncio
 calls = [tools.shelf.note.start(line=str(n)) for n in range(3)]
@@ -315,6 +336,10 @@ def check(undisturbed: Ending, ending: Ending, where: str) -> None:
     """Each effect once, none missing, and the value it would have had."""
     assert set(ending.done.values()) == {1}, f"{where}: done twice: {ending.done}"
     assert set(ending.done) == set(undisturbed.done), f"{where}: lost {set(undisturbed.done) - set(ending.done)}"
+    check_value(undisturbed, ending, where)
+
+
+def check_value(undisturbed: Ending, ending: Ending, where: str) -> None:
     if isinstance(ending.value, str):
         assert ending.value == digest(to_json(undisturbed.value)), where
         assert ending.stdout == digest(undisturbed.stdout.encode()), where
@@ -377,6 +402,26 @@ def test_a_retry_does_what_was_not_done_and_nothing_else(lives: Lives, tmp_path:
     assert sorted(ending.done) == ["note 1", "note 3", "note 7", "note 9", "put 2", "send 6"]
 
 
+def test_death_at_any_boundary_loses_no_call_that_was_left_and_none_of_the_clean_up(
+    lives: Lives, tmp_path: Path
+) -> None:
+    undisturbed = lives.to_the_end(tmp_path / "undisturbed", PROGRAMS["left"])
+    assert sorted(undisturbed.done) == ["note 3", "note 4", "note 5", "note 7", "put 6", "send 1"]
+    for step, ending in lives.at_each(tmp_path, PROGRAMS["left"], sample(range(1, undisturbed.steps + 1), 16)):
+        check_left(undisturbed, ending, f"death at boundary {step}")
+
+
+def check_left(undisturbed: Ending, ending: Ending, where: str) -> None:
+    """Like `check`. If the process died before the call was given up, a person may have approved it meanwhile."""
+    done = Counter({each: count for each, count in ending.done.items() if each != "send 2"})
+    assert set(ending.done.values()) == {1}, f"{where}: done twice: {ending.done}"
+    assert set(done) == set(undisturbed.done), f"{where}: lost {set(undisturbed.done) - set(done)}"
+    if isinstance(ending.value, str) and ending.value != "value":
+        assert ending.value == digest(to_json("value")), where
+    else:
+        assert (ending.value, ending.stdout) == ("value", "ended\n"), where
+
+
 def test_dying_again_while_going_on_does_no_harm(lives: Lives, tmp_path: Path) -> None:
     source = PROGRAMS["two in a row"]
     undisturbed = lives.to_the_end(tmp_path / "undisturbed", source)
@@ -396,7 +441,8 @@ def main() -> None:
             undisturbed = lives.to_the_end(Path(folder) / "undisturbed", source)
             died = 0
             for step, ending in lives.at_each(Path(folder), source, range(1, undisturbed.steps + 1)):
-                check(undisturbed, ending, f"{name}: death at boundary {step}")
+                checked = check_left if name == "left" else check
+                checked(undisturbed, ending, f"{name}: death at boundary {step}")
                 died += ending.deaths
                 sys.stdout.write(f"\r{name}: {step} of {undisturbed.steps} boundaries, {died} deaths")
                 sys.stdout.flush()
