@@ -15,7 +15,7 @@ from typing import Final
 __all__ = ["snippet"]
 
 _HEAD: Final = """\
-import asyncio, collections, dataclasses, datetime, hashlib, itertools, json, math, random, re, secrets, time, uuid
+import asyncio, atexit, collections, dataclasses, datetime, hashlib, itertools, json, math, random, re, secrets, time, uuid
 seen = []
 def told(result):
     return result.value if result.ok else result.error.code
@@ -180,6 +180,60 @@ for r in await asyncio.gather(*mixed):
     )
 
 
+def _left(chance: random.Random, body: Callable[[], str]) -> str:
+    """Calls and tasks that nobody waits for, calls that are given up, and clean-up that calls."""
+    n = chance.randrange(10**6)
+    return chance.choice(
+        [
+            f"for n in range({chance.randrange(1, 4)}):\n    tools.shelf.slow.start(of=f'left {{n}}')",
+            f"tools.shelf.send.start(line='left {n}')",
+            f"tools.shelf.note.start(line='left {n}')",
+            "tools.shelf.fail(how='raise')",
+            "tools.shelf.fail.start(how='crash')",
+            f"""\
+async def later{n}(n):
+    await asyncio.sleep(n / 5000)
+    print('later', told(await tools.shelf.slow.start(of=str(n))), len(seen))
+    tools.shelf.{chance.choice(["slow.start(of='x')", "send.start(line='x')", "note(line='x')"])}
+kept{n} = [asyncio.create_task(later{n}(n)) for n in range({chance.randrange(1, 4)})]""",
+            f"call{n} = tools.shelf.{chance.choice(['slow', 'look'])}.start(of='given up')\ncall{n}.cancel()",
+            f"""\
+try:
+    seen.append(told(await asyncio.wait_for(tools.shelf.send.start(line='given up'), {chance.choice([0, 0.0005, 0.002])})))
+except TimeoutError:
+    seen.append("given up")""",
+            f"""\
+task{n} = asyncio.create_task(tools.shelf.{chance.choice(["slow.start(of='t')", "send.start(line='t')"])})
+{chance.choice(["await asyncio.sleep(0)", "await asyncio.sleep(0.001)", "pass"])}
+task{n}.cancel()""",
+            f"""\
+async def bad{n}():
+    await tools.shelf.slow.start(of="bad")
+    raise KeyError("bad")
+try:
+    async with asyncio.TaskGroup() as group{n}:
+        members{n} = [group{n}.create_task(tools.shelf.slow.start(of=str(n))) for n in range(3)]
+        group{n}.create_task(bad{n}())
+        group{n}.create_task(tools.shelf.send.start(line="in a group"))
+except* Exception as group_error:
+    seen.append(str(group_error))
+seen.append([member.cancelled() for member in members{n}])""",
+            f"""\
+async def opened{n}():
+    try:
+        yield 1
+    finally:
+        print('closed', told(await tools.shelf.slow.start(of="closed")))
+generator{n} = opened{n}()
+seen.append(await anext(generator{n}))""",
+            f"atexit.register(lambda: print('exit', told(tools.shelf.{chance.choice(['look(of=1)', 'send(line=2)'])})))".replace(
+                "1)", "'1')"
+            ).replace("2)", "'2')"),
+            f"async def lost{n}():\n    raise ValueError('lost')\nkept{n} = asyncio.create_task(lost{n}())",
+        ]
+    )
+
+
 def _sleeps(chance: random.Random, body: Callable[[], str]) -> str:
     return """\
 async def late(n):
@@ -188,7 +242,10 @@ async def late(n):
 await asyncio.gather(*(late(n) for n in (3, 1, 2)))"""
 
 
-_PIECES: Final = (_class, _exception, _print, _chance, _time, _order, _compute, _call, _call, _parallel, _sleeps)
+_PIECES: Final = (
+    *(_class, _exception, _print, _chance, _time, _order, _compute, _call, _call, _parallel, _sleeps),
+    *(_left, _left, _left),
+)
 
 
 def snippet(seed: int) -> str:

@@ -355,8 +355,8 @@ def test_a_call_that_was_given_up_is_not_made_again_unasked(world: World) -> Non
 
 
 def test_questions_of_a_run_that_is_over_are_void(waits: Waits) -> None:
-    report = waits.run("tools.shelf.send.start(line='x')\n1")
-    assert report.value == 1
+    report = waits.run("tools.shelf.send.start(line='x')\n1 / 0")
+    assert report.status == "failed"
     assert waits.book.list("pending", "granted") == []
     assert waits.done == []
 

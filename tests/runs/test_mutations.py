@@ -42,6 +42,9 @@ calls = [tools.shelf.look.start(of=str(n)) for n in range(3)]
 done = await asyncio.gather(*calls)
 b = tools.shelf.look(of=f"{a} {missing.error.code} {random.random()} {time.time()}").unwrap()
 late = tools.shelf.look.start(of="late")
+given_up = tools.shelf.drop.start()
+given_up.cancel()
+left = tools.shelf.look.start(of="left")
 sent = tools.shelf.send(line=a + b)
 [a, b, sent.ok, late.result().ok]
 """
@@ -75,13 +78,19 @@ def send_changed(ctx: ToolContext, line: str) -> str:
     return line
 
 
+@define_tool(id="shelf.drop", risk="write")
+def drop(ctx: ToolContext) -> None:
+    """Is never called: the snippet gives it up."""
+    (ctx.workspace / "done").touch()
+
+
 @dataclass
 class Shelf:
     """A folder with a run in it that waits, and what is needed to go on."""
 
     home: Path
     engine: WasmEngine
-    tools: tuple[Tool, ...] = (look, send)
+    tools: tuple[Tool, ...] = (look, send, drop)
     run_id: str = ""
     workspace: Path = Path()
 
@@ -99,7 +108,9 @@ class Shelf:
             book = ApprovalStore(database, log)
             around = Services(
                 log=log,
-                policy=Policy(Autonomy.FULL, [Rule(tool="shelf.send", decision=Decision.ASK)]),
+                policy=Policy(
+                    Autonomy.FULL, [Rule(tool=f"shelf.{name}", decision=Decision.ASK) for name in ("send", "drop")]
+                ),
                 handlers=handlers,
                 workspace=self.workspace,
                 secret=lambda name: None,
@@ -259,7 +270,9 @@ def _beginning(connection: Any, chance: random.Random) -> None:
 
 
 def _versions(connection: Any, chance: random.Random) -> tuple[Tool, ...]:
-    return chance.choice([(look_changed, send), (look, send_changed), (send,), (look,)])
+    return chance.choice(
+        [(look_changed, send, drop), (look, send_changed, drop), (send, drop), (look, drop), (look, send)]
+    )
 
 
 CHANGES: Final[dict[str, Change]] = {
@@ -303,7 +316,7 @@ def ended(original: Shelf, folder: Path, kind: str, seed: int) -> str:
     expected = {"diverged", "LogUnwritable"}
     if kind in _NOT_EVEN_TAKEN_OVER:
         expected |= {"NotResumable", "DamagedReceipt"}
-    if tools == (look, send_changed):
+    if tools == (look, send_changed, drop):
         expected = {"suspended"}  # Asked again.
     assert status in expected, f"{kind} {seed}: {status}"
     shutil.rmtree(home)

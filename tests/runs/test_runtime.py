@@ -141,8 +141,8 @@ def test_abandoned_pending_calls_do_not_outlive_the_run(world: World) -> None:
     def wait(ctx: ToolContext) -> None:
         release.wait(60)
 
-    report = world.run("for _ in range(200): tools.test.slow.start()\n'left'", wait)
-    assert report.value == "left"
+    report = world.run("for _ in range(200): tools.test.slow.start()\n'left'", wait, seconds=2)
+    assert report.status == "timed_out"
     release.set()
     states = [item.status for item in activity_of(report.run_id, world.log.of_run(report.run_id)).items]
     assert len(states) == 200

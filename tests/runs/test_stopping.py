@@ -135,7 +135,7 @@ completions.stop()
 
 def test_a_snippet_that_lies_about_its_variables_is_bounded(replays: Replays) -> None:
     source = """
-import coilclaw.sandbox.guest.tools as inside
+import coilclaw.sandbox.guest.pending_calls as inside
 inside.frames_json = lambda frame, flag: '[{"function": "f", "line": 1, "variables": [["a", "b", "' + "x" * 10**5 + '"], [1]]}, 7]'
 tools.ledger.look()
 """
@@ -147,7 +147,7 @@ tools.ledger.look()
 
 def test_a_snippet_that_never_shows_its_variables_is_ended(replays: Replays) -> None:
     source = """
-import coilclaw.sandbox.guest.tools as inside
+import coilclaw.sandbox.guest.pending_calls as inside
 def never(frame, flag):
     while True: pass
 inside.frames_json = never

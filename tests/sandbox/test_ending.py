@@ -223,7 +223,7 @@ def test_what_is_lost_or_not_there_is_a_warning(
     "look",
     [
         "r.ok", "bool(r)", "not r", "r.error", "r.code", "r.unwrap_or(1)", "repr(r)", "str(r)", "f'{r}'",
-        "isinstance(r, Err)", "isinstance(r, Ok)", "r == Err('a', 'b')", "r", "[r]", "{'r': r}", "r.error.code",
+        "isinstance(r, Err)", "isinstance(r, Ok)", "Err('a', 'b') == r", "r", "[r]", "{'r': r}", "r.error.code",
         "1 if r else 2", "[x for x in [r] if x]",
     ],
 )  # fmt: skip

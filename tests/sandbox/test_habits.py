@@ -149,7 +149,7 @@ def error_of(ran: Ran) -> tuple[str, str]:
         ("import numpy", "lists and dicts"),
         ("import yaml", "standard library"),
         ("import requests", "no network"),
-        ("import subprocess", "no processes"),
+        ("import subprocess\nsubprocess.run(['ls'])", "no processes"),
         ("import tkinter", "not there"),
         ("open('a.csv', 'w')", "tools.files.write"),
         ("open('a.csv').read()", "tools.files.read"),

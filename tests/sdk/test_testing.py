@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 from tests.conftest import World
 
-from coilclaw.sdk import Err, Forbid, Ok, Tool, ToolCallError, ToolContext, ToolFailure, define_tool
+from coilclaw.sdk import Forbid, Ok, Tool, ToolCallError, ToolContext, ToolFailure, define_tool
 from coilclaw.sdk.testing import FakeServer, RecordingContext, call_tool, make_context, module_beside
 
 pytest_plugins = ["coilclaw.sdk.testing"]
@@ -117,7 +117,7 @@ def test_a_call_ends_as_it_does_in_a_run(world: World, kind: str) -> None:
 
 def test_what_is_not_json_is_refused_as_an_argument() -> None:
     error = call_tool(count, site=object()).error
-    assert isinstance(error, Err)
+    assert isinstance(error, ToolCallError)
     assert error.code == "invalid_input"
 
 

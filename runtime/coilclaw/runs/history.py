@@ -145,7 +145,8 @@ def _is_told(failure: str, refusal: ReceiptParts) -> bool:
     try:
         told = from_json(failure)
         return bool(
-            told["ok"] is False
+            set(told) == {"ok", "code", "message", "hint"}
+            and told["ok"] is False
             and told["code"] == refusal.payload["code"]
             and _shown(told["message"]) == _shown(refusal.payload["message"])
         )

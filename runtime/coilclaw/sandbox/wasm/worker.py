@@ -55,7 +55,7 @@ class RemoteHost(Channel):
         return self._ask(["wait", -1 if seconds is None else min(round(seconds * 1e9), _LONGEST)])
 
     def withdraw(self, number: int) -> None:
-        self.say(["withdraw", number], b"null")
+        self.say(["withdraw", number])
 
     def linger(self, tasks: str) -> None:
         self.say(["linger"], json.dumps(tasks).encode())
