@@ -123,7 +123,7 @@ def test_a_returned_value_is_of_the_type_in_the_stub(tool: Tool, tmp_path: Path)
     (tmp_path / "reports").mkdir()
     for example in tool.examples:
         result = call_tool(tool, make_context(tool, workspace=tmp_path), **example)
-        if result.ok:
+        if result.error is None:
             TypeAdapter(shown_type(tool)).validate_python(_as_written(result.value), strict=True)
         else:
             assert result.error.code not in ("invalid_input", "invalid_output")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -39,15 +41,18 @@ def library_help(thing: Any) -> None:
     """Help as the library gives it."""
     import pydoc
 
-    _say(pydoc.render_doc(thing, renderer=pydoc.plaintext))
+    _say(pydoc.plain(pydoc.render_doc(thing, "Help on %s:")))
 
 
 def plain_help(thing: Any) -> None:
-    """Help without the library's own, which needs files."""
-    kind = thing if isinstance(thing, type) else type(thing)
-    name = getattr(thing, "__name__", None)
-    text = getattr(thing, "__doc__", None)
-    _say(f"{name if type(name) is str else kind.__name__}\n{text if type(text) is str else ''}")
+    """The same of a function, and the name and docstring of anything else; the library's own reads its sources."""
+    if type(thing) is types.FunctionType:
+        name = f"{thing.__name__}{inspect.signature(thing)}"
+        lines = "".join(f"\n    {line}".rstrip() for line in (inspect.getdoc(thing) or "").splitlines())
+        _say(f"Help on function {thing.__name__} in module {thing.__module__}:\n\n{name}{lines}\n")
+        return
+    known, text = (getattr(thing, each, None) for each in ("__name__", "__doc__"))
+    _say(f"{known if type(known) is str else type(thing).__name__}\n{text if type(text) is str else ''}")
 
 
 def _say(text: str) -> None:

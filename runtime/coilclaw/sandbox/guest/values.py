@@ -34,6 +34,8 @@ def _plain(value: Any) -> Any:
         return {"ok": False, "code": value.code, "message": value.message, "hint": value.hint}
     if isinstance(value, ToolCallError):
         return {"code": value.code, "message": value.message, "hint": value.hint}
+    if isinstance(value, _IN_ORDER):
+        return list(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, datetime.date | datetime.time):
@@ -44,8 +46,6 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, _IN_ORDER):
-        return list(value)
     if isinstance(value, Set):
         try:
             return sorted(value)
