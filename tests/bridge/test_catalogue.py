@@ -136,7 +136,7 @@ for name in best["id"].split("."):
     assert call == "tools.files.read(path)"
     assert text == "text of a.txt"
     ast.parse(stub)
-    assert "def read(*, path: str) -> Result[str]:" in stub
+    assert "def read(path: str) -> Result[str]:" in stub
     assert 'tools.files.read(path="notes.txt")' in stub
     named = {receipt.tool for receipt in world.log.latest(100) if receipt.type == "tool.call.succeeded"}
     assert named == {"registry.search", "registry.describe", "files.read"}

@@ -28,12 +28,12 @@ def cancel(ctx: ToolContext, order: str) -> None:
         ("tools.shop.orders.lst(customer='a')", "UnknownTool", "shop.orders.list"),
         ("tools.nothing.here()", "UnknownTool", "shop"),
         ("tools.shop.orders.lst.start(customer='a')", "UnknownTool", "shop.orders.list"),
-        ("tools.shop.orders.list(custmer='a')", "InvalidCall", "customer: string"),
+        ("tools.shop.orders.list(custmer='a')", "InvalidCall", "customer: str"),
         ("tools.shop.orders.list(limit=3)", "InvalidCall", "customer"),
         ("tools.shop.orders.list()", "InvalidCall", "customer"),
         ("tools.shop.orders.list('a', 1, 2)", "InvalidCall", "customer"),
         ("def later():\n    return tools.shop.list(limit=1)", "InvalidCall", "customer"),
-        ("[tools.shop.orders.cancel(orders=n) for n in 'ab']", "InvalidCall", "order: string"),
+        ("[tools.shop.orders.cancel(orders=n) for n in 'ab']", "InvalidCall", "order: str"),
     ],
 )
 def test_a_visible_mistake_rejects_the_whole_snippet(world: World, last_line: str, kind: str, words: str) -> None:

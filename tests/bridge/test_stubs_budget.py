@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
 from functools import cache
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
@@ -74,16 +76,16 @@ def test_no_budget_is_exceeded_and_more_budget_never_tells_less(count: int, own:
 
 
 def test_hundreds_of_tools_are_told_by_name_and_thousands_by_integration() -> None:
-    some = registry_stubs(registry_of(300), budget_tokens=16_000)
-    assert some.level == "names"
-    assert "# tools.service7.table7.fetch(customer, limit?, after?): The rows of a customer, newest first." in some.text
-    assert some.text.count("fetch(") == 300
-    fewer = registry_stubs(registry_of(300), budget_tokens=9000)
+    named = registry_stubs(registry_of(300), budget_tokens=8000)
+    assert named.level == "names"
+    assert "# tools.service7.table7.fetch(customer, limit?, after?): The rows of a customer" in named.text
+    assert named.text.count("fetch(") == 300
+    fewer = registry_stubs(registry_of(300), budget_tokens=5000)
     assert fewer.level == "names"
     assert fewer.text.count("fetch(customer, limit?, after?)\n") == 300
-    default = registry_stubs(registry_of(300), budget_tokens=6000)
-    assert default.level == "summary"
-    assert "# tools.service7: 10 tools: table127.fetch, " in default.text
+    small = registry_stubs(registry_of(300), budget_tokens=3000)
+    assert small.level == "summary"
+    assert "# tools.service7: 10 tools: table127.fetch, " in small.text
     many = registry_stubs(registry_of(2000), budget_tokens=6000)
     assert many.level == "summary"
     assert many.text.count(": 10 tools") == 200
@@ -93,15 +95,29 @@ def test_the_short_form_has_signatures_with_results_in_place() -> None:
     registry = registry_of(20)
     whole = registry_stubs(registry)
     assert whole.level == "full"
-    made = registry_stubs(registry, budget_tokens=whole.tokens - 1, policy=Policy(Autonomy.SUPERVISED))
+    made = registry_stubs(registry, budget_tokens=int(whole.tokens * 0.95), policy=Policy(Autonomy.SUPERVISED))
     assert made.level == "short"
     assert (
-        "def fetch(*, customer: str, limit: int = 20, after: str | None = None) -> "
+        "def fetch(customer: str, limit: int = 20, after: str | None = None) -> "
         'Result[{"rows": list[{"id": str, "created": str, "total": float}], "next": str | None}]: ...'
         "  # write, asks for approval. The rows of a customer, newest first."
     ) in made.text
     assert 'tools.registry.describe(id="x.y")' in made.text
-    assert "TypedDict" not in made.text
+
+
+def test_tools_are_shortened_one_by_one_and_those_of_large_integrations_first() -> None:
+    own = define_tool(id="shop.fetch", risk="read", handler=handler)
+    registry = build_registry([([*tools_of(20), own], ())], own=registry_tools)
+    levels, in_full = [], []
+    for budget in (2000, 1900, 1500, 1000):
+        made = registry_stubs(registry, budget_tokens=budget)
+        levels.append(made.level)
+        assert budget - 100 < made.tokens <= budget, "no more is left out than has to be"
+        in_full.append(made.text.count("Rows that were deleted are not among them."))
+        assert "-> Result[Page]:" in made.text.split("class shop:")[1], "it is the only tool of its integration"
+    assert levels == ["short", "short", "names", "names"]
+    assert in_full[0] > in_full[1] >= 1
+    assert in_full[2] > in_full[3] >= 1
 
 
 def test_an_empty_registry_has_stubs_too() -> None:
@@ -110,20 +126,14 @@ def test_an_empty_registry_has_stubs_too() -> None:
     assert "no tools" in made.text
 
 
-# Counted with three public vocabularies: o200k, cl100k and Claude 2. The largest of the three stands here.
-COUNTED = [
-    ("def read(*, path: str, max_bytes: int = 262144) -> Result[Text]:", 22),
-    ("# tools.shop.orders.list(customer, limit?) — Orders of a customer, newest first.", 22),
-    ("The text of a UTF-8 file in the workspace; longer files are refused unless max_bytes is raised.", 23),
-    ("sha256:5bc04577432836afae96ea0d2bc538ac", 20),
-    ("class Entry(TypedDict):\n    path: str\n    kind: Literal[\"file\", \"folder\"]\n    size: int\n", 26),
-    ("这是一个用于搜索文件的工具", 10),
-]  # fmt: skip
+COUNTED = json.loads(Path(__file__).with_name("counted_texts.json").read_text())
+"""Texts with the numbers of their tokens in two public vocabularies, from `benchmarks/token_counts.py`."""
 
 
-@pytest.mark.parametrize(("text", "counted"), COUNTED, ids=range(len(COUNTED)))
-def test_the_estimate_is_rather_too_high_than_too_low(text: str, counted: int) -> None:
-    assert counted <= estimated_tokens(text) <= 4 * counted
+@pytest.mark.parametrize("counted", COUNTED, ids=lambda each: str(each["name"]))
+@pytest.mark.parametrize("vocabulary", ["o200k", "cl100k"])
+def test_the_estimate_is_within_a_tenth_of_a_real_count(counted: dict[str, Any], vocabulary: str) -> None:
+    assert abs(estimated_tokens(counted["text"]) - counted[vocabulary]) <= counted[vocabulary] / 10
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

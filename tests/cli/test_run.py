@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Command
 
-KEYS = {"run_id", "status", "engine", "value", "stdout", "error", "activity", "approvals", "duration_ms"}
+KEYS = {
+    "run_id", "status", "engine", "value", "stdout", "error", "activity", "approvals", "duration_ms", "stderr", "warnings",
+    "outputs", "retry_of",
+}  # fmt: skip
 
 
 @pytest.mark.req("R12", "R4", "R46")
@@ -30,7 +33,9 @@ def test_json_is_one_object_with_everything(coilclaw: Command) -> None:
     assert (done.json["status"], done.json["engine"], done.json["error"]) == ("completed", "wasm", None)
     assert (done.json["stdout"], done.json["value"]) == ("hi\n", [1, {"a": None}])
     (item,) = done.json["activity"]
-    assert set(item) == {"tool_id", "status", "approval", "when", "receipt_ref"}
+    assert set(item) == {
+        "tool_id", "status", "approval", "when", "receipt_ref", "code", "message", "summary", "reused_from",
+    }  # fmt: skip
     assert coilclaw("receipt", "show", item["receipt_ref"], "--json").json["run_id"] == done.json["run_id"]
 
 

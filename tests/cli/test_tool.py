@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from tests.cli.conftest import Command
+from tests.cli.terminal import on_terminal
 
 TOOLS = '''
 from typing import Annotated, Literal
@@ -58,7 +59,7 @@ def test_a_tool_is_shown_by_any_of_its_names(tooled: Command, name: str) -> None
     stub, _, rest = shown.out.partition("\ninput:")
     ast.parse(stub)
     assert "class Entry(TypedDict):" in stub
-    assert "limit: int = 3,  # >= 1, <= 9" in stub
+    assert "limit: int = 3,  # 1-9" in stub
     assert "  text    str\n" in rest
     assert re.search(r'  folder  Literal\["in", "out"\]  optional\n', rest)
     for line in (
@@ -145,10 +146,17 @@ def test_arguments_that_cannot_be_used_get_one_clear_line(tooled: Command, args:
     assert "\x1b" not in done.err
 
 
+def test_a_terminal_shows_each_tool_on_one_line(tooled: Command) -> None:
+    rows = [row for row in on_terminal(tooled, "tool", "list", answers=[]).rows if row]
+    assert len(rows) == len(tooled("tool", "list", "--json").json)
+    assert max(map(len, rows)) <= 80
+    assert any(row.endswith("…") for row in rows)
+
+
 def test_the_stubs_say_what_they_cost(tooled: Command) -> None:
     done = tooled("tool", "stubs")
     ast.parse(done.out)
-    assert "Also: tools.mail_search" in done.out
+    assert "class messages:" in done.out
     tokens = int(re.search(r"About (\d+) tokens; level: full", done.err)[1])  # type: ignore[index]
     assert tooled("tool", "stubs", "--tokens").out == f"{tokens}\n"
     made = tooled("tool", "stubs", "--json").json

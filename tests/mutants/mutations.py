@@ -48,6 +48,8 @@ _PLACES: Final = "tests/config/test_places.py"
 _DISCLOSURE: Final = "tests/config/test_disclosure.py"
 _ENDING: Final = "tests/runs/test_ending.py -k wasm"
 _KEPT_END: Final = "tests/runs/test_kept_end.py"
+_RETRY: Final = "tests/runs/test_retry.py"
+_DISPLAYED: Final = "tests/runs/test_displayed.py"
 _SHELL: Final = "tests/integrations/shell/test_verdict.py"
 _VERDICT: Final = _SHELL + " -k 'not disguise and not no_text and not every_match and not more_matches'"
 _DESTRUCTION: Final = _SHELL + " -k destructive_pattern"
@@ -364,7 +366,7 @@ MUTATIONS: Final = (
         "a no holds for another version of the tool too",
     ),
     Mutation(
-        "coilclaw.cli.person:this_person",
+        "coilclaw.cli.opening:this_person",
         "pwd.getpwuid(number).pw_name",
         'os.environ.get("USER", "")',
         "tests/cli/test_decisions.py::test_the_decider_is_who_the_system_says_it_is",
@@ -688,7 +690,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.promises:Promises._note",
-        "elif body.endswith(_SUCCEEDED):",
+        "elif body.endswith(_WITH_RESULT):",
         "elif False:",
         _PROMISES,
         "the result of a call must be there",
@@ -850,8 +852,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.bridge.calls_under_way:CallsUnderWay.finish",
-        "self._changed.wait_for(lambda: not (self._calls or self._writing) or self._deadline.over)",
-        "pass",
+        "while (self._calls or self._writing) and not self._deadline.over:",
+        "while False:",
         "tests/bridge/test_room.py",
         "a run is suspended only when its calls have ended",
     ),
@@ -1387,14 +1389,14 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.integrations.files.paths:_FOLDER",
-        ' | getattr(os, "O_NOFOLLOW", 0)',
+        " | os.O_NOFOLLOW",
         "",
         _FILES,
         "no link on the way is followed",
     ),
     Mutation(
         "coilclaw.integrations.files.paths:open_regular",
-        'os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)',
+        "os.O_RDONLY | os.O_NOFOLLOW",
         "os.O_RDONLY",
         _FILES,
         "a link at the end is not followed",
@@ -1989,6 +1991,27 @@ MUTATIONS: Final = (
         _WORKERS + " -k is_left_after_close",
         "closing the engine ends the workers that are at work",
     ),
+    Mutation(
+        "coilclaw.sandbox.wasm.guest:_guarded",
+        "guest.ended = ended",
+        "pass",
+        "tests/sandbox/test_pins.py -k ends_a_run",
+        "a run that ends while it looks at a clock ends as it should",
+    ),
+    Mutation(
+        "coilclaw.sandbox.conversation:Conversation._seldom",
+        "if not 0 <= nanoseconds",
+        "if not -1 <= nanoseconds",
+        "tests/sandbox/restricted/test_conversation.py -k 'rules'",
+        "no child moves the time of its run back",
+    ),
+    Mutation(
+        "coilclaw.workspace_tools.installed:_load",
+        "if package not in _packages(import_module(_NAMESPACE).__path__):",
+        "if False:",
+        _INDEX + " -k something_else",
+        "an index imports nothing that is not installed",
+    ),
     # What a person reads -----------------------------------------------------------------------------------
     Mutation(
         "coilclaw.sdk.legible:_form",
@@ -2193,6 +2216,154 @@ MUTATIONS: Final = (
         "",
         _MARKS + " -k edited_mark",
         "marks are verified with the log",
+    ),
+    # Retries, warnings and displayed outputs ----------------------------------------------------------------
+    Mutation(
+        "coilclaw.bridge.reuse:ReusableWrites.use",
+        "self._succeeded[source.tool, source.args_hash].remove(source)",
+        "pass",
+        _RETRY + ' -k "as_often_as or all_of_them"',
+        "a write answers as many calls as it succeeded",
+    ),
+    Mutation(
+        "coilclaw.bridge.reuse:ReusableWrites.__init__",
+        "elif each.receipt not in used:",
+        "else:",
+        _RETRY + " -k suspended_and_resumed",
+        "a resumed retry knows what it has reused",
+    ),
+    Mutation(
+        "coilclaw.bridge.reuse:ReusableWrites.find",
+        "found.tool_version != tool.version",
+        "False",
+        _RETRY + " -k another_version",
+        "another version of a tool is not answered for",
+    ),
+    Mutation(
+        "coilclaw.bridge.reuse:ReusableWrites.find",
+        "found.runs_hash != runs_hash",
+        "False",
+        _RETRY + " -k something_else",
+        "a call that runs something else is not answered for",
+    ),
+    Mutation(
+        "coilclaw.bridge.admission:Admission._decide",
+        "and not given_up and earlier is None",
+        "and not given_up",
+        _RETRY + " -k unknown_outcome",
+        "a person decides about a write that may be a repetition",
+    ),
+    Mutation(
+        "coilclaw.bridge.admission:Admission._decide",
+        "if isinstance(earlier, Reused):",
+        "if False:",
+        _RETRY + " -k repeats_no_write",
+        "a retry repeats no write",
+    ),
+    Mutation(
+        "coilclaw.bridge.call_receipts:CallReceipts.reuse",
+        '"tool.call.reused"',
+        '"tool.call.succeeded"',
+        _RETRY + " -k names_the_call",
+        "a reused answer has a receipt of its own kind",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:refuse_retry",
+        '("running", "suspended", "orphaned")',
+        '("running",)',
+        _RETRY + " -k not_over",
+        "a run that may still make calls is not retried",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:refuse_retry",
+        "known.header.workspace != str(services.workspace)",
+        "False",
+        _RETRY + " -k another_workspace",
+        "a run is retried in its own workspace",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:refuse_retry",
+        "known.header.conversation_id != conversation",
+        "False",
+        _RETRY + " -k another_conversation",
+        "a conversation gets no results of another",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:_proven",
+        "if began == [digest(known.header.text().encode())]:",
+        "if began:",
+        _RETRY + " -k header",
+        "receipts prove which run was retried",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:earlier_writes",
+        "following = known.header.retry_of",
+        "following = None",
+        _RETRY + " -k all_of_them",
+        "a retry of a retry counts the writes of all",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:_uncertain",
+        '_NO_OUTCOME if end.type == "tool.call.started" else',
+        'None if end.type == "tool.call.started" else',
+        _RETRY + " -k process_died",
+        "a write without an outcome is said",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:_UNCERTAIN",
+        '"timeout": "did not end in time; what it did is unknown",',
+        "",
+        _RETRY + " -k unknown_outcome",
+        "a write that timed out is said",
+    ),
+    Mutation(
+        "coilclaw.sandbox.report:_warnings",
+        "found[:_MOST_WARNINGS] if",
+        "found if",
+        "tests/sandbox/test_report.py",
+        "warnings are bounded in number",
+    ),
+    Mutation(
+        "coilclaw.sandbox.report:_warning",
+        'text_of(fields["message"], _LONGEST_WARNING)',
+        'fields["message"]',
+        "tests/sandbox/test_report.py",
+        "warnings are bounded in size and valid text",
+    ),
+    Mutation(
+        "coilclaw.sandbox.displayed:accepted_output",
+        "and _CHECKS[mime](data)",
+        "",
+        _DISPLAYED + " -k none_ends_the_run",
+        "an output is what it says",
+    ),
+    Mutation(
+        "coilclaw.bridge.transcript:Transcript._display",
+        "len(self._outputs) >= _MOST_OUTPUTS",
+        "False",
+        _DISPLAYED + " -k more_outputs",
+        "outputs are bounded in number",
+    ),
+    Mutation(
+        "coilclaw.bridge.transcript:Transcript.write",
+        "self._written += len(text.encode())",
+        "self._written += len(text.encode()) * (stream == 1)",
+        _DISPLAYED + " -k 'bounded or one_limit'",
+        "stderr and outputs count towards the output limit",
+    ),
+    Mutation(
+        "coilclaw.runs.comparison:_ends",
+        "digest(outcome.stderr.encode())",
+        'facts["stderr_hash"]',
+        _DISPLAYED + " -k notices",
+        "a replay compares stderr",
+    ),
+    Mutation(
+        "coilclaw.runs.comparison:_ends",
+        "digest(outputs_json(outcome.outputs))",
+        'facts.get("outputs_hash", _NOTHING_SHOWN)',
+        _DISPLAYED + " -k notices",
+        "a replay compares what was displayed",
     ),
     Mutation(
         "coilclaw.runs.kept_end:_Parts._read",

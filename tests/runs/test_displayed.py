@@ -35,7 +35,7 @@ def displayed(replays: Replays, source: str, **limits: Any) -> list[dict[str, An
         (repr(PNG), "image/png", base64.b64encode(PNG).decode()),
         ("[{'a': 1, 'b': 'x'}]", TABLE, {"columns": ["a", "b"], "rows": [[1, "x"]]}),
         ("[{'a': 1}, {'b': None, 'a': [2]}]", TABLE, {"columns": ["a", "b"], "rows": [[1, None], [[2], None]]}),
-        ("[{'a': float('nan')}, {'a': 1}]", TABLE, {"columns": ["a"], "rows": [["nan"], [1]]}),
+        ("[{'a': float('nan')}, {'a': 1}]", TABLE, {"columns": ["a"], "rows": [["NaN"], [1]]}),
         ("{'a': (1, 2)}", "application/json", {"a": [1, 2]}),
         ("[1, 2]", "application/json", [1, 2]),
         ("[]", "application/json", []),
@@ -169,7 +169,8 @@ def test_outputs_that_have_no_room_are_not_kept_and_that_is_said(replays: Replay
     report: RunReport = replays.run("display('x' * 3_000)", kept_bytes=2_500)
     again = report_of(replays.database, replays.world.log, report.run_id)
     assert again is not None
-    assert (again.outputs, again.unkept) == ((), {"outputs"})
+    assert again.outputs == ()
+    assert again.unkept == {"outputs"}
     assert replays.replay(report.run_id).identical
 
 

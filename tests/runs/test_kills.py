@@ -115,25 +115,31 @@ class MortalFile(apsw.VFSFile):
         self.vfs.synced = True
 
 
+def runtime_of(home, database, log):
+    return Runtime(Services(
+        log=log, policy=Policy(Autonomy.FULL, [Rule(tool="shelf.send", decision=Decision.ASK)]),
+        handlers=Handlers(), workspace=home / "workspace", secret=lambda name: None,
+        database=database, approvals=ApprovalStore(database, log),
+    ))
+
+
 def life(home, source, die_at, unknown):
-    workspace = home / "workspace"
-    workspace.mkdir(exist_ok=True)
-    Database(home / "coilclaw.db", MIGRATIONS).close()
+    (home / "workspace").mkdir(exist_ok=True)
+    engine, registry = WasmEngine(Path(sys.argv[1])), build_registry([([look, put, note, send], ())])
+    before, _, source = source.rpartition("# Corrected:")
+    with Database(home / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database, b"k" * 32) as log:
+        if before and not database.read("SELECT 1 FROM runs"):
+            runtime_of(home, database, log).run(Snippet(source=before), engine, registry, Limits())
     vfs = Mortal(die_at)
     with Database(home / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database, b"k" * 32) as log:
-        book, engine = ApprovalStore(database, log), WasmEngine(Path(sys.argv[1]))
-        around = Services(
-            log=log, policy=Policy(Autonomy.FULL, [Rule(tool="shelf.send", decision=Decision.ASK)]),
-            handlers=Handlers(), workspace=workspace, secret=lambda name: None,
-            database=database, approvals=book,
-        )
-        runtime, registry = Runtime(around), build_registry([([look, put, note, send], ())])
-        known = database.read("SELECT run_id, status FROM runs")
+        book, runtime = ApprovalStore(database, log), runtime_of(home, database, log)
+        known = database.read("SELECT run_id, status FROM runs ORDER BY run_id")
+        retry_of = known.pop(0)[0] if before else None
         if known and known[0][1] == "completed":
             # It died after it had ended and before anyone was told; what it ended with is in its last receipt.
             return {"status": "ended", **log.of_run(known[0][0])[-1].payload}
         if not known:
-            report = runtime.run(Snippet(source=source), engine, registry, Limits())
+            report = runtime.run(Snippet(source=source), engine, registry, Limits(), retry_of=retry_of)
         else:
             for each in book.list("pending", run_id=known[0][0]):
                 book.decide(each.id, granted="refused" not in str(log.contents(each.args_hash)), decided_by="me")
@@ -230,6 +236,18 @@ while not all(call.done for call in calls):
 sends = [tools.shelf.send.start(line=str(n)) for n in range(2)]
 ends = await asyncio.gather(*sends)
 [each.value if each.ok else each.error.code for each in [*[call.result() for call in calls], *ends]]
+""",
+    "retry": """
+tools.shelf.note(line="a"); tools.shelf.put(line="b"); tools.shelf.note(line="d"); 1/0
+# Corrected:
+first = [tools.shelf.look(of=each).unwrap() for each in "abc"]
+a = tools.shelf.note(line="a")
+b = tools.shelf.put.start(line="b")
+sent = tools.shelf.send(line="x")
+c = tools.shelf.note(line="c")
+d = await tools.shelf.note.start(line="d")
+again = tools.shelf.note(line="a")
+[each.value if each.ok else each.error.code for each in (a, b.result(), sent, c, d, again)]
 """,
 }
 
@@ -371,11 +389,17 @@ def test_death_at_every_boundary_of_a_run_does_nothing_twice_and_loses_nothing(l
         assert unknown > 0
 
 
-@pytest.mark.parametrize("program", ["two in a row", "polling"])
+@pytest.mark.parametrize("program", ["two in a row", "polling", "retry"])
 def test_death_at_some_boundaries_of_other_runs(lives: Lives, tmp_path: Path, program: str) -> None:
     undisturbed = lives.to_the_end(tmp_path / "undisturbed", PROGRAMS[program])
     for step, ending in lives.at_each(tmp_path, PROGRAMS[program], sample(range(1, undisturbed.steps + 1, 6), 8)):
         check(undisturbed, ending, f"death at boundary {step}")
+
+
+def test_a_retry_does_what_was_not_done_and_nothing_else(lives: Lives, tmp_path: Path) -> None:
+    ending = lives.to_the_end(tmp_path, PROGRAMS["retry"])
+    assert ending.value == ["noted", "put", "sent", "noted", "noted", "noted"]
+    assert sorted(ending.done) == ["note 1", "note 3", "note 7", "note 9", "put 2", "send 6"]
 
 
 def test_death_at_any_boundary_loses_no_call_that_was_left_and_none_of_the_clean_up(

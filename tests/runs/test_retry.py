@@ -16,7 +16,7 @@ from coilclaw.policy import Answer, Autonomy, Question, Rule
 from coilclaw.receipts import Draft
 from coilclaw.runs import NoSuchRun, NotRetryable, RunReport, cancel_run, find_run, report_of
 from coilclaw.sandbox import Deadline, Limits, Snippet
-from coilclaw.sdk import Decision, Tool, ToolContext, ToolFailure, define_tool
+from coilclaw.sdk import Decision, Judged, Tool, ToolContext, ToolFailure, define_tool
 
 AB = "tools.ledger.add(line='a'); tools.ledger.add(line='b'); 1/0"
 
@@ -175,7 +175,7 @@ def test_a_call_that_was_under_way_when_its_process_died_is_not_reused(replays: 
     started = next(each for each in log.of_run(first.run_id) if each.type == "tool.call.started")
     fields = {**started._asdict(), "risk": "write", "args_hash": started.args_hash}
     kept = {name: fields[name] for name in Draft._fields if name in fields}
-    log.append(Draft(**{**kept, "tool_call_id": started.tool_call_id.rsplit("-", 1)[0] + "-2"}))
+    log.append(Draft(**{**kept, "tool_call_id": f"call-{first.run_id.removeprefix('run-')}-2"}))
     answers = retry(replays, "[tools.ledger.add(line='a').value, tools.ledger.add(line='a')]", first)
     assert answers.status == "suspended"
     (pending,) = replays.book.list("pending", run_id=answers.run_id)
@@ -191,6 +191,27 @@ def test_another_version_of_a_tool_is_not_answered_for(replays: Replays) -> None
     (pending,) = replays.book.list("pending", run_id=again.run_id)
     assert "the tool has changed since" in pending.reason
     assert len(replays.lines()) == 2
+
+
+def test_a_call_that_would_run_something_else_is_not_answered_for(replays: Replays) -> None:
+    """The arguments of these calls do not say what they run."""
+
+    runs = ["a"]
+
+    @define_tool(id="ledger.sweep", risk="write", classify=lambda input, ctx: Judged(risk="write", runs=runs[-1]))
+    def sweep(ctx: ToolContext) -> str:
+        return str(add.handler(ctx, str(ctx.judged)))
+
+    replays.world.autonomy = Autonomy.SUPERVISED
+    replays.world.approver = asked = Asked("unanswered")
+    first = replays.run("tools.ledger.sweep()", sweep)
+    replays.book.decide(replays.book.list("pending")[0].id, granted=True, decided_by="ada")
+    assert resume(replays, first.run_id, sweep).value == {"ok": True, "value": "1"}
+    assert retry(replays, "tools.ledger.sweep().value", first, sweep).value == "1"
+    runs.append("b")
+    assert retry(replays, "tools.ledger.sweep().value", first, sweep).status == "suspended"
+    assert "what it runs may have changed since" in asked.questions[-1].reason
+    assert replays.lines() == ["1 a"]
 
 
 @pytest.mark.parametrize(
@@ -315,8 +336,8 @@ def test_receipts_that_were_changed_prove_nothing(replays: Replays) -> None:
     log = replays.world.log
     receipt = next(each for each in log.of_run(failed.run_id) if each.type == "tool.call.failed")
     with replays.database.transaction() as connection:
-        body = connection.execute("SELECT body FROM receipts WHERE seq = ?", (receipt.seq,)).fetchall()[0][0]
-        forged = bytes(body).replace(b"tool.call.failed", b"tool.call.succeeded")
+        ((body,),) = replays.database.read("SELECT body FROM receipts WHERE seq = ?", (receipt.seq,))
+        forged = body.replace(b"tool.call.failed", b"tool.call.succeeded")
         connection.execute("UPDATE receipts SET body = ? WHERE seq = ?", (forged, receipt.seq))
     with pytest.raises(NotRetryable, match="do not prove what it did"):
         retry(replays, "1", failed)
@@ -326,7 +347,7 @@ def test_a_header_that_was_changed_proves_nothing(replays: Replays) -> None:
     """Otherwise a row in a table could choose whose writes count."""
     first, other = replays.run(AB), replays.run("1")
     with replays.database.transaction() as connection:
-        (text,) = connection.execute("SELECT header FROM runs WHERE run_id = ?", (other.run_id,)).fetchall()[0]
+        ((text,),) = replays.database.read("SELECT header FROM runs WHERE run_id = ?", (other.run_id,))
         forged = text[:-1] + f', "retry_of": "{first.run_id}"}}'
         connection.execute("UPDATE runs SET header = ? WHERE run_id = ?", (forged, other.run_id))
     assert find_run(replays.database, other.run_id).header.retry_of == first.run_id

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 from tests.conftest import World
 
 from coilclaw.sdk import Forbid, Ok, Tool, ToolCallError, ToolContext, ToolFailure, define_tool
@@ -53,8 +54,8 @@ create = define_tool(id="visits.create", risk="write", input=Job, handler=_creat
 
 @pytest.mark.req("R96")
 def test_values_come_back_as_a_snippet_sees_them() -> None:
-    assert call_tool(count, site="example.org") == Ok({"day": "2026-01-02", "count": 3})
-    assert call_tool(count_async, site="abc") == Ok([{"day": "2026-01-02", "count": 3}])
+    assert call_tool(count, site="example.org") == Ok({"day": date(2026, 1, 2), "count": 3})
+    assert call_tool(count_async, site="abc") == Ok([{"day": date(2026, 1, 2), "count": 3}])
     assert call_tool(create, site="abc") == Ok({"site": "abc"})
 
 
@@ -62,7 +63,7 @@ def test_a_test_on_an_event_loop_may_call_an_async_tool() -> None:
     async def inside() -> Any:
         return call_tool(count_async, site="ab").unwrap()
 
-    assert asyncio.run(inside()) == [{"day": "2026-01-02", "count": 2}]
+    assert asyncio.run(inside()) == [{"day": date(2026, 1, 2), "count": 2}]
 
 
 def fails(ctx: ToolContext, kind: str) -> int:
@@ -108,7 +109,7 @@ def test_a_call_ends_as_it_does_in_a_run(world: World, kind: str) -> None:
     report = world.run(source, tool)
     value, code, message = report.outcome.value  # type: ignore[union-attr]
     if isinstance(alone, Ok):
-        assert (alone.value, None) == (value, code)
+        assert (to_jsonable_python(alone.value), None) == (value, code)
     else:
         assert alone.code == code
         assert alone.message == message

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["RESERVED_NAMES", "check_timeout", "given_caller", "given_limits", "given_snippet", "given_workspace"]
 
 _LONGEST_SECONDS: Final = 24 * 3600
-RESERVED_NAMES: Final = frozenset({"tools", "Ok", "Err", "Result", "ToolCallError", "display"})
+RESERVED_NAMES: Final = frozenset({"tools", "Ok", "Err", "Result", "ToolCallError", "ToolError", "display"})
 """Names that every snippet has from the sandbox."""
 
 

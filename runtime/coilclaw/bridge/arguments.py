@@ -13,11 +13,9 @@ from coilclaw.sdk.typed_arguments import MARK, Unfit, in_schema_form
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-__all__ = ["bind", "signature", "type_words", "validate"]
+__all__ = ["bind", "signature", "validate"]
 
 MAX_INPUT_BYTES: Final = 1024 * 1024
-_DEEPEST_KIND: Final = 3
-_MOST_KINDS: Final = 5
 
 MAX_VALUES: Final = 50_000
 """In the arguments of one call. Validation holds the interpreter for all of them at once, whatever the deadline."""
@@ -85,7 +83,7 @@ def _by_name(tool: Tool | None, given: list[Any]) -> dict[str, Any] | Refusal:
         return positional[0]
     parameters = tool.parameters if tool is not None else tuple(f"argument{n}" for n in range(1, len(positional) + 1))
     if len(positional) > len(parameters):
-        takes = ", ".join(parameters) or "no arguments"
+        takes = signature(tool) if tool is not None else "no arguments"
         return _invalid(f"{len(positional)} positional arguments given", f"it takes: {takes}")
     bound = dict(zip(parameters, positional, strict=False))
     if twice := bound.keys() & named.keys():
@@ -134,27 +132,7 @@ def _problems(tool: Tool, error: ValidationError) -> str:
 
 
 def signature(tool: Tool) -> str:
-    """The parameters in short: `path: string, names?: list of strings`."""
-    properties = tool.input_schema.get("properties", {})
-    parts = []
-    for name in tool.parameters:
-        mark = "" if name in tool.required_parameters else "?"
-        parts.append(f"{name}{mark}: {type_words(properties.get(name))}")
-    return ", ".join(parts) or "no arguments"
+    """The parameters in short, spelled as in the stubs: `path: str, limit?: int`."""
+    from coilclaw.bridge.stubs import parameter_words
 
-
-def type_words(schema: Any, depth: int = 0) -> str:
-    """The type of a value in words. A schema may come from a server, and have anything in it."""
-    if not isinstance(schema, dict) or depth > _DEEPEST_KIND:
-        return "any"
-    kind, options = schema.get("type"), schema.get("anyOf", schema.get("oneOf"))
-    if isinstance(kind, list):
-        options = [{"type": each} for each in kind]
-    if isinstance(options, list):
-        # What may be left out may usually be null too, which is worth no word.
-        kinds = [type_words(each, depth + 1) for each in options[:_MOST_KINDS] if each != {"type": "null"}]
-        return " or ".join(dict.fromkeys(kinds)) or "null"
-    if kind == "array":
-        item = type_words(schema.get("items"), depth + 1)
-        return f"list of {item}s" if item.isalpha() and item != "any" else "list"
-    return kind if isinstance(kind, str) else "object" if "$ref" in schema else "any"
+    return ", ".join(parameter_words(tool)) or "no arguments"

@@ -11,7 +11,7 @@ from typing import Final
 from coilclaw.bridge.registry import Registry
 from coilclaw.sdk import Tool
 
-__all__ = ["LONGEST_QUERY", "Match", "search_tools"]
+__all__ = ["LONGEST_QUERY", "Match", "search_tools", "tools_below"]
 
 _WHOLE: Final = re.compile(r"[^\W_]+")
 _PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_A-Za-z]+")
@@ -77,6 +77,12 @@ def search_tools(registry: Registry, query: str) -> list[Match]:
             )
     found.sort(key=lambda each: (each[0], -each[1].score, each[1].tool.id))
     return [match for _, match in found]
+
+
+def tools_below(registry: Registry, path: str) -> list[Tool]:
+    """The tools of an integration or of one of its resources; of all, for the path `tools`."""
+    before = "" if path == "tools" else f"{path}."
+    return [tool for tool_id, tool in registry.tools.items() if tool_id.startswith(before)]
 
 
 def _words(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from coilclaw.bridge.catalogue import LONGEST_QUERY, search_tools
+from coilclaw.bridge.catalogue import LONGEST_QUERY, search_tools, tools_below
 from coilclaw.bridge.registry import Registry
 from coilclaw.bridge.stubs import brief_line, example_calls, first_sentence, tool_stub
 from coilclaw.policy import Policy
@@ -70,6 +70,10 @@ def make_registry_tools(lookup: Callable[[], Registry], policy: Policy | None) -
         registry = lookup()
         name = id.removeprefix("tools.")
         tool = registry.resolve(name)
+        if tool is None and (below := tools_below(registry, name)):
+            stub = "\n".join(f"# {brief_line(each)}" for each in below)
+            calls = [brief_line(each, with_description=False) for each in below]
+            return ToolDescription(id=name, stub=stub, examples=calls)
         if tool is None:
             raise ToolFailure(f"tools.{name} does not exist", code="no_such_tool", hint=registry.suggestion(name))
         return ToolDescription(id=tool.id, stub=tool_stub(tool, policy=policy), examples=example_calls(tool))

@@ -1,8 +1,9 @@
 """Arguments in the form that a tool's input schema asks for.
 
-A snippet passes decimals, durations and bytes, which tools take in several forms: a decimal as text or as a number, bytes
-as text or in base64. The guest writes `{"": [kind, …]}` where one stands, and the schema decides here what becomes of
-it, before anything is hashed, decided or validated. A date where a date-time is wanted is the beginning of that day.
+A snippet passes decimals, durations and bytes, which tools take in several forms: a decimal as text or as a number,
+bytes as text or in base64. The guest writes `{"": [kind, …]}` where one stands, and the schema decides here what
+becomes of it, before anything is hashed, decided or validated. A date where a date-time is wanted is the beginning of
+that day.
 """
 
 from __future__ import annotations
@@ -105,15 +106,16 @@ def _bytes(text: str, options: list[Mapping[str, Any]], place: str) -> str:
         data = base64.b64decode(text, validate=True)
     except binascii.Error:
         raise Unfit(f"{place}: bytes that are not in base64") from None
-    formats = [text_format(option) for option in options]
+    formats = [text_format(option) for option in options if option.get("type") == "string"]
+    if None in formats or not formats:
+        # Where text is taken too, nobody could tell it from the text that bytes are written as.
+        raise Unfit(f"{place}: bytes are not taken here; decode them to text, or encode them as the tool says")
     if "base64url" in formats:
         return base64.urlsafe_b64encode(data).decode()
     if "base64" in formats:
         return text
     if "hex" in formats:
         return data.hex()
-    if "binary" not in formats:
-        raise Unfit(f"{place}: bytes are not taken here; decode them to text, or encode them as the tool says")
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -188,7 +188,7 @@ class _Planner:
         if not all("$ref" in option for option in options):
             return self._common([option.get("properties") for option in options], depth)
         names = [str(option["$ref"]).rsplit("/", 1)[-1] for option in options]
-        if not any([self._is_typed(name, set()) for name in names]):
+        if not any(self._is_typed(name, set()) for name in names):
             return None
         tables = [each.get("properties") for option in options for each in concrete(option, self._named)]
         field, values = _told_apart(tables)

@@ -1,4 +1,4 @@
-"""Text files in the workspace. Nothing outside it, and no link out of it, can be reached.
+"""Files in the workspace. Nothing outside it, and no link out of it, can be reached.
 
 What is written on the caller's behalf is reported before it is there (`ctx.will_write`), wherever it goes: the
 runtime does not load a tool file with that content, however it comes under `tools/`, until a person trusts it.
@@ -45,6 +45,12 @@ class Listing(BaseModel, defer_build=True):
 class Text(BaseModel, defer_build=True):
     path: str
     text: str
+    size: int
+
+
+class Data(BaseModel, defer_build=True, ser_json_bytes="base64"):
+    path: str
+    data: bytes
     size: int
 
 
@@ -114,11 +120,16 @@ def _entry(item: os.DirEntry[str], parts: tuple[str, ...]) -> Entry:
     examples=[{"path": "notes.txt"}],
     summary="Read {path}",
 )
-def read(ctx: ToolContext, path: str, max_bytes: Annotated[int, Field(ge=0, le=_MOST_READ)] = 262_144) -> Text:
-    """The text of a UTF-8 file in the workspace; longer files are refused unless max_bytes is raised."""
+def read(
+    ctx: ToolContext, path: str, max_bytes: Annotated[int, Field(ge=0, le=_MOST_READ)] = 262_144, binary: bool = False
+) -> Text | Data:
+    """The text of a UTF-8 file in the workspace, or with binary=True the bytes of any file, as `data`.
+
+    Longer files are refused unless max_bytes is raised.
+    """
     with open_regular(ctx, path) as descriptor:
         size = os.fstat(descriptor).st_size
-        most = ctx.bounds.response_bytes
+        most = ctx.bounds.response_bytes * 3 // 4 if binary else ctx.bounds.response_bytes  # Base64 takes its room.
         if size > most:
             raise ToolFailure(
                 f"{path!r} has {size} bytes, more than the {most} that one call may return",
@@ -133,10 +144,13 @@ def read(ctx: ToolContext, path: str, max_bytes: Annotated[int, Field(ge=0, le=_
             )
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             data = file.read(max_bytes + 1)
+    if binary:
+        return Data(path=path, data=data, size=len(data))
     try:
         return Text(path=path, text=data.decode(), size=len(data))
     except UnicodeDecodeError:
-        raise ToolFailure(f"{path!r} is not UTF-8 text", code="not_text") from None
+        hint = "pass binary=True for its bytes"
+        raise ToolFailure(f"{path!r} is not UTF-8 text", code="not_text", hint=hint) from None
 
 
 @define_tool(
@@ -148,20 +162,21 @@ def read(ctx: ToolContext, path: str, max_bytes: Annotated[int, Field(ge=0, le=_
     summary="Wrote {path}",
     idempotent=True,
 )
-def write(ctx: ToolContext, path: str, text: str) -> Written:
-    """Write a UTF-8 file in the workspace, replacing it at once or not at all; folders are made as needed."""
+def write(ctx: ToolContext, path: str, text: str | None = None, data: bytes | None = None) -> Written:
+    """Write text as UTF-8, or bytes, to a file in the workspace.
+
+    The file is replaced at once or not at all; folders are made as needed.
+    """
+    if (text is None) == (data is None):
+        raise ToolFailure("pass either text or data (bytes)", code="invalid_input")
     parts = parts_of(path)
     if not parts:
         raise ToolFailure("the path names the workspace itself, not a file", code="not_a_file")
-    data = text.encode()
+    data = (text or "").encode() if data is None else data
     with open_folder(ctx, parts[:-1], create=True) as folder:
-        name, base = parts[-1], None if isinstance(folder, int) else folder
-        descriptor = folder if isinstance(folder, int) else None
-        fresh = f".{secrets.token_hex(8)}.tmp"
-        mode = 0o644
-        here = (lambda each: each) if base is None else (lambda each: str(base / each))
+        name, fresh, mode = parts[-1], f".{secrets.token_hex(8)}.tmp", 0o644
         try:
-            kind = os.stat(here(name), dir_fd=descriptor, follow_symlinks=False).st_mode
+            kind = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
             if not stat.S_ISREG(kind):
                 raise ToolFailure(f"{path!r} exists and is not an ordinary file", code="not_a_file")
             created, mode = False, stat.S_IMODE(kind)
@@ -171,18 +186,17 @@ def write(ctx: ToolContext, path: str, text: str) -> Written:
             raise explained(error, path) from None
         ctx.will_write(data)
         try:
-            _write_durably(here(fresh), data, descriptor, mode)
-            os.replace(here(fresh), here(name), src_dir_fd=descriptor, dst_dir_fd=descriptor)
-            if descriptor is not None:
-                os.fsync(descriptor)
+            _write_durably(fresh, data, folder, mode)
+            os.replace(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(folder)
         except OSError as error:
             with suppress(OSError):
-                os.unlink(here(fresh), dir_fd=descriptor)
+                os.unlink(fresh, dir_fd=folder)
             raise explained(error, path) from None
     return Written(path=path, size=len(data), created=created)
 
 
-def _write_durably(name: str, data: bytes, folder: int | None, mode: int) -> None:
+def _write_durably(name: str, data: bytes, folder: int, mode: int) -> None:
     target = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode, dir_fd=folder)
     with os.fdopen(target, "wb") as file:
         file.write(data)
@@ -226,13 +240,11 @@ def delete(ctx: ToolContext, path: str) -> Deleted:
     if not parts:
         raise ToolFailure("the path names the workspace itself, not a file", code="not_a_file")
     with open_folder(ctx, parts[:-1]) as folder:
-        descriptor = folder if isinstance(folder, int) else None
-        name = parts[-1] if isinstance(folder, int) else str(folder / parts[-1])
         try:
-            kind = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode
+            kind = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode
             if not (stat.S_ISREG(kind) or stat.S_ISLNK(kind)):
                 raise ToolFailure(f"{path!r} is not an ordinary file", code="not_a_file")
-            os.unlink(name, dir_fd=descriptor)
+            os.unlink(parts[-1], dir_fd=folder)
         except OSError as error:
             raise explained(error, path) from None
     return Deleted(path=path)

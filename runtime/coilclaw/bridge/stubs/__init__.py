@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.bridge.stubs.functions import brief_line, example_calls, tool_schemas, tool_stub
+    from coilclaw.bridge.stubs.functions import brief_line, example_calls, parameter_words, tool_schemas, tool_stub
     from coilclaw.bridge.stubs.levels import Level, Stubs, registry_stubs
     from coilclaw.bridge.stubs.spelling import Spelling
     from coilclaw.bridge.stubs.text import first_sentence
@@ -14,7 +14,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "functions": "brief_line example_calls tool_schemas tool_stub",
+            "functions": "brief_line example_calls parameter_words tool_schemas tool_stub",
             "levels": "Level Stubs registry_stubs",
             "spelling": "Spelling",
             "text": "first_sentence",
@@ -30,6 +30,7 @@ __all__ = [
     "estimated_tokens",
     "example_calls",
     "first_sentence",
+    "parameter_words",
     "registry_stubs",
     "tool_schemas",
     "tool_stub",

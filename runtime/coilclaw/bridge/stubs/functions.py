@@ -12,7 +12,7 @@ from coilclaw.bridge.stubs.text import docstring, first_sentence, literal
 from coilclaw.policy import Policy
 from coilclaw.sdk import Decision, Tool
 
-__all__ = ["brief_line", "example_calls", "function_stub", "short_stub", "tool_schemas", "tool_stub"]
+__all__ = ["brief_line", "example_calls", "function_stub", "parameter_words", "short_stub", "tool_schemas", "tool_stub"]
 
 _LONGEST_DESCRIPTION: Final = 600
 _LONGEST_SENTENCE: Final = 120
@@ -23,6 +23,7 @@ _LONGEST_LINE: Final = 140
 _LONGEST_RESULT: Final = 160
 _LONGEST_DEFAULT: Final = 60
 _LONGEST_NAME: Final = 80
+_LONGEST_TYPE: Final = 80
 _MOST_PARAMETERS: Final = 60
 _MOST_ALIASES: Final = 6
 
@@ -52,44 +53,47 @@ class _Arguments:
     def __str__(self) -> str:
         if self.whole is not None:
             return f"input: {self.whole}, /"
-        return "*, " + ", ".join(map(str, self.parameters)) if self.parameters else ""
+        return ", ".join([*self.star, *map(str, self.parameters)])
+
+    @property
+    def star(self) -> list[str]:
+        """By name only, if one that has to be given stands behind one that may be left out."""
+        optional = [bool(parameter.default) for parameter in self.parameters]
+        return ["*"] if optional != sorted(optional) else []
 
 
-def tool_stub(
-    tool: Tool, *, aliases: Iterable[str] | None = None, policy: Policy | None = None, types: Types | None = None
-) -> str:
-    """A tool as Python source: its named types, then its function. Secrets are no part of it."""
-    collected = Types() if types is None else types
-    function = function_stub(tool, collected, tool.aliases if aliases is None else aliases, policy)
-    return "\n".join([*collected.texts.values(), function]) if types is None else function
-
-
-def function_stub(tool: Tool, types: Types, aliases: Iterable[str], policy: Policy | None) -> str:
-    """The function alone; its named types go into `types`."""
-    signature = _signature(tool, types)
-    lines = [f"{signature}{_remark(tool, policy)}"]
-    about = docstring(tool.description, _LONGEST_DESCRIPTION) if tool.description.strip() else [tool.id]
-    calls = example_calls(tool)
-    if calls:
-        about.append(f"Example: {docstring(calls[0], _LONGEST_EXAMPLE * 2)[0]}")
-    names = list(aliases)[:_MOST_ALIASES]
-    if names:
+def tool_stub(tool: Tool, *, aliases: Iterable[str] | None = None, policy: Policy | None = None) -> str:
+    """One tool as Python source, with everything that is known: types, function, an example, other names."""
+    types = Types()
+    about = _example(tool)
+    if names := list(tool.aliases if aliases is None else aliases)[:_MOST_ALIASES]:
         about.append(f"Also: {', '.join(f'tools.{name}' for name in names)}")
+    function = function_stub(tool, types, policy, about)
+    return "\n".join([*types.imports, *types.texts.values(), function, ""])
+
+
+def function_stub(tool: Tool, types: Types, policy: Policy | None, more: Iterable[str] = ()) -> str:
+    """The function alone; its named types go into `types`. Secrets are no part of it."""
+    arguments = _arguments(tool, types)
+    signature = f"{_signature(tool, arguments, types)}{_remark(tool, policy)}"
+    about = docstring(tool.description, _LONGEST_DESCRIPTION) if tool.description.strip() else [tool.id]
+    # Others are called as they are written here.
+    about += more or (_example(tool) if arguments.whole is not None else ())
     if len(about) == 1 and not about[0].endswith('"'):
-        return "\n".join([*lines, f'    """{about[0]}"""', ""])
+        return f'{signature}\n    """{about[0]}"""'
     about[0] = f'"""{about[0]}'
-    return "\n".join([*lines, *(f"    {line}" for line in about), '    """', ""])
+    return "\n".join([signature, *(f"    {line}".rstrip() for line in about), '    """'])
 
 
-def short_stub(tool: Tool, policy: Policy | None) -> str:
+def short_stub(tool: Tool, types: Types, policy: Policy | None) -> str:
     """One line: the signature with what it returns written in place, and the first sentence."""
     _, output = tool_schemas(tool)
-    returns = Spelling(output, None, tool.integration, given=False).type(output)
+    returns = Spelling(output, types, tool.integration, given=False).type(output)
     if len(returns) > _LONGEST_RESULT:
         returns = "list[Any]" if returns.startswith("list[") else "dict[str, Any]"
     remark = _remark(tool, policy).removeprefix("  # ")
     behind = ". ".join(part for part in (remark, first_sentence(tool.description, _LONGEST_SENTENCE)) if part)
-    head = f"def {_action(tool)}({_arguments(tool, None)}) -> Result[{returns}]: ..."
+    head = f"def {_action(tool)}({_arguments(tool, types)}) -> Result[{returns}]: ..."
     return f"{head}  # {behind}" if behind else head
 
 
@@ -104,6 +108,21 @@ def brief_line(tool: Tool, *, with_description: bool = True) -> str:
     call = f"tools.{tool.id}({shown if len(shown) <= _LONGEST_LINE else '…'})"
     about = first_sentence(tool.description, _LONGEST_WORDS) if with_description else ""
     return f"{call}: {about}" if about else call
+
+
+def parameter_words(tool: Tool) -> list[str]:
+    """What a call takes, for an error: `changes: dict, limit?: int`."""
+    schema, _ = tool_schemas(tool)
+    properties = schema.get("properties")
+    fields: Mapping[str, Any] = properties if isinstance(properties, dict) else {}
+    spelling = Spelling(schema, None, tool.integration, given=True)
+    found = []
+    for name in tool.parameters[:_MOST_PARAMETERS]:
+        spelled = spelling.type(fields.get(name)).removesuffix(" | None")
+        if len(spelled) > _LONGEST_TYPE:
+            spelled = "list" if spelled.startswith("list") else "dict" if spelled.startswith("{") else "…"
+        found.append(f"{name[:_LONGEST_NAME]}{'' if name in tool.required_parameters else '?'}: {spelled}")
+    return found
 
 
 def example_calls(tool: Tool) -> list[str]:
@@ -134,18 +153,32 @@ def tool_schemas(tool: Tool) -> tuple[dict[str, Any], dict[str, Any]]:
     return found[0], found[1]
 
 
-def _signature(tool: Tool, types: Types) -> str:
+def _example(tool: Tool) -> list[str]:
+    calls = example_calls(tool)
+    return [f"Example: {docstring(calls[0], _LONGEST_EXAMPLE * 2)[0]}"] if calls else []
+
+
+def _signature(tool: Tool, arguments: _Arguments, types: Types) -> str:
     _, output = tool_schemas(tool)
-    arguments = _arguments(tool, types)
     returns = f"Result[{Spelling(output, types, tool.integration, given=False).type(output)}]"
     line = f"def {_action(tool)}({arguments}) -> {returns}:"
     if not arguments.parameters or (len(line) <= _LONGEST_LINE and not arguments.has_notes):
         return line
-    rows = [f"    {each},{f'  # {each.note}' if each.note else ''}" for each in arguments.parameters]
-    return "\n".join([f"def {_action(tool)}(", "    *,", *rows, f") -> {returns}:"])
+    rows, row = [], ""
+    for each in arguments.parameters:
+        if row and len(row) + len(str(each)) > _LONGEST_LINE:
+            rows.append(row)
+            row = ""
+        row += f" {each}," if row else f"    {each},"
+        if each.note:  # A line ends with the note, and only there.
+            rows.append(f"{row}  # {each.note}")
+            row = ""
+    rows += [row] if row else []
+    star = "".join(f"{each}," for each in arguments.star)
+    return "\n".join([f"def {_action(tool)}({star}", *rows, f") -> {returns}:"])
 
 
-def _arguments(tool: Tool, types: Types | None) -> _Arguments:
+def _arguments(tool: Tool, types: Types) -> _Arguments:
     schema, _ = tool_schemas(tool)
     spelling = Spelling(schema, types, tool.integration, given=True)
     properties = schema.get("properties")

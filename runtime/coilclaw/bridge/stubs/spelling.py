@@ -9,11 +9,27 @@ from contextlib import contextmanager
 from keyword import iskeyword
 from typing import Any, Final
 
+from coilclaw.bridge.stubs.constraints import choices_of, constraints, without_number
 from coilclaw.bridge.stubs.text import comment, first_sentence, literal
+from coilclaw.sdk.value_plan import text_format
 
-__all__ = ["Spelling", "Types", "constraints"]
+__all__ = ["Spelling", "Types"]
 
 _PLAIN: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+_FORMATS: Final = {
+    "date-time": "datetime",
+    "date": "date",
+    "time": "time",
+    "duration": "timedelta",
+    "decimal": "Decimal",
+    "uuid": "UUID",
+    "binary": "bytes",
+    "base64": "bytes",
+    "base64url": "bytes",
+    "hex": "bytes",
+}
+"""How strings are spelled that stand for values of other types: as snippets receive them, and may pass them."""
+_MODULES: Final = {"Decimal": "decimal", "UUID": "uuid", "bytes": ""}
 _TAKEN: Final = frozenset(
     [
         "Any",
@@ -23,13 +39,20 @@ _TAKEN: Final = frozenset(
         "Ok",
         "Result",
         "TypedDict",
+        "Decimal",
+        "UUID",
         "asyncio",
         "bool",
+        "bytes",
+        "date",
+        "datetime",
         "dict",
         "float",
         "int",
         "list",
         "str",
+        "time",
+        "timedelta",
         "tools",
         "tuple",
     ]
@@ -39,17 +62,24 @@ _MOST_PARTS: Final = 400
 _MOST_LOOKED_AT: Final = 20_000
 _MOST_FIELDS: Final = 60
 _MOST_CHOICES: Final = 24
-_LONGEST_CHOICES: Final = 400
 _LONGEST_FIELD: Final = 80
 _LONGEST_NAME: Final = 60
 _LONGEST_NOTE: Final = 120
 
 
 class Types:
-    """The named types of several tools. Two that share a name but not a shape get different names."""
+    """The named types of several tools. Two that share a name but not a shape get different names.
 
-    def __init__(self) -> None:
+    With `in_place`, object types get no names and are written where they are used; with `brief`, limits are left out
+    that are rarely met, because an error tells of them too.
+    """
+
+    def __init__(self, *, in_place: bool = False, brief: bool = False) -> None:
+        self.in_place = in_place
+        self.brief = brief
         self.texts: dict[str, str] = {}
+        self.imported: set[str] = set()
+        """Types of the standard library."""
         self._shapes: dict[tuple[str, str], str] = {}
 
     def name_of(self, title: str, shape: str, qualifier: str) -> tuple[str, bool]:
@@ -68,6 +98,14 @@ class Types:
         self.texts[name] = ""  # Before its fields: a type may contain itself.
         return name, True
 
+    @property
+    def imports(self) -> list[str]:
+        """The lines that import what the types are made of."""
+        names: dict[str, list[str]] = {}
+        for name in sorted(self.imported):
+            names.setdefault(_MODULES.get(name, "datetime"), []).append(name)
+        return [f"from {module} import {', '.join(found)}" for module, found in names.items() if module]
+
 
 class Spelling:
     """Spells the parts of one schema. What is too deep or too large to be read is `Any`."""
@@ -75,7 +113,7 @@ class Spelling:
     def __init__(self, schema: Mapping[str, Any], types: Types | None, qualifier: str, *, given: bool) -> None:
         found = schema.get("$defs")
         self._definitions: Mapping[str, Any] = found if isinstance(found, dict) else {}
-        self._types = types
+        self._types = Types(in_place=True) if types is None else types
         self._qualifier = qualifier
         self._given = given
         self._depth = 0
@@ -105,14 +143,14 @@ class Spelling:
         """What is to be known besides the type: what a caller must keep to, and what the value is."""
         if not isinstance(schema, dict):
             return ""
-        limits = constraints(self.definition(schema)) if self._given else ""
+        limits = constraints(self.definition(schema), brief=self._types.brief)
         about = schema.get("description")
         said = first_sentence(about, _LONGEST_FIELD) if isinstance(about, str) else ""
         return "; ".join(part for part in (comment(limits, _LONGEST_NOTE), said) if part)
 
     def typed_dict(self, title: str, schema: Mapping[str, Any]) -> str:
         """The name of the TypedDict of this schema."""
-        if self._types is None:
+        if self._types.in_place:
             return self._in_place(schema)
         name, fresh = self._types.name_of(title, self._shape(schema), self._qualifier)
         if fresh:
@@ -123,9 +161,9 @@ class Spelling:
         if isinstance(reference := schema.get("$ref"), str):
             return self._referenced(reference.rsplit("/", 1)[-1])
         if isinstance(choices := schema.get("enum"), list) and choices:
-            return _choices(choices)
+            return choices_of(choices)
         if "const" in schema:
-            return _choices([schema["const"]])
+            return choices_of([schema["const"]])
         for key in ("anyOf", "oneOf"):
             if isinstance(options := schema.get(key), list) and options:
                 return self._union(options)
@@ -142,10 +180,13 @@ class Spelling:
             if isinstance(schema.get("properties"), dict) and schema["properties"]:
                 return self.typed_dict(str(schema.get("title") or "Object"), schema)
             return f"dict[str, {self.type(schema.get('additionalProperties'))}]"
+        if form := text_format(schema):
+            self._types.imported.add(_FORMATS[form])
+            return _FORMATS[form]
         return _PLAIN.get(kind, "Any")
 
     def _union(self, options: list[Any]) -> str:
-        spelled = list(dict.fromkeys(self.type(option) for option in options[:_MOST_CHOICES]))
+        spelled = list(dict.fromkeys(self.type(option) for option in without_number(options[:_MOST_CHOICES])))
         if len(options) > _MOST_CHOICES or "Any" in spelled or not spelled:
             return "Any"
         return " | ".join(spelled)
@@ -200,10 +241,12 @@ class Spelling:
             fields.append((field, spelled, self.note(shape)))
         more = [f"    # … and {left_out} more fields"] if left_out else []
         if fields and all(field.isascii() and field.isidentifier() and not iskeyword(field) for field, _, _ in fields):
+            if not more and not any(note for _, _, note in fields):
+                return f"class {name}(TypedDict): {'; '.join(f'{field}: {spelled}' for field, spelled, _ in fields)}"
             lines = [f"    {field}: {spelled}{_behind(note)}" for field, spelled, note in fields]
-            return "\n".join([f"class {name}(TypedDict):", *lines, *more]) + "\n"
+            return "\n".join([f"class {name}(TypedDict):", *lines, *more])
         lines = [f"    {literal(field, _LONGEST_FIELD)}: {spelled},{_behind(note)}" for field, spelled, note in fields]
-        return "\n".join([f'{name} = TypedDict("{name}", {{', *lines, *more, "})"]) + "\n"
+        return "\n".join([f'{name} = TypedDict("{name}", {{', *lines, *more, "})"])
 
     def _shape(self, schema: Mapping[str, Any]) -> str:
         """What makes this type the same as another: its schema, and every definition it leads to."""
@@ -227,56 +270,6 @@ class Spelling:
             return f"unlike any other: {id(schema)}"
         # What has a default may be left out by a caller, but always comes back.
         return f"given {text}" if self._given and '"default"' in text else text
-
-
-def constraints(schema: Any, depth: int = 0) -> str:
-    """What a value must hold besides its type, in a few words."""
-    if not isinstance(schema, dict) or depth > 2:
-        return ""
-    parts: list[str] = []
-    for key, words in _CONSTRAINTS.items():
-        value = None if key in ("minItems", "maxItems") and "prefixItems" in schema else schema.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool) and (text := literal(value, 24)):
-            parts.append("not empty" if value == 1 and key in ("minLength", "minItems") else words.format(text))
-    if isinstance(pattern := schema.get("pattern"), str):
-        parts.append(f"matches {literal(pattern, 80) or 'a pattern'}")
-    if isinstance(form := schema.get("format"), str):
-        parts.append(comment(form, 24))
-    if schema.get("uniqueItems") is True:
-        parts.append("no two alike")
-    if isinstance(choices := schema.get("enum"), list) and choices and not _choices(choices).startswith("Literal"):
-        parts.append(f"one of {len(choices)} values")
-    for key in ("anyOf", "oneOf"):
-        if isinstance(options := schema.get(key), list):
-            others = [each for each in options if not (isinstance(each, dict) and each.get("type") == "null")]
-            if len(others) == 1 and (inner := constraints(others[0], depth + 1)):
-                parts.append(inner)
-    if isinstance(items := schema.get("items"), dict) and (inner := constraints(items, depth + 1)):
-        parts.append(f"each {inner}")
-    return ", ".join(parts)
-
-
-_CONSTRAINTS: Final = {
-    "minimum": ">= {}",
-    "exclusiveMinimum": "> {}",
-    "maximum": "<= {}",
-    "exclusiveMaximum": "< {}",
-    "multipleOf": "a multiple of {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
-}
-
-
-def _choices(choices: list[Any]) -> str:
-    spelled = [literal(choice, _LONGEST_FIELD) for choice in choices[: _MOST_CHOICES + 1]]
-    plain = all(choice is None or isinstance(choice, str | int | float) for choice in choices)
-    written = [each for each in spelled if each is not None]
-    if not plain or len(written) != len(choices) or len(", ".join(written)) > _LONGEST_CHOICES:
-        kinds = {type(choice) for choice in choices}
-        return "str" if kinds == {str} else "Any"
-    return f"Literal[{', '.join(written)}]"
 
 
 def _behind(note: str) -> str:

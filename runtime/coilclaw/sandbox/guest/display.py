@@ -45,6 +45,7 @@ def make_display(send: Callable[[int, str], None], flush: Callable[[], None]) ->
                 raise ValueError(f"display(): at most {_MOST_OUTPUTS} outputs in one run; put several into one")
             shown += 1
             run_warnings.has_output = True
+            run_warnings.has_output = True
             flush()
             send(_STREAM, sent.decode())
 
@@ -98,4 +99,5 @@ def _cells(record: Any) -> dict[str, Any]:
     if isinstance(record, Mapping):
         return {str(name): record[name] for name in record}
     names = getattr(record, "_fields", None) or [field.name for field in dataclasses.fields(record)]
+    names = [name for name in names if not name.startswith("_")]
     return {name: getattr(record, name) for name in names}

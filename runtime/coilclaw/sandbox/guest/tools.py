@@ -12,6 +12,7 @@ from coilclaw.sandbox.guest.values import arguments_json
 from coilclaw.sdk.result import UnreadErr
 
 __all__ = ["Tools", "snippet_line"]
+_DESCRIBE = "registry.describe"
 
 
 class Tools:
@@ -27,7 +28,8 @@ class Tools:
 
     def __getattr__(self, name: str) -> Tools:
         if name.startswith("_"):
-            raise AttributeError(name)
+            # Without the object: to suggest another name, the interpreter would ask the host which there are.
+            raise AttributeError(f"'Tools' object has no attribute '{name}'", name=name, obj=None)
         child = Tools(self._completions, f"{self._path}.{name}" if self._path else name)
         self.__dict__[name] = child  # Found without this method the next time.
         return child
@@ -48,6 +50,21 @@ class Tools:
         if type(result) is UnreadErr:
             self._completions.watch(result, self._sent, line or 0)
         return result
+
+    def __description__(self) -> Any:
+        """What `registry.describe` says of this path, or None: a call like any other."""
+        if self._starts:
+            return None
+        result = Tools(self._completions, _DESCRIBE)(id=self._path or "tools")
+        return result.unwrap_or(None)
+
+    def __dir__(self) -> list[str]:
+        """The tools and folders below this path."""
+        told = self.__description__()
+        before = f"tools.{self._path}." if self._path else "tools."
+        calls = told["examples"] if told else ()
+        found = {each.removeprefix(before).partition("(")[0].partition(".")[0] for each in calls if each.startswith(before)}
+        return sorted(found) or (["start"] if told else [])
 
     def __repr__(self) -> str:
         return f"<tools.{self._path}>" if self._path else "<tools>"

@@ -22,7 +22,7 @@ __all__ = ["arguments_json", "value_json"]
 
 _AS_TEXT = (fractions.Fraction, uuid.UUID, pathlib.PurePath)
 _BYTES = (bytes, bytearray, memoryview)
-_IN_ORDER = (MappingView, deque, range)
+_IN_ORDER: tuple[Any, ...] = (MappingView, deque, range)
 _DEEPEST = 100
 
 

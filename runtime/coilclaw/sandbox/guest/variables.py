@@ -41,7 +41,7 @@ _BY_REPR = (bool, float, complex, type(None), range, type(...), type(NotImplemen
 _QUANTITIES = (datetime.date, datetime.timedelta, decimal.Decimal)
 _ZONES = (type(None), datetime.timezone)
 _FACADES = "coilclaw.sandbox.restricted.child.facades.facade"
-_FURNITURE = ("tools", "Ok", "Err", "Result", "ToolCallError", "ToolError", "display")
+_FURNITURE = ("tools", "Ok", "Err", "Result", "ToolCallError", "ToolError", "display", "help")
 
 
 def frames_json(frame: types.FrameType | None, flag: str) -> str:

@@ -13,6 +13,7 @@ import wit_world
 
 from coilclaw.sandbox.guest.display import make_display
 from coilclaw.sandbox.guest.ending import use_exits
+from coilclaw.sandbox.guest.guide import library_help, make_help
 from coilclaw.sandbox.guest.loop import use_snippet_loops
 from coilclaw.sandbox.guest.output import Output
 from coilclaw.sandbox.guest.pending_calls import Completions
@@ -107,6 +108,7 @@ class WitWorld(wit_world.WitWorld):
             "ToolCallError": ToolCallError,
             "ToolError": ToolCallError,
             "display": make_display(wit_world.write, _flush),
+            "help": make_help(library_help),
         }
         try:
             return run_program(fields["source"], fields["name"], names, _completions, wit_world.preflight)

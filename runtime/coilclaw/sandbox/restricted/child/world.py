@@ -15,6 +15,7 @@ from typing import Any
 
 from coilclaw.sandbox.guest.display import make_display
 from coilclaw.sandbox.guest.executor import CallFuture
+from coilclaw.sandbox.guest.guide import make_help, plain_help
 from coilclaw.sandbox.guest.output import Output
 from coilclaw.sandbox.guest.pending_calls import Completions, PendingCall, Waiting
 from coilclaw.sandbox.guest.tools import Tools
@@ -74,6 +75,7 @@ class World:
         self.names = {"tools": Tools(self.completions), "Ok": Ok, "Err": Err, "Result": Result}
         self.names |= dict.fromkeys(("ToolCallError", "ToolError"), ToolCallError)
         self.names["display"] = make_display(self.link.write, self.link.flush)
+        self.names["help"] = make_help(plain_help)
         register_stand_in(STAND_INS[types.ModuleType], Facade, SysFacade)
         seal(classes_of(self._reachable()))
         # Last, so that what goes wrong before is still heard.
