@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from coilclaw.app.app import CoilClaw
     from coilclaw.app.approvals import ApprovalRequest, Approvals, Windows
     from coilclaw.app.arguments import RESERVED_NAMES
+    from coilclaw.app.composition import Composition
     from coilclaw.app.engines import Engines
-    from coilclaw.app.errors import AppClosed, WouldBlock
+    from coilclaw.app.errors import AppClosed, BadArgument, WouldBlock
     from coilclaw.app.estop import Estop, StopChange
     from coilclaw.app.examples import Trial, try_example
     from coilclaw.app.handle import RunHandle
@@ -24,8 +25,17 @@ if TYPE_CHECKING:
     from coilclaw.app.toolbox import Toolbox, installed_registry
     from coilclaw.app.tools import Tools
     from coilclaw.bridge import Caller
-    from coilclaw.policy import Window
-    from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal, RunPage, RunRecord
+    from coilclaw.policy import AlreadyDecided, NoSuchApproval, NoSuchWindow, Window
+    from coilclaw.runs import (
+        ApprovedPlan,
+        Comparison,
+        NoSuchRun,
+        NotCancellable,
+        NotResumable,
+        Rehearsal,
+        RunPage,
+        RunRecord,
+    )
     from coilclaw.sandbox import Deadline, Limits
 else:
     __getattr__ = lazy_exports(
@@ -34,8 +44,9 @@ else:
             "app": "CoilClaw",
             "arguments": "RESERVED_NAMES",
             "approvals": "ApprovalRequest Approvals Windows",
+            "composition": "Composition",
             "engines": "Engines",
-            "errors": "AppClosed WouldBlock",
+            "errors": "AppClosed BadArgument WouldBlock",
             "estop": "Estop StopChange",
             "examples": "Trial try_example",
             "handle": "RunHandle",
@@ -50,27 +61,36 @@ else:
             "toolbox": "Toolbox installed_registry",
             "tools": "Tools",
             "coilclaw.bridge": "Caller",
-            "coilclaw.policy": "Window",
-            "coilclaw.runs": "ApprovedPlan Comparison Rehearsal RunPage RunRecord",
+            "coilclaw.policy": "AlreadyDecided NoSuchApproval NoSuchWindow Window",
+            "coilclaw.runs": "ApprovedPlan Comparison NoSuchRun NotCancellable NotResumable "
+            "Rehearsal RunPage RunRecord",
             "coilclaw.sandbox": "Deadline Limits",
         },
     )
 
 __all__ = [
     "RESERVED_NAMES",
+    "AlreadyDecided",
     "AppClosed",
     "ApprovalRequest",
     "Approvals",
     "ApprovedPlan",
+    "BadArgument",
     "CallReport",
     "Caller",
     "CoilClaw",
     "Comparison",
+    "Composition",
     "Deadline",
     "Engines",
     "Estop",
     "HeldFile",
     "Limits",
+    "NoSuchApproval",
+    "NoSuchRun",
+    "NoSuchWindow",
+    "NotCancellable",
+    "NotResumable",
     "Notices",
     "Quarantine",
     "Receipts",

@@ -16,6 +16,7 @@ from coilclaw.sdk import OperatorError
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
+    from coilclaw.app.composition import Composition
     from coilclaw.app.stores import Stores
     from coilclaw.policy import Approval, Window
     from coilclaw.receipts import ReceiptLog
@@ -58,9 +59,13 @@ class ApprovalRequest(Frozen):
 class Approvals:
     """Lists and decides calls that wait for a person. Any process of the home sees the decisions."""
 
-    def __init__(self, stores: Stores) -> None:
-        self._stores = stores
-        self.windows = Windows(stores)
+    def __init__(self, parts: Composition) -> None:
+        self._parts = parts
+        self.windows = Windows(parts)
+
+    @property
+    def _stores(self) -> Stores:
+        return self._parts.stores
 
     def pending(self, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:
         """Calls that a decision could still move, oldest first."""
@@ -146,12 +151,12 @@ class Approvals:
 class Windows:
     """Permissions for further calls of one tool, limited in uses and time."""
 
-    def __init__(self, stores: Stores) -> None:
-        self._stores = stores
+    def __init__(self, parts: Composition) -> None:
+        self._parts = parts
 
     def list(self) -> tuple[Window, ...]:
         """The windows that are open; those that close first come first."""
-        return tuple(self._stores.approvals.windows())
+        return tuple(self._parts.stores.approvals.windows())
 
     def open(
         self,
@@ -163,7 +168,7 @@ class Windows:
         where: Mapping[str, Any] | None = None,
     ) -> Window:
         """Let calls like this one through for a while: of the same tool, with the same values of `where`."""
-        stores = self._stores
+        stores = self._parts.stores
         asked = stores.approvals.get(approval_id)
         narrowed = dict(where or {})
         arguments = _arguments(asked, stores.log)
@@ -185,7 +190,7 @@ class Windows:
 
     def close(self, window_id: str, *, by: str) -> Window:
         """Close a window before its time. Raises NoSuchWindow if it is not open."""
-        return self._stores.approvals.close_window(window_id, decided_by=by)
+        return self._parts.stores.approvals.close_window(window_id, decided_by=by)
 
 
 def pending_approvals(stores: Stores, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:

@@ -3,65 +3,164 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.sdk import OperatorError
+from coilclaw.app.errors import BadArgument
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.bridge import Caller
     from coilclaw.config import Config
     from coilclaw.sandbox import Limits, Snippet
+    from coilclaw.sdk import Tool
 
-__all__ = ["RESERVED_NAMES", "check_timeout", "given_caller", "given_limits", "given_snippet", "given_workspace"]
+__all__ = [
+    "RESERVED_NAMES",
+    "Request",
+    "given_caller",
+    "given_count",
+    "given_home",
+    "given_json",
+    "given_limits",
+    "given_mapping",
+    "given_request",
+    "given_seconds",
+    "given_text",
+    "given_tools",
+    "given_workspace",
+]
 
 _LONGEST_SECONDS: Final = 24 * 3600
+_LARGEST_COUNT: Final = 1_000_000
 RESERVED_NAMES: Final = frozenset({"tools", "Ok", "Err", "Result", "ToolCallError"})
 """Names that every snippet has from the sandbox."""
 
 
-def check_timeout(timeout: float | None) -> None:
-    """Raise OperatorError for a timeout that no run can have."""
-    if timeout is not None and not 0 < timeout <= _LONGEST_SECONDS:  # Nor anything that is not a number.
-        raise OperatorError(f"a timeout is more than 0 and at most {_LONGEST_SECONDS} seconds")
+class Request(Frozen):
+    """A snippet to run: where, within which limits, and for whom."""
+
+    snippet: Snippet
+    engine: str | None
+    limits: Limits
+    caller: Caller
+
+
+def given_request(
+    config: Config,
+    source: str,
+    name: str,
+    inputs: Mapping[str, Any] | None,
+    engine: str | None,
+    timeout: float | None,
+    limits: Limits | None,
+    caller: Caller | None,
+) -> Request:
+    """What `run`, `start` and `rehearse` were asked for."""
+    from coilclaw.sandbox import Snippet
+
+    snippet = Snippet(
+        source=given_text("a snippet", source, "Python source as text"),
+        name=given_text("`name`", name, "text"),
+        inputs=_given_inputs(inputs),
+    )
+    return Request(
+        snippet=snippet,
+        engine=engine,
+        limits=given_limits(config, limits, timeout),
+        caller=given_caller(caller),
+    )
 
 
 def given_limits(config: Config, limits: Limits | None, timeout: float | None) -> Limits:
     """The limits of a run: those given, or the configured ones, with another time limit if one is given."""
     from coilclaw.app.services import run_limits
+    from coilclaw.sandbox import Limits
 
-    check_timeout(timeout)
-    limits = limits or run_limits(config)
-    return limits if timeout is None else replace(limits, seconds=timeout)
+    limits = run_limits(config) if limits is None else _given("`limits`", limits, Limits, "an instance of Limits")
+    seconds = given_seconds(timeout)
+    return limits if seconds is None else replace(limits, seconds=seconds)
+
+
+def given_seconds(timeout: float | None) -> float | None:
+    """A time limit that a run can have, or None."""
+    expected = f"a number of seconds, more than 0 and at most {_LONGEST_SECONDS}"
+    if timeout is not None and not 0 < _given("`timeout`", timeout, (int, float), expected) <= _LONGEST_SECONDS:
+        raise BadArgument(f"`timeout` is {expected}")
+    return timeout
 
 
 def given_caller(caller: Caller | None) -> Caller:
     from coilclaw.bridge import Caller
 
-    return caller or Caller()
+    return Caller() if caller is None else _given("`caller`", caller, Caller, "an instance of Caller")
 
 
-def given_snippet(source: str, name: str, inputs: Mapping[str, Any] | None) -> Snippet:
-    """The snippet to run. Raises OperatorError for a source that is no text and for names no variable can have."""
-    from coilclaw.sandbox import Snippet
-
-    if not isinstance(source, str):
-        raise OperatorError(
-            f"a snippet is Python source as text, not a {type(source).__name__}", hint="read the file first"
-        )
-    for each in inputs or ():
+def _given_inputs(inputs: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    for each in given_mapping("`inputs`", inputs):
         if not isinstance(each, str) or not each.isidentifier() or each.startswith("__"):
-            raise OperatorError(f"{each!r} is not a name that an input can have")
+            raise BadArgument(f"{each!r} is not a name that an input can have")
         if each in RESERVED_NAMES:
-            raise OperatorError(f"{each!r} is a name of the sandbox itself", hint="give the input another name")
-    return Snippet(source=source, name=name, inputs=inputs or {})
+            raise BadArgument(f"{each!r} is a name of the sandbox itself", hint="give the input another name")
+    return given_json("`inputs`", inputs)
+
+
+def given_json(name: str, values: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Values by name, as the JSON data that a sandbox or a tool gets: dates, models and much else become that."""
+    if not given_mapping(name, values):
+        return {}
+    from pydantic_core import from_json, to_json
+
+    try:
+        data: Mapping[str, Any] = from_json(to_json(values))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise BadArgument(f"{name} cannot be written as JSON: {error}") from None
+    return data
+
+
+def given_mapping(name: str, values: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    return {} if values is None else _given(name, values, Mapping, "a mapping of names to values")
+
+
+def given_text(name: str, value: Any, expected: str) -> str:
+    text: str = _given(name, value, str, expected)
+    return text
+
+
+def given_count(name: str, value: Any, *, least: int = 1) -> int:
+    """A whole number that can count something."""
+    expected = f"a whole number from {least} to {_LARGEST_COUNT}"
+    if not least <= _given(name, value, int, expected) <= _LARGEST_COUNT:
+        raise BadArgument(f"{name} is {expected}")
+    return int(value)
+
+
+def given_tools(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    """The tools of the host's own code."""
+    if not tools:
+        return ()
+    from coilclaw.sdk import Tool
+
+    if isinstance(tools, Tool | str) or not isinstance(tools, Iterable):
+        raise BadArgument("`tools` is a list of tools, such as `tools=[lookup]`")
+    return tuple(_given("each of `tools`", each, Tool, "a function with @define_tool") for each in tools)
+
+
+def given_home(home: str | os.PathLike[str]) -> Path:
+    return Path(_given("`home`", home, (str, os.PathLike), "a path")).expanduser().absolute()
 
 
 def given_workspace(workspace: str | os.PathLike[str]) -> Path:
-    """The folder that is meant. Raises OperatorError if it is none."""
-    place = Path(workspace).expanduser()
+    """The folder that is meant."""
+    place = Path(_given("`workspace`", workspace, (str, os.PathLike), "a path")).expanduser()
     if not place.is_dir():
-        raise OperatorError(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
+        raise BadArgument(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
     return place.resolve()
+
+
+def _given(name: str, value: Any, kind: type | tuple[type, ...], expected: str) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise BadArgument(f"{name} is {expected}, not a value of type {type(value).__name__}")
+    return value

@@ -8,8 +8,9 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
-    from coilclaw.evidence import EventFeed, EventReader, OutputBuffer
+    from coilclaw.evidence import EventReader, OutputBuffer
     from coilclaw.sandbox import Deadline
 
 __all__ = ["RunHandle", "run_beside_loop"]
@@ -23,23 +24,21 @@ class RunHandle:
         run_id: str,
         future: Future[Report],
         deadline: Deadline,
-        feed: EventFeed,
+        parts: Composition,
         begins: str,
         output: OutputBuffer,
-        refuse_to_block: Callable[[], None],
     ) -> None:
         self.run_id = run_id
         self._future = future
         self._deadline = deadline
-        self._feed = feed
+        self._parts = parts
         self._begins = begins
         self._output = output  # Held for readers who come late.
-        self._refuse_to_block = refuse_to_block
 
     def result(self, timeout: float | None = None) -> Report:
         """Wait for the run and return its report. Raises TimeoutError when that takes longer than `timeout` seconds;
         the run continues then."""
-        self._refuse_to_block()
+        self._parts.refuse_to_block("result")
         return self._future.result(timeout)
 
     def __await__(self) -> Generator[Any, None, Report]:
@@ -50,7 +49,7 @@ class RunHandle:
 
     def events(self) -> EventReader:
         """What happens in the run, from its beginning: for `async for` or `for`. Ends when the run ends or suspends."""
-        return self._feed.of_run(self.run_id, self._begins)
+        return self._parts.feed.of_run(self.run_id, self._begins)
 
     def cancel(self) -> None:
         """End the run as soon as it can be ended. Its report says `cancelled`, unless it was over before."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.app.approvals import pending_approvals
 from coilclaw.evidence import activity_of
+from coilclaw.sdk import Err
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from coilclaw.app.stores import Stores
     from coilclaw.runs import RunRecord, RunReport
     from coilclaw.sandbox import SnippetError
-    from coilclaw.sdk import ActivityItem, Err, Receipt, Result, RunStatus
+    from coilclaw.sdk import ActivityItem, Receipt, Result, RunStatus
 
 __all__ = ["CallReport", "Report", "UnknownCall", "report_so_far", "reported"]
 
@@ -104,6 +105,11 @@ class CallReport(Frozen):
         return self.report.status
 
     @property
+    def approvals(self) -> tuple[ApprovalRequest, ...]:
+        """What a suspended call needs a decision about; once it is made, `resume(run_id)` makes the call."""
+        return self.report.approvals
+
+    @property
     def receipt_id(self) -> str | None:
         """The last receipt of the call; None if the run ended before there was one."""
         return self.report.activity[-1].receipt_ref if self.report.activity else None
@@ -128,6 +134,15 @@ def reported(stores: Stores, run: RunReport) -> Report:
         unkept=run.unkept,
         not_made=frozenset(each.id for each in _last_of_calls(receipts) if each.type in _BEFORE_START),
     )
+
+
+def suspended_call(report: Report) -> Err | None:
+    """What a direct call that was suspended returns, or None for one that was not."""
+    if report.status != "suspended":
+        return None
+    waits = ", ".join(each.id for each in report.approvals) or "a decision"
+    hint = f"decide about it with `approvals.approve` or `approvals.deny`, then `resume({report.run_id!r})`"
+    return Err("suspended", f"{report.run_id} waits for {waits}", hint)
 
 
 def report_so_far(stores: Stores, known: RunRecord) -> Report:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from coilclaw.app.arguments import given_count, given_text
 from coilclaw.app.report import report_so_far, reported
 from coilclaw.runs import cancel_run, find_run, list_runs, report_of
 
 if TYPE_CHECKING:
+    from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
-    from coilclaw.app.stores import Stores
     from coilclaw.runs import RunPage, RunRecord
 
 __all__ = ["Runs"]
@@ -19,8 +20,8 @@ __all__ = ["Runs"]
 class Runs:
     """Every run of a home that left a journal, whichever process it belongs to."""
 
-    def __init__(self, stores: Stores, cancel_here: Callable[[str], bool]) -> None:
-        self._stores = stores
+    def __init__(self, parts: Composition, cancel_here: Callable[[str], bool]) -> None:
+        self._parts = parts
         self._cancel_here = cancel_here
 
     def list(self, *, status: str | None = None, limit: int = 50, cursor: str | None = None) -> RunPage:
@@ -28,23 +29,26 @@ class Runs:
 
         The states are those of a report, `running`, and `orphaned` for a run whose process ended before the run did.
         """
-        return list_runs(self._stores.database, status=status, limit=limit, cursor=cursor)
+        if cursor is not None:
+            given_text("`cursor`", cursor, "the cursor of a page, or None")
+        database = self._parts.stores.database
+        return list_runs(database, status=status, limit=given_count("`limit`", limit), cursor=cursor)
 
     def find(self, run_id: str) -> RunRecord:
         """How a run stands. Raises NoSuchRun."""
-        return find_run(self._stores.database, run_id)
+        return find_run(self._parts.stores.database, given_text("a run", run_id, "named by its id"))
 
     def show(self, run_id: str) -> Report:
         """The report of a run as it was when it ended or was suspended. Raises NoSuchRun."""
-        known = self.find(run_id)
-        kept = report_of(self._stores.database, self._stores.log, run_id)
-        return report_so_far(self._stores, known) if kept is None else reported(self._stores, kept)
+        known, stores = self.find(run_id), self._parts.stores
+        kept = report_of(stores.database, stores.log, run_id)
+        return report_so_far(stores, known) if kept is None else reported(stores, kept)
 
     def cancel(self, run_id: str, *, by: str) -> None:
         """Cancel a run: one that is under way here as soon as it can be ended, a suspended one at once.
 
         Raises NotCancellable for a run that is over, or under way in another process.
         """
+        stores = self._parts.stores
         if not self._cancel_here(run_id):
-            stores = self._stores
             cancel_run(stores.database, stores.log, stores.approvals, run_id, decided_by=by)

@@ -19,7 +19,7 @@ from coilclaw.store import KEYED, Migration, cursor_at, position_of
 from coilclaw.trust import is_running, this_process
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coilclaw.sandbox import Limits
     from coilclaw.store import Database
@@ -123,6 +123,12 @@ class RunPage(Frozen):
 
     runs: Sequence[RunRecord]
     cursor: str | None
+
+    def __iter__(self) -> Iterator[RunRecord]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
 
 
 def enter(run_id: str, header: RunHeader) -> Row:
