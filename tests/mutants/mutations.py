@@ -370,7 +370,7 @@ MUTATIONS: Final = (
         "the environment does not say who decides",
     ),
     Mutation(
-        "coilclaw.policy.approval_store:ApprovalStore.decide",
+        "coilclaw.policy.approval_store:ApprovalStore.decide_all",
         "WHERE id = ? AND status = 'pending' AND expires_at > ?",
         "WHERE id = ? AND expires_at > ?",
         "tests/cli/test_approvals.py::test_a_question_is_answered_once",
@@ -2208,7 +2208,7 @@ MUTATIONS: Final = (
         "an index of other files is not used",
     ),
     Mutation(
-        "coilclaw.app.execution:Execution.workspace_of",
+        "coilclaw.app.runner:Runner.workspace_of",
         "if not has_proven_header(self._parts.stores.log, known):",
         "if False:",
         "tests/app/test_edited_runs.py -k workspace",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from coilclaw.app.arguments import given_text
 from coilclaw.evidence import activity_of
 from coilclaw.policy import AlreadyDecided, NoSuchWindow
 from coilclaw.receipts import contents_json
@@ -77,32 +79,38 @@ class Approvals:
         return tuple(_request(each, self._stores.log) for each in _in_order(found))
 
     def get(self, approval_id: str) -> ApprovalRequest:
-        return _request(self._stores.approvals.get(approval_id), self._stores.log)
+        """How a call that needed approval stands. Raises NoSuchApproval."""
+        found = self._stores.approvals.get(given_text("an approval", approval_id, "named by its id"))
+        return _request(found, self._stores.log)
 
     def approve(self, approval_id: str, *, by: str) -> ApprovalRequest:
         """Approve one call: once, with exactly these arguments. Returns how it stands now, whoever decided it."""
-        return self._decide(approval_id, granted=True, by=by, reason=None)
+        return self._settled([approval_id], True, by, None)[0]
 
     def deny(self, approval_id: str, *, by: str, reason: str | None = None) -> ApprovalRequest:
         """Deny one call for good; the snippet receives an Err with the reason. Returns how it stands now."""
-        return self._decide(approval_id, granted=False, by=by, reason=reason)
+        return self._settled([approval_id], False, by, reason)[0]
 
     def decide_run(
         self, run_id: str, *, granted: bool, by: str, reason: str | None = None
     ) -> tuple[ApprovalRequest, ...]:
-        """Approve or deny all pending calls of a run."""
-        return tuple(self._decide(each.id, granted=granted, by=by, reason=reason) for each in self.pending(run_id))
+        """Approve or deny all pending calls of a run, in one transaction. Returns how they stand now."""
+        return self._settled([each.id for each in self.pending(run_id)], granted, by, reason)
 
-    def _decide(self, approval_id: str, *, granted: bool, by: str, reason: str | None) -> ApprovalRequest:
-        try:
-            return self.decide(approval_id, granted=granted, by=by, reason=reason)
-        except AlreadyDecided:
-            return self.get(approval_id)
+    def _settled(self, ids: Sequence[str], granted: bool, by: str, reason: str | None) -> tuple[ApprovalRequest, ...]:
+        given_text("`by`", by, "the name of who decides")
+        while pending := [each for each in ids if self.get(each).status == "pending"]:
+            with suppress(AlreadyDecided):  # By somebody else just now: what they left is decided again.
+                self.decide(*pending, granted=granted, by=by, reason=reason)
+        return tuple(map(self.get, ids))
 
-    def decide(self, approval_id: str, *, granted: bool, by: str, reason: str | None = None) -> ApprovalRequest:
-        """Decide one call. Raises AlreadyDecided if it is not pending: of all who try, one succeeds."""
-        decided = self._stores.approvals.decide(approval_id, granted=granted, decided_by=by, note=reason)
-        return _request(decided, self._stores.log)
+    def decide(
+        self, *approval_ids: str, granted: bool, by: str, reason: str | None = None
+    ) -> tuple[ApprovalRequest, ...]:
+        """Decide calls in one transaction. Raises AlreadyDecided, and decides none, if one of them is not pending."""
+        stores = self._stores
+        decided = stores.approvals.decide_all(approval_ids, granted=granted, decided_by=by, note=reason)
+        return tuple(_request(each, stores.log) for each in decided)
 
     def open_request(self, approval_id: str) -> ApprovalRequest:
         """A request, if a decision could still matter. Raises OperatorError if its run is over."""
@@ -111,7 +119,7 @@ class Approvals:
         if asked.status == "pending" and status not in ("running", "suspended"):
             raise OperatorError(
                 f"{asked.run_id}, which asked for {asked.id}, is over ({status})",
-                hint="`coilclaw approval list` shows what waits for a decision",
+                hint="`coilclaw approval list` and `approvals.pending()` show what waits for a decision",
             )
         return _request(asked, self._stores.log)  # Of all who decide it, one succeeds, whatever its status here.
 

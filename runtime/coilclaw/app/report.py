@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coilclaw.sandbox import SnippetError
     from coilclaw.sdk import ActivityItem, Receipt, Result, RunStatus
 
-__all__ = ["CallReport", "Report", "UnknownCall", "report_so_far", "reported"]
+__all__ = ["CallReport", "Report", "UnknownCall", "call_reported", "report_so_far", "reported"]
 
 _BEFORE_START: Final = ("tool.call.requested", "tool.call.pending", "tool.call.approved")
 
@@ -136,13 +136,13 @@ def reported(stores: Stores, run: RunReport) -> Report:
     )
 
 
-def suspended_call(report: Report) -> Err | None:
-    """What a direct call that was suspended returns, or None for one that was not."""
-    if report.status != "suspended":
-        return None
-    waits = ", ".join(each.id for each in report.approvals) or "a decision"
-    hint = f"decide about it with `approvals.approve` or `approvals.deny`, then `resume({report.run_id!r})`"
-    return Err("suspended", f"{report.run_id} waits for {waits}", hint)
+def call_reported(result: Result[Any], report: Report) -> CallReport:
+    """What is said of a direct call; one that was suspended names what to decide and what to resume."""
+    if report.status == "suspended":
+        waits = ", ".join(each.id for each in report.approvals) or "a decision"
+        hint = f"decide about it with `approvals.approve` or `approvals.deny`, then `resume({report.run_id!r})`"
+        result = Err("suspended", f"{report.run_id} waits for {waits}", hint)
+    return CallReport(result=result, report=report)
 
 
 def report_so_far(stores: Stores, known: RunRecord) -> Report:

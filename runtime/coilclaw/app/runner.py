@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.app.errors import AppClosed
-from coilclaw.app.report import CallReport, reported, suspended_call
+from coilclaw.app.report import call_reported, reported
 from coilclaw.runs import NotResumable, find_run, has_proven_header, new_run_id
 from coilclaw.sandbox import Deadline
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coilclaw.app.arguments import Request
     from coilclaw.app.composition import Composition, OpenWorkspace
     from coilclaw.app.handle import RunHandle
-    from coilclaw.app.report import Report
+    from coilclaw.app.report import CallReport, Report
     from coilclaw.bridge import Caller
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
     from coilclaw.sandbox import Engine, Limits
@@ -112,8 +112,7 @@ class Runner:
             result, done = place.runtime.call(
                 tool, arguments, place.toolbox.registry, limits, caller=caller, deadline=until, run_id=run_id
             )
-            report = reported(self._parts.stores, done)
-            return CallReport(result=suspended_call(report) or result, report=report)
+            return call_reported(result, reported(self._parts.stores, done))
 
     def rehearse(self, request: Request, deadline: Deadline | None) -> Rehearsal:
         with self._entered(new_run_id(), deadline or Deadline(request.limits.seconds)) as until:

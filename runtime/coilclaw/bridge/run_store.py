@@ -172,7 +172,7 @@ def find_run(database: Database, run_id: str) -> RunRecord:
     """Return a run by its id. Raises NoSuchRun, and NotResumable if its row is damaged."""
     rows = database.read(f"SELECT {_COLUMNS} FROM runs WHERE run_id = ?", (run_id,))  # noqa: S608
     if not rows:
-        raise NoSuchRun(f"there is no run {run_id!r}", hint="`coilclaw run list` shows runs")
+        raise NoSuchRun(f"there is no run {run_id!r}", hint="`coilclaw run list` and `runs.list()` show runs")
     record = _record(rows[0])
     if record is None:
         raise NotResumable(f"the header of {run_id} is damaged", hint="start it again as a new run")
