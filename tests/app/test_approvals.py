@@ -9,7 +9,7 @@ import pytest
 from tests.app.conftest import Open
 from tests.app.test_app import note
 
-from coilclaw.app import AlreadyDecided, CoilClaw, Report
+from coilclaw.app import AlreadyDecided, CoilClaw, NoSuchWindow, Report
 from coilclaw.sdk import OperatorError
 
 ONE = "r = tools.crm.note(text='x')\nr.value if r.ok else r.error.message"
@@ -143,15 +143,16 @@ def test_runs_are_listed_in_pages_to_iterate_over(temporary: Open) -> None:
     assert rest.cursor is None
 
 
-def test_a_window_lets_further_calls_through_until_it_is_revoked(temporary: Open) -> None:
+def test_a_window_lets_further_calls_through_until_it_is_closed(temporary: Open) -> None:
     claw = temporary(note)
     asked = suspended(claw).approvals[0]
     window = claw.approvals.windows.open(asked.id, by="ada", seconds=60, uses=5, where={"text": "x"})
     assert [each.id for each in claw.approvals.windows.list()] == [window.id]
     assert claw.run(ONE).value == "x"
     assert claw.run(ONE.replace("'x'", "'y'")).status == "suspended"
-    assert claw.approvals.windows.revoke(window.id, by="ada") is not None
-    assert claw.approvals.windows.revoke(window.id, by="ada") is None
+    claw.approvals.windows.close(window.id, by="ada")
+    with pytest.raises(NoSuchWindow):
+        claw.approvals.windows.close(window.id, by="ada")
     assert claw.run(ONE).status == "suspended"
 
 

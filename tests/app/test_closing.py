@@ -117,7 +117,7 @@ AFTERWARDS: dict[str, Callable[[CoilClaw], Any]] = {
     "approvals.explain": lambda claw: claw.approvals.explain("approval-1"),
     "windows.list": lambda claw: claw.approvals.windows.list(),
     "windows.open": lambda claw: claw.approvals.windows.open("approval-1", by="ada", seconds=1),
-    "windows.revoke": lambda claw: claw.approvals.windows.revoke("grant-1", by="ada"),
+    "windows.close": lambda claw: claw.approvals.windows.close("grant-1", by="ada"),
     "receipts.latest": lambda claw: claw.receipts.latest(),
     "receipts.find": lambda claw: claw.receipts.find("1"),
     "receipts.export": lambda claw: list(claw.receipts.export()),

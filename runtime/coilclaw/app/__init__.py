@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coilclaw.app.receipts import Receipts
     from coilclaw.app.report import CallReport, Report, UnknownCall
     from coilclaw.app.runs import Runs
-    from coilclaw.app.servers import open_servers, server_specs
+    from coilclaw.app.servers import open_servers
     from coilclaw.app.services import make_policy
     from coilclaw.app.stores import Stores, open_stores, restart_log
     from coilclaw.app.toolbox import Toolbox, installed_registry
@@ -55,7 +55,7 @@ else:
             "receipts": "Receipts",
             "report": "CallReport Report UnknownCall",
             "runs": "Runs",
-            "servers": "open_servers server_specs",
+            "servers": "open_servers",
             "services": "make_policy",
             "stores": "Stores open_stores restart_log",
             "toolbox": "Toolbox installed_registry",
@@ -114,6 +114,5 @@ __all__ = [
     "open_servers",
     "open_stores",
     "restart_log",
-    "server_specs",
     "try_example",
 ]

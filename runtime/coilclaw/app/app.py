@@ -356,9 +356,13 @@ class CoilClaw:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        from coilclaw.app.handle import run_beside_loop
+        from asyncio import shield, wrap_future
+        from concurrent.futures import ThreadPoolExecutor
 
-        await run_beside_loop(self.close)  # Runs that have to end first may be waiting for this loop.
+        # Runs that have to end first may be waiting for this loop; and the loop's own threads, for those runs.
+        thread = ThreadPoolExecutor(1, thread_name_prefix="coilclaw-close")
+        await shield(wrap_future(thread.submit(self.close)))
+        thread.shutdown()
 
     # Inside ----------------------------------------------------------------------------------------------
 

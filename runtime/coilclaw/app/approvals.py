@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.app.arguments import given_text
 from coilclaw.evidence import activity_of
-from coilclaw.policy import AlreadyDecided, NoSuchWindow
+from coilclaw.policy import AlreadyDecided
 from coilclaw.receipts import contents_json
 from coilclaw.runs import NoSuchRun, find_run
 from coilclaw.sdk import OperatorError
@@ -188,13 +188,6 @@ class Windows:
                 raise OperatorError(f"the call itself does not fit `where`: {name}")
         place = find_run(stores.database, asked.run_id).header.workspace
         return stores.approvals.open_window(asked.of_tool, place, narrowed, uses=uses, seconds=seconds, granted_by=by)
-
-    def revoke(self, window_id: str, *, by: str) -> Window | None:
-        """Close a window before its time; None if it is not open."""
-        try:
-            return self.close(window_id, by=by)
-        except NoSuchWindow:
-            return None
 
     def close(self, window_id: str, *, by: str) -> Window:
         """Close a window before its time. Raises NoSuchWindow if it is not open."""

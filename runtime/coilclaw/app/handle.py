@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from coilclaw.evidence import EventReader, OutputBuffer
     from coilclaw.sandbox import Deadline
 
-__all__ = ["RunHandle", "run_beside_loop"]
+__all__ = ["RunHandle"]
 
 
 class RunHandle:
@@ -58,22 +57,3 @@ class RunHandle:
     @property
     def done(self) -> bool:
         return self._future.done()
-
-
-async def run_beside_loop(job: Callable[[], None]) -> None:
-    """Do something that blocks on a thread of its own, which has ended when this returns."""
-    import asyncio
-
-    done: Future[None] = Future()
-
-    def work() -> None:
-        try:
-            job()
-            done.set_result(None)
-        except BaseException as error:
-            done.set_exception(error)
-
-    thread = threading.Thread(target=work, name="coilclaw-close")
-    thread.start()
-    await asyncio.shield(asyncio.wrap_future(done))
-    thread.join()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.app.approvals import pending_approvals
@@ -55,22 +56,13 @@ class Report(Frozen):
 
     def facts(self) -> dict[str, Any]:
         """The report as JSON data."""
-        error = self.error
         return {
             "run_id": self.run_id,
             "status": self.status,
             "engine": self.engine,
             "value": self.value,
             "stdout": self.stdout,
-            "error": None
-            if error is None
-            else {
-                "type": error.type,
-                "message": error.message,
-                "line": error.line,
-                "traceback": error.traceback,
-                "hint": error.hint,
-            },
+            "error": None if self.error is None else asdict(self.error),
             "activity": [item._asdict() for item in self.activity],
             "approvals": [each.short_facts() for each in self.approvals],
             "duration_ms": self.duration_ms,
