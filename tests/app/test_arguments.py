@@ -72,12 +72,28 @@ WRONG: dict[str, tuple[Callable[[CoilClaw], Any], str]] = {
     "a limit below none": (lambda claw: claw.receipts.latest(-1), "`limit` is a whole number"),
     "a limit beyond all": (lambda claw: claw.receipts.latest(10**30), "`limit` is a whole number"),
     "a limit of yes": (lambda claw: claw.receipts.latest(True), "`limit` is a whole number"),
-    "a cursor": (lambda claw: claw.runs.list(cursor=3), "`cursor` is the cursor of a page"),  # type: ignore[arg-type]
-    "a place in the log": (lambda claw: claw.events(after=3), "`after` is the cursor of an event"),  # type: ignore[arg-type]
+    "a cursor": (lambda claw: claw.runs.list(cursor=3), "`cursor` is text or None"),  # type: ignore[arg-type]
+    "a place in the log": (lambda claw: claw.events(after=3), "`after` is text or None"),  # type: ignore[arg-type]
     "a receipt": (lambda claw: claw.receipts.find(3), "a receipt is named"),  # type: ignore[arg-type]
     "an unknown tool": (lambda claw: claw.tools.explain("crm.lookupp"), "no tool 'crm.lookupp'"),
     "an unknown tool's facts": (lambda claw: claw.tools.facts("crm.lookupp"), "no tool 'crm.lookupp'"),
     "an approval": (lambda claw: claw.approvals.approve(3, by="ada"), "an approval is named by its id"),  # type: ignore[arg-type]
+    "a run that is none": (lambda claw: claw.approvals.pending({}), "`run_id` is text or None"),  # type: ignore[arg-type]
+    "receipts of no run": (lambda claw: claw.receipts.latest(run_id={}), "`run_id` is text or None"),  # type: ignore[arg-type]
+    "contents of no receipt": (lambda claw: claw.receipts.contents("1"), "a receipt is one that"),  # type: ignore[arg-type]
+    "a state": (lambda claw: claw.runs.list(status="done"), "`status` is one of orphaned, running, "),
+    "a run to cancel": (lambda claw: claw.runs.cancel({}, by="ada"), "a run is named by its id"),  # type: ignore[arg-type]
+    "a deadline": (lambda claw: claw.run("1", deadline=3), "`deadline` is an instance of Deadline"),  # type: ignore[arg-type]
+    "a plan": (lambda claw: claw.run("1", plan=3), "`plan` is an instance of ApprovedPlan"),  # type: ignore[arg-type]
+    "what to do": (lambda claw: claw.resume("run-1", unknown="x"), '`unknown` is "retry"'),  # type: ignore[arg-type]
+    "a call's number": (lambda claw: claw.replay("run-1", until="1"), "`until` is a whole number"),  # type: ignore[arg-type]
+    "a folder": (lambda claw: claw.replay("run-1", workspace="/nowhere"), "the workspace /nowhere does not exist"),
+    "a query": (lambda claw: claw.tools.search(3), "a query is text"),  # type: ignore[arg-type]
+    "a budget": (lambda claw: claw.tools.stubs("x"), "`budget_tokens` is a whole number"),  # type: ignore[arg-type]
+    "a tool that is none": (lambda claw: claw.tools.explain(3), "a tool is named by its id"),  # type: ignore[arg-type]
+    "a stopper": (lambda claw: claw.estop.set(by=3), "`by` is the name"),  # type: ignore[arg-type]
+    "a reason": (lambda claw: claw.estop.set(by="ada", reason=3), "`reason` is text or None"),  # type: ignore[arg-type]
+    "a wait": (lambda claw: claw.start("1").result("3"), "`timeout` is a number"),  # type: ignore[arg-type]
     "an approver": (lambda claw: claw.approvals.approve("approval-1", by=3), "`by` is the name"),  # type: ignore[arg-type]
 }
 
@@ -99,6 +115,24 @@ def test_a_text_that_is_no_cursor_is_refused(claw: CoilClaw, cursor: str) -> Non
         claw.events(after=cursor)
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"seconds": "9"}, "`seconds` is a whole number"),
+        ({"seconds": 10**9}, "`seconds` is a whole number"),
+        ({"seconds": 9, "uses": 0}, "`uses` is a whole number"),
+        ({"seconds": 9, "uses": "3"}, "`uses` is a whole number"),
+        ({"seconds": 9, "where": "text"}, "`where` is a mapping"),
+    ],
+)
+def test_a_window_that_could_not_be_counted_is_not_opened(claw: CoilClaw, options: dict[str, Any], told: str) -> None:
+    (asked,) = claw.run("tools.crm.note(text='x')").approvals
+    with pytest.raises(BadArgument) as refused:
+        claw.approvals.windows.open(asked.id, by="ada", **options)
+    assert told in refused.value.message
+    assert claw.approvals.windows.list() == ()
+
+
 OPENED_WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a function": ({"tools": [lambda: 1]}, "each of `tools` is a function with @define_tool"),
     "a tool": ({"tools": note}, "`tools` is a list of tools"),
@@ -108,6 +142,8 @@ OPENED_WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "workers": ({"workers": 0}, "`workers` is a whole number"),
     "an environment": ({"environment": ["A=1"]}, "`environment` is a mapping"),
     "a configuration": ({"config": "limits.calls=3"}, "`config` is a mapping"),
+    "a cache": ({"cache": 3}, "`cache` is a path"),
+    "notices": ({"notices": 3}, "`notices` is an instance of Notices"),
     "a key": ({"config": {3: 4}}, "3 is no key of the configuration"),
 }
 
@@ -135,6 +171,7 @@ def test_inputs_become_the_json_that_a_replay_uses_again(claw: CoilClaw) -> None
     ("config", "environment", "told"),
     [
         ({"security.autonomy": "some"}, {}, "security.autonomy (from the app's arguments): "),
+        ({"security.autonomy.x": 3}, {}, "security.autonomy (from the app's arguments): "),
         ({"limits": {"calls": "x"}}, {}, "limits.calls (from the app's arguments): "),
         ({"policy.rules": [{"tool": 3}]}, {}, "policy.rules.0.tool (from the app's arguments): "),
         ({"receipts.path": "\0"}, {}, "receipts.path (from the app's arguments): "),

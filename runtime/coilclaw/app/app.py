@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING, Any, Literal
 from coilclaw.app.arguments import (
     given_caller,
     given_count,
-    given_home,
+    given_deadline,
     given_json,
     given_limits,
     given_mapping,
+    given_optional_text,
+    given_path,
+    given_plan,
     given_request,
+    given_run,
     given_seconds,
     given_text,
     given_workspace,
 )
 from coilclaw.app.composition import Composition
-from coilclaw.app.errors import AppClosed
+from coilclaw.app.errors import AppClosed, BadArgument
 from coilclaw.config import load_settings
 
 if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few of them.
@@ -79,7 +83,7 @@ class CoilClaw:
         watch: bool = False,
         environment: Mapping[str, str] | None = None,
         config: Mapping[str, Any] | None = None,
-        cache: Path | None = None,
+        cache: str | os.PathLike[str] | None = None,
         workers: int | None = None,
         notices: Notices | None = None,
     ) -> CoilClaw:
@@ -97,8 +101,8 @@ class CoilClaw:
         settings = load_settings(
             given_mapping("`environment`", environment),
             given,
-            home=given_home(home),
-            cache=cache,
+            home=given_path("`home`", home).absolute(),
+            cache=None if cache is None else given_path("`cache`", cache),
             given_by="the app's arguments",
         )
         parts = Composition(settings, environment=environment, tools=tools, pool=pool, watch=watch, notices=notices)
@@ -116,7 +120,7 @@ class CoilClaw:
         pool: int | None = None,
         environment: Mapping[str, str] | None = None,
         config: Mapping[str, Any] | None = None,
-        cache: Path | None = None,
+        cache: str | os.PathLike[str] | None = None,
         workers: int | None = None,
         notices: Notices | None = None,
     ) -> CoilClaw:
@@ -167,7 +171,7 @@ class CoilClaw:
         runner = self._blocking("run")
         config = self.settings.config
         request = given_request(config, source, name, inputs, engine, timeout, limits, caller)
-        return runner.run(request, deadline, plan)
+        return runner.run(request, given_deadline(deadline), given_plan(plan))
 
     def start(
         self,
@@ -200,7 +204,9 @@ class CoilClaw:
         runner = self._blocking("call")
         name = given_text("a tool", tool, "named by its id").removeprefix("tools.")
         limits = given_limits(self.settings.config, None, timeout)
-        return runner.call(name, given_json("`arguments`", arguments), limits, given_caller(caller), deadline)
+        return runner.call(
+            name, given_json("`arguments`", arguments), limits, given_caller(caller), given_deadline(deadline)
+        )
 
     def rehearse(
         self,
@@ -217,7 +223,9 @@ class CoilClaw:
         """Run a snippet with its reads only; other calls are answered with sample values. Returns the plan."""
         runner = self._blocking("rehearse")
         config = self.settings.config
-        return runner.rehearse(given_request(config, source, name, inputs, engine, timeout, limits, caller), deadline)
+        return runner.rehearse(
+            given_request(config, source, name, inputs, engine, timeout, limits, caller), given_deadline(deadline)
+        )
 
     def resume(
         self,
@@ -233,15 +241,17 @@ class CoilClaw:
         `unknown` says what to do about calls of unknown outcome: call again, or count as failed.
         """
         runner = self._blocking("resume")
-        run_id = given_text("a run", run_id, "named by its id")
-        return runner.resume(run_id, given_caller(caller), unknown, given_seconds(timeout), deadline)
+        if unknown not in (None, "retry", "failed"):
+            raise BadArgument('`unknown` is "retry", "failed" or None')
+        given = given_caller(caller), unknown, given_seconds(timeout), given_deadline(deadline)
+        return runner.resume(given_run(run_id), *given)
 
     def replay(
         self,
         run_id: str,
         *,
         until: int | None = None,
-        workspace: Path | None = None,
+        workspace: str | os.PathLike[str] | None = None,
         caller: Caller | None = None,
     ) -> Comparison:
         """Repeat a run from its journal with no side effects, and compare.
@@ -250,7 +260,9 @@ class CoilClaw:
         of the workspace where the run began, or of `workspace`.
         """
         runner = self._blocking("replay")
-        return runner.replay(given_text("a run", run_id, "named by its id"), given_caller(caller), until, workspace)
+        until = None if until is None else given_count("`until`", until)
+        place = None if workspace is None else given_workspace(workspace)
+        return runner.replay(given_run(run_id), given_caller(caller), until, place)
 
     # Looking and deciding --------------------------------------------------------------------------------
 
@@ -284,7 +296,7 @@ class CoilClaw:
 
     def registry_of(self, run_id: str) -> Registry:
         """The tools that a run would be resumed with: those of the workspace where it began."""
-        return self._runner.workspace_of(run_id).toolbox.registry
+        return self._runner.workspace_of(given_run(run_id)).toolbox.registry
 
     @property
     def engines(self) -> Engines:
@@ -308,9 +320,7 @@ class CoilClaw:
     def events(self, after: str | None = None) -> EventReader:
         """Everything that happens in this home, in any process, for `async for` or `for`: from the beginning of the
         log, or behind an event's cursor. `feed.end()` is the cursor of now."""
-        if after is not None:
-            given_text("`after`", after, "the cursor of an event, or None")
-        return self._parts.feed.follow(after)
+        return self._parts.feed.follow(given_optional_text("`after`", after))
 
     @property
     def feed(self) -> EventFeed:

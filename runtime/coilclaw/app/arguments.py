@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from coilclaw.app.errors import BadArgument
 from coilclaw.sdk.frozen import Frozen
@@ -14,7 +14,8 @@ from coilclaw.sdk.frozen import Frozen
 if TYPE_CHECKING:
     from coilclaw.bridge import Caller
     from coilclaw.config import Config
-    from coilclaw.sandbox import Limits, Snippet
+    from coilclaw.runs import ApprovedPlan
+    from coilclaw.sandbox import Deadline, Limits, Snippet
     from coilclaw.sdk import Tool
 
 __all__ = [
@@ -22,16 +23,25 @@ __all__ = [
     "Request",
     "given_caller",
     "given_count",
-    "given_home",
+    "given_deadline",
+    "given_instance",
     "given_json",
     "given_limits",
     "given_mapping",
+    "given_number",
+    "given_optional_text",
+    "given_path",
+    "given_person",
+    "given_plan",
     "given_request",
+    "given_run",
     "given_seconds",
     "given_text",
     "given_tools",
     "given_workspace",
 ]
+
+T = TypeVar("T")
 
 _LONGEST_SECONDS: Final = 24 * 3600
 _LARGEST_COUNT: Final = 1_000_000
@@ -79,23 +89,48 @@ def given_limits(config: Config, limits: Limits | None, timeout: float | None) -
     from coilclaw.app.services import run_limits
     from coilclaw.sandbox import Limits
 
-    limits = run_limits(config) if limits is None else _given("`limits`", limits, Limits, "an instance of Limits")
+    given = given_instance("`limits`", limits, Limits) or run_limits(config)
     seconds = given_seconds(timeout)
-    return limits if seconds is None else replace(limits, seconds=seconds)
+    return given if seconds is None else replace(given, seconds=seconds)
 
 
 def given_seconds(timeout: float | None) -> float | None:
     """A time limit that a run can have, or None."""
     expected = f"a number of seconds, more than 0 and at most {_LONGEST_SECONDS}"
-    if timeout is not None and not 0 < _given("`timeout`", timeout, (int, float), expected) <= _LONGEST_SECONDS:
+    if timeout is not None and not 0 < given_number("`timeout`", timeout, expected) <= _LONGEST_SECONDS:
         raise BadArgument(f"`timeout` is {expected}")
     return timeout
+
+
+def given_number(name: str, value: Any, expected: str) -> float:
+    number: float = _given(name, value, (int, float), expected)
+    return number
+
+
+def given_instance(name: str, value: Any, kind: type[T]) -> T | None:
+    """An instance of this type, or None."""
+    found: T | None = None if value is None else _given(name, value, kind, f"an instance of {kind.__name__}")
+    return found
 
 
 def given_caller(caller: Caller | None) -> Caller:
     from coilclaw.bridge import Caller
 
-    return Caller() if caller is None else _given("`caller`", caller, Caller, "an instance of Caller")
+    return given_instance("`caller`", caller, Caller) or Caller()
+
+
+def given_deadline(deadline: Deadline | None) -> Deadline | None:
+    from coilclaw.sandbox import Deadline
+
+    return given_instance("`deadline`", deadline, Deadline)
+
+
+def given_plan(plan: ApprovedPlan | None) -> ApprovedPlan | None:
+    if plan is None:
+        return None
+    from coilclaw.runs import ApprovedPlan
+
+    return given_instance("`plan`", plan, ApprovedPlan)
 
 
 def _given_inputs(inputs: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -129,10 +164,22 @@ def given_text(name: str, value: Any, expected: str) -> str:
     return text
 
 
-def given_count(name: str, value: Any, *, least: int = 1) -> int:
+def given_optional_text(name: str, value: Any) -> str | None:
+    return None if value is None else given_text(name, value, "text or None")
+
+
+def given_run(run_id: Any) -> str:
+    return given_text("a run", run_id, "named by its id")
+
+
+def given_person(by: Any) -> str:
+    return given_text("`by`", by, "the name of who decides")
+
+
+def given_count(name: str, value: Any, *, least: int = 1, most: int = _LARGEST_COUNT) -> int:
     """A whole number that can count something."""
-    expected = f"a whole number from {least} to {_LARGEST_COUNT}"
-    if not least <= _given(name, value, int, expected) <= _LARGEST_COUNT:
+    expected = f"a whole number from {least} to {most}"
+    if not least <= _given(name, value, int, expected) <= most:
         raise BadArgument(f"{name} is {expected}")
     return int(value)
 
@@ -148,13 +195,13 @@ def given_tools(tools: Iterable[Tool]) -> tuple[Tool, ...]:
     return tuple(_given("each of `tools`", each, Tool, "a function with @define_tool") for each in tools)
 
 
-def given_home(home: str | os.PathLike[str]) -> Path:
-    return Path(_given("`home`", home, (str, os.PathLike), "a path")).expanduser().absolute()
+def given_path(name: str, path: Any) -> Path:
+    return Path(_given(name, path, (str, os.PathLike), "a path")).expanduser()
 
 
 def given_workspace(workspace: str | os.PathLike[str]) -> Path:
     """The folder that is meant."""
-    place = Path(_given("`workspace`", workspace, (str, os.PathLike), "a path")).expanduser()
+    place = given_path("`workspace`", workspace)
     if not place.is_dir():
         raise BadArgument(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
     return place.resolve()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from coilclaw.app.arguments import given_count, given_mapping, given_tools
+from coilclaw.app.arguments import given_count, given_instance, given_mapping, given_tools
 from coilclaw.app.engines import Engines
 from coilclaw.app.errors import AppClosed, WouldBlock
 from coilclaw.app.notices import Notices
@@ -78,7 +78,7 @@ class Composition:
     ) -> None:
         self.settings = settings
         self.environment = given_mapping("`environment`", environment)
-        self.notices = notices or Notices()
+        self.notices = given_instance("`notices`", notices, Notices) or Notices()
         self.made: dict[str, Any] = {}
         self._tools = given_tools(tools)
         self._watch = watch

@@ -6,6 +6,8 @@ from collections.abc import Generator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
+from coilclaw.app.arguments import given_number
+
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
@@ -38,6 +40,7 @@ class RunHandle:
         """Wait for the run and return its report. Raises TimeoutError when that takes longer than `timeout` seconds;
         the run continues then."""
         self._parts.refuse_to_block("result")
+        timeout = None if timeout is None else given_number("`timeout`", timeout, "a number of seconds")
         return self._future.result(timeout)
 
     def __await__(self) -> Generator[Any, None, Report]:

@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from coilclaw.app.arguments import given_count, given_text
+from coilclaw.app.arguments import given_count, given_optional_text, given_text
+from coilclaw.app.errors import BadArgument
+from coilclaw.sdk import Receipt
 
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
-    from coilclaw.sdk import Receipt
 
 __all__ = ["Receipts"]
 
@@ -23,7 +24,7 @@ class Receipts:
 
     def latest(self, limit: int = 20, *, run_id: str | None = None) -> list[Receipt]:
         """The last receipts, oldest first; with `run_id`, only those of a run."""
-        return self._parts.stores.log.latest(given_count("`limit`", limit), run_id)
+        return self._parts.stores.log.latest(given_count("`limit`", limit), given_optional_text("`run_id`", run_id))
 
     def find(self, reference: str) -> Receipt:
         """One receipt by its id or its number."""
@@ -31,6 +32,8 @@ class Receipts:
 
     def contents(self, receipt: Receipt) -> dict[str, Any]:
         """The arguments and the result that a receipt stands for, as far as it has them and they are kept."""
+        if not isinstance(receipt, Receipt):
+            raise BadArgument("a receipt is one that `latest` or `find` returned")
         log, contents = self._parts.stores.log, {}
         for name, content_hash in (("arguments", receipt.args_hash), ("result", receipt.result_hash)):
             body = log.contents(content_hash) if content_hash else None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, get_args
 
-from coilclaw.app.arguments import given_count, given_text
+from coilclaw.app.arguments import given_count, given_optional_text, given_person, given_run
+from coilclaw.app.errors import BadArgument
 from coilclaw.app.report import report_so_far, reported
 from coilclaw.runs import cancel_run, find_run, list_runs, report_of
+from coilclaw.sdk import RunStatus
 
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from coilclaw.runs import RunPage, RunRecord
 
 __all__ = ["Runs"]
+
+_STATES: Final = ("orphaned", *get_args(RunStatus))
 
 
 class Runs:
@@ -29,14 +33,15 @@ class Runs:
 
         The states are those of a report, `running`, and `orphaned` for a run whose process ended before the run did.
         """
-        if cursor is not None:
-            given_text("`cursor`", cursor, "the cursor of a page, or None")
+        if status is not None and status not in _STATES:
+            raise BadArgument(f"`status` is one of {', '.join(_STATES)}")
+        cursor = given_optional_text("`cursor`", cursor)
         database = self._parts.stores.database
         return list_runs(database, status=status, limit=given_count("`limit`", limit), cursor=cursor)
 
     def find(self, run_id: str) -> RunRecord:
         """How a run stands. Raises NoSuchRun."""
-        return find_run(self._parts.stores.database, given_text("a run", run_id, "named by its id"))
+        return find_run(self._parts.stores.database, given_run(run_id))
 
     def show(self, run_id: str) -> Report:
         """The report of a run as it was when it ended or was suspended. Raises NoSuchRun."""
@@ -50,5 +55,5 @@ class Runs:
         Raises NotCancellable for a run that is over, or under way in another process.
         """
         stores = self._parts.stores
-        if not self._cancel_here(run_id):
-            cancel_run(stores.database, stores.log, stores.approvals, run_id, decided_by=by)
+        if not self._cancel_here(given_run(run_id)):
+            cancel_run(stores.database, stores.log, stores.approvals, run_id, decided_by=given_person(by))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from coilclaw.app.arguments import given_json, given_text
+from coilclaw.app.arguments import given_count, given_json, given_text
 from coilclaw.app.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ class Tools:
 
     def _named(self, tool: Tool | str) -> Tool:
         """A tool that is given itself, or by its id or alias. Raises BadArgument if there is none of that name."""
-        found = self.get(tool) if isinstance(tool, str) else tool
+        from coilclaw.sdk import Tool
+
+        found = tool if isinstance(tool, Tool) else self.get(tool)
         if found is None:
             raise BadArgument(f"there is no tool {tool!r}", hint=self.registry.suggestion(str(tool)))
         return found
@@ -50,12 +52,14 @@ class Tools:
         """The tools that fit the words of a query, best first."""
         from coilclaw.bridge import search_tools
 
-        return [match.tool for match in search_tools(self.registry, query)]
+        return [match.tool for match in search_tools(self.registry, given_text("a query", query, "text"))]
 
     def stubs(self, budget_tokens: int | None = None) -> Stubs:
         """Typed Python stubs for a model's prompt; with a budget, less is said about each tool until they fit."""
         from coilclaw.bridge import registry_stubs
 
+        if budget_tokens is not None:
+            given_count("`budget_tokens`", budget_tokens, least=0)
         return registry_stubs(self.registry, budget_tokens=budget_tokens, policy=self.policy)
 
     @property

@@ -153,7 +153,7 @@ def _explained(problem: Problem, sources: Mapping[str, str]) -> str:
 
 def _origin(key: str, sources: Mapping[str, str]) -> str:
     """Where a value comes from if not from the file; a whole table or list may have been given."""
-    while key and key not in sources:
-        key = key.rpartition(".")[0]
-    origin = sources.get(key, "config.toml")
+    found = [sources[each] for each in sources if key == each or key.startswith(f"{each}.")]
+    found += [sources[each] for each in sources if each.startswith(f"{key}.")]
+    origin = found[0] if found else "config.toml"
     return "" if origin == "config.toml" else f" (from {origin})"
