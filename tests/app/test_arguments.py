@@ -12,6 +12,7 @@ from tests.app.test_app import lookup, note
 from tests.conftest import cache_folder
 
 from coilclaw.app import BadArgument, CoilClaw
+from coilclaw.policy import LONGEST_WINDOW_SECONDS
 from coilclaw.sdk import CoilClawError, OperatorError
 from coilclaw.store import BadCursor
 
@@ -58,41 +59,41 @@ WRONG: dict[str, tuple[Callable[[CoilClaw], Any], str]] = {
         lambda claw: claw.call("crm.lookup", {"email": Unwritable()}),
         "`arguments` cannot be written as JSON",
     ),
-    "a tool that is no text": (lambda claw: claw.call(lookup), "a tool is named by its id"),  # type: ignore[arg-type]
+    "a tool that is no text": (lambda claw: claw.call(lookup), "`tool` is the id of a tool"),  # type: ignore[arg-type]
     "a timeout as text": (lambda claw: claw.run("1", timeout="3"), "`timeout` is a number of seconds"),  # type: ignore[arg-type]
     "no time": (lambda claw: claw.call("crm.lookup", timeout=0), "`timeout` is a number of seconds"),
     "no number": (lambda claw: claw.resume("run-1", timeout=float("nan")), "`timeout` is a number of seconds"),
     "limits": (lambda claw: claw.run("1", limits=3), "`limits` is an instance of Limits"),  # type: ignore[arg-type]
     "a caller": (lambda claw: claw.run("1", caller="ada"), "`caller` is an instance of Caller"),  # type: ignore[arg-type]
     "a name": (lambda claw: claw.run("1", name=Path("x")), "`name` is text"),  # type: ignore[arg-type]
-    "a run": (lambda claw: claw.resume(None), "a run is named by its id"),  # type: ignore[arg-type]
-    "another run": (lambda claw: claw.replay(3), "a run is named by its id"),  # type: ignore[arg-type]
+    "a run": (lambda claw: claw.resume(3), "`run_id` is the id of a run"),  # type: ignore[arg-type]
+    "another run": (lambda claw: claw.replay(3), "`run_id` is the id of a run"),  # type: ignore[arg-type]
     "a limit as text": (lambda claw: claw.runs.list(limit="3"), "`limit` is a whole number"),  # type: ignore[arg-type]
     "a limit of none": (lambda claw: claw.runs.list(limit=0), "`limit` is a whole number"),
     "a limit below none": (lambda claw: claw.receipts.latest(-1), "`limit` is a whole number"),
     "a limit beyond all": (lambda claw: claw.receipts.latest(10**30), "`limit` is a whole number"),
     "a limit of yes": (lambda claw: claw.receipts.latest(True), "`limit` is a whole number"),
-    "a cursor": (lambda claw: claw.runs.list(cursor=3), "`cursor` is text or None"),  # type: ignore[arg-type]
-    "a place in the log": (lambda claw: claw.events(after=3), "`after` is text or None"),  # type: ignore[arg-type]
-    "a receipt": (lambda claw: claw.receipts.find(3), "a receipt is named"),  # type: ignore[arg-type]
+    "a cursor": (lambda claw: claw.runs.list(cursor=3), "`cursor` is the cursor of a page"),  # type: ignore[arg-type]
+    "a place in the log": (lambda claw: claw.events(after=3), "`after` is the cursor of an event"),  # type: ignore[arg-type]
+    "a receipt": (lambda claw: claw.receipts.find(3), "`reference` is the id of a receipt"),  # type: ignore[arg-type]
     "an unknown tool": (lambda claw: claw.tools.explain("crm.lookupp"), "no tool 'crm.lookupp'"),
     "an unknown tool's facts": (lambda claw: claw.tools.facts("crm.lookupp"), "no tool 'crm.lookupp'"),
-    "an approval": (lambda claw: claw.approvals.approve(3, by="ada"), "an approval is named by its id"),  # type: ignore[arg-type]
-    "a run that is none": (lambda claw: claw.approvals.pending({}), "`run_id` is text or None"),  # type: ignore[arg-type]
-    "receipts of no run": (lambda claw: claw.receipts.latest(run_id={}), "`run_id` is text or None"),  # type: ignore[arg-type]
+    "an approval": (lambda claw: claw.approvals.approve(3, by="ada"), "`approval_id` is the id of an approval"),  # type: ignore[arg-type]
+    "a run that is none": (lambda claw: claw.approvals.pending({}), "`run_id` is the id of a run"),  # type: ignore[arg-type]
+    "receipts of no run": (lambda claw: claw.receipts.latest(run_id={}), "`run_id` is the id of a run"),  # type: ignore[arg-type]
     "contents of no receipt": (lambda claw: claw.receipts.contents("1"), "a receipt is one that"),  # type: ignore[arg-type]
     "a state": (lambda claw: claw.runs.list(status="done"), "`status` is one of orphaned, running, "),
-    "a run to cancel": (lambda claw: claw.runs.cancel({}, by="ada"), "a run is named by its id"),  # type: ignore[arg-type]
+    "a run to cancel": (lambda claw: claw.runs.cancel({}, by="ada"), "`run_id` is the id of a run"),  # type: ignore[arg-type]
     "a deadline": (lambda claw: claw.run("1", deadline=3), "`deadline` is an instance of Deadline"),  # type: ignore[arg-type]
     "a plan": (lambda claw: claw.run("1", plan=3), "`plan` is an instance of ApprovedPlan"),  # type: ignore[arg-type]
     "what to do": (lambda claw: claw.resume("run-1", unknown="x"), '`unknown` is "retry"'),  # type: ignore[arg-type]
     "a call's number": (lambda claw: claw.replay("run-1", until="1"), "`until` is a whole number"),  # type: ignore[arg-type]
     "a folder": (lambda claw: claw.replay("run-1", workspace="/nowhere"), "the workspace /nowhere does not exist"),
-    "a query": (lambda claw: claw.tools.search(3), "a query is text"),  # type: ignore[arg-type]
+    "a query": (lambda claw: claw.tools.search(3), "`query` is text"),  # type: ignore[arg-type]
     "a budget": (lambda claw: claw.tools.stubs("x"), "`budget_tokens` is a whole number"),  # type: ignore[arg-type]
-    "a tool that is none": (lambda claw: claw.tools.explain(3), "a tool is named by its id"),  # type: ignore[arg-type]
+    "a tool that is none": (lambda claw: claw.tools.explain(3), "`tool` is the id of a tool"),  # type: ignore[arg-type]
     "a stopper": (lambda claw: claw.estop.set(by=3), "`by` is the name"),  # type: ignore[arg-type]
-    "a reason": (lambda claw: claw.estop.set(by="ada", reason=3), "`reason` is text or None"),  # type: ignore[arg-type]
+    "a reason": (lambda claw: claw.estop.set(by="ada", reason=3), "`reason` is text"),  # type: ignore[arg-type]
     "a wait": (lambda claw: claw.start("1").result("3"), "`timeout` is a number"),  # type: ignore[arg-type]
     "an approver": (lambda claw: claw.approvals.approve("approval-1", by=3), "`by` is the name"),  # type: ignore[arg-type]
 }
@@ -119,7 +120,7 @@ def test_a_text_that_is_no_cursor_is_refused(claw: CoilClaw, cursor: str) -> Non
     ("options", "told"),
     [
         ({"seconds": "9"}, "`seconds` is a whole number"),
-        ({"seconds": 10**9}, "`seconds` is a whole number"),
+        ({"seconds": LONGEST_WINDOW_SECONDS + 1}, "`seconds` is a whole number"),
         ({"seconds": 9, "uses": 0}, "`uses` is a whole number"),
         ({"seconds": 9, "uses": "3"}, "`uses` is a whole number"),
         ({"seconds": 9, "where": "text"}, "`where` is a mapping"),

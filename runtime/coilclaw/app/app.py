@@ -8,22 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from coilclaw.app.arguments import (
-    given_caller,
-    given_count,
-    given_deadline,
-    given_json,
-    given_limits,
-    given_mapping,
-    given_optional_text,
-    given_path,
-    given_plan,
-    given_request,
-    given_run,
-    given_seconds,
-    given_text,
-    given_workspace,
-)
+from coilclaw.app.arguments import check, given_json, given_limits, given_request
 from coilclaw.app.composition import Composition
 from coilclaw.app.errors import AppClosed, BadArgument
 from coilclaw.config import load_settings
@@ -63,9 +48,10 @@ class CoilClaw:
 
     def __init__(self, parts: Composition, *, workers: int | None = None) -> None:
         """Use `open` or `temporary` instead, unless the parts are at hand. Nothing is loaded yet."""
+        check(workers=workers)
         self.settings = parts.settings
         self._parts = parts
-        self._workers = None if workers is None else given_count("`workers`", workers)
+        self._workers = workers
         self._lock = threading.Lock()
         self._closing = threading.RLock()
         self._made: Runner | None = None
@@ -95,14 +81,15 @@ class CoilClaw:
         of `config.toml`, such as `{"security.autonomy": "readonly"}`. The compiled sandbox is kept in `cache`, by
         default the user's. At most `workers` runs of `start` are executed at the same time.
         """
-        given = dict(given_mapping("`config`", config))
+        check(home=home, workspace=workspace, environment=environment, config=config, cache=cache)
+        given = dict(config or {})
         if workspace is not None:
-            given["workspace_dir"] = str(given_workspace(workspace))
+            given["workspace_dir"] = str(_existing(workspace))
         settings = load_settings(
-            given_mapping("`environment`", environment),
+            environment or {},
             given,
-            home=given_path("`home`", home).absolute(),
-            cache=None if cache is None else given_path("`cache`", cache),
+            home=Path(home).expanduser().absolute(),
+            cache=None if cache is None else Path(cache).expanduser(),
             given_by="the app's arguments",
         )
         parts = Composition(settings, environment=environment, tools=tools, pool=pool, watch=watch, notices=notices)
@@ -169,9 +156,10 @@ class CoilClaw:
         that was approved. Whoever passes a `deadline` can cancel the run with it.
         """
         runner = self._blocking("run")
+        check(deadline=deadline, plan=plan)
         config = self.settings.config
         request = given_request(config, source, name, inputs, engine, timeout, limits, caller)
-        return runner.run(request, given_deadline(deadline), given_plan(plan))
+        return runner.run(request, deadline, plan)
 
     def start(
         self,
@@ -202,11 +190,9 @@ class CoilClaw:
     ) -> CallReport:
         """Call one tool directly: the same checks and the same receipts as for a call of a snippet."""
         runner = self._blocking("call")
-        name = given_text("a tool", tool, "named by its id").removeprefix("tools.")
+        check(tool=tool, caller=caller, deadline=deadline)
         limits = given_limits(self.settings.config, None, timeout)
-        return runner.call(
-            name, given_json("`arguments`", arguments), limits, given_caller(caller), given_deadline(deadline)
-        )
+        return runner.call(tool.removeprefix("tools."), given_json("arguments", arguments), limits, caller, deadline)
 
     def rehearse(
         self,
@@ -222,10 +208,9 @@ class CoilClaw:
     ) -> Rehearsal:
         """Run a snippet with its reads only; other calls are answered with sample values. Returns the plan."""
         runner = self._blocking("rehearse")
+        check(deadline=deadline)
         config = self.settings.config
-        return runner.rehearse(
-            given_request(config, source, name, inputs, engine, timeout, limits, caller), given_deadline(deadline)
-        )
+        return runner.rehearse(given_request(config, source, name, inputs, engine, timeout, limits, caller), deadline)
 
     def resume(
         self,
@@ -241,10 +226,10 @@ class CoilClaw:
         `unknown` says what to do about calls of unknown outcome: call again, or count as failed.
         """
         runner = self._blocking("resume")
+        check(run_id=run_id, timeout=timeout, caller=caller, deadline=deadline)
         if unknown not in (None, "retry", "failed"):
             raise BadArgument('`unknown` is "retry", "failed" or None')
-        given = given_caller(caller), unknown, given_seconds(timeout), given_deadline(deadline)
-        return runner.resume(given_run(run_id), *given)
+        return runner.resume(run_id, caller, unknown, timeout, deadline)
 
     def replay(
         self,
@@ -260,9 +245,8 @@ class CoilClaw:
         of the workspace where the run began, or of `workspace`.
         """
         runner = self._blocking("replay")
-        until = None if until is None else given_count("`until`", until)
-        place = None if workspace is None else given_workspace(workspace)
-        return runner.replay(given_run(run_id), given_caller(caller), until, place)
+        check(run_id=run_id, until=until, workspace=workspace, caller=caller)
+        return runner.replay(run_id, caller, until, None if workspace is None else _existing(workspace))
 
     # Looking and deciding --------------------------------------------------------------------------------
 
@@ -296,7 +280,7 @@ class CoilClaw:
 
     def registry_of(self, run_id: str) -> Registry:
         """The tools that a run would be resumed with: those of the workspace where it began."""
-        return self._runner.workspace_of(given_run(run_id)).toolbox.registry
+        return self._runner.workspace_of(run_id).toolbox.registry
 
     @property
     def engines(self) -> Engines:
@@ -320,7 +304,8 @@ class CoilClaw:
     def events(self, after: str | None = None) -> EventReader:
         """Everything that happens in this home, in any process, for `async for` or `for`: from the beginning of the
         log, or behind an event's cursor. `feed.end()` is the cursor of now."""
-        return self._parts.feed.follow(given_optional_text("`after`", after))
+        check(after=after)
+        return self._parts.feed.follow(after)
 
     @property
     def feed(self) -> EventFeed:
@@ -396,3 +381,10 @@ class CoilClaw:
         with self._lock:
             runner = self._made
         return runner is not None and runner.cancel(run_id)
+
+
+def _existing(workspace: str | os.PathLike[str]) -> Path:
+    place = Path(workspace).expanduser()
+    if not place.is_dir():
+        raise BadArgument(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
+    return place.resolve()

@@ -9,16 +9,9 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.app.arguments import (
-    given_count,
-    given_mapping,
-    given_optional_text,
-    given_person,
-    given_run,
-    given_text,
-)
+from coilclaw.app.arguments import check
 from coilclaw.evidence import activity_of
-from coilclaw.policy import LONGEST_WINDOW_SECONDS, AlreadyDecided
+from coilclaw.policy import AlreadyDecided
 from coilclaw.receipts import contents_json
 from coilclaw.runs import NoSuchRun, find_run
 from coilclaw.sdk import OperatorError
@@ -34,7 +27,6 @@ __all__ = ["ApprovalRequest", "Approvals", "Windows", "pending_approvals"]
 
 _STATUSES: Final = ("pending", "granted", "denied", "expired", "consumed")
 _DEFAULT_USES: Final = 10
-_MOST_USES: Final = 10_000
 
 
 class ApprovalRequest(Frozen):
@@ -79,17 +71,19 @@ class Approvals:
 
     def pending(self, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:
         """Calls that a decision could still move, oldest first."""
-        return pending_approvals(self._stores, given_optional_text("`run_id`", run_id))
+        check(run_id=run_id)
+        return pending_approvals(self._stores, run_id)
 
     def list(self, *, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:
         """Every call that ever needed approval, oldest first."""
-        found = self._stores.approvals.list(*_STATUSES, run_id=given_optional_text("`run_id`", run_id))
+        check(run_id=run_id)
+        found = self._stores.approvals.list(*_STATUSES, run_id=run_id)
         return tuple(_request(each, self._stores.log) for each in _in_order(found))
 
     def get(self, approval_id: str) -> ApprovalRequest:
         """How a call that needed approval stands. Raises NoSuchApproval."""
-        found = self._stores.approvals.get(given_text("an approval", approval_id, "named by its id"))
-        return _request(found, self._stores.log)
+        check(approval_id=approval_id)
+        return _request(self._stores.approvals.get(approval_id), self._stores.log)
 
     def approve(self, approval_id: str, *, by: str) -> ApprovalRequest:
         """Approve one call: once, with exactly these arguments. Returns how it stands now, whoever decided it."""
@@ -103,10 +97,10 @@ class Approvals:
         self, run_id: str, *, granted: bool, by: str, reason: str | None = None
     ) -> tuple[ApprovalRequest, ...]:
         """Approve or deny all pending calls of a run, in one transaction. Returns how they stand now."""
-        return self._settled([each.id for each in self.pending(given_run(run_id))], granted, by, reason)
+        return self._settled([each.id for each in self.pending(run_id)], granted, by, reason)
 
     def _settled(self, ids: Sequence[str], granted: bool, by: str, reason: str | None) -> tuple[ApprovalRequest, ...]:
-        given_person(by), given_optional_text("`reason`", reason)
+        check(by=by, reason=reason)
         while pending := [each for each in ids if self.get(each).status == "pending"]:
             with suppress(AlreadyDecided):  # By somebody else just now: what they left is decided again.
                 self.decide(*pending, granted=granted, by=by, reason=reason)
@@ -186,9 +180,8 @@ class Windows:
         """Let calls like this one through for a while: of the same tool, with the same values of `where`."""
         stores = self._parts.stores
         asked = stores.approvals.get(approval_id)
-        seconds = given_count("`seconds`", seconds, most=LONGEST_WINDOW_SECONDS)
-        uses = given_count("`uses`", uses, most=_MOST_USES)
-        narrowed = dict(given_mapping("`where`", where))
+        check(by=by, seconds=seconds, uses=uses, where=where)
+        narrowed = dict(where or {})
         arguments = _arguments(asked, stores.log)
         if narrowed and not isinstance(arguments, dict):
             raise OperatorError("the arguments of this call are no longer kept, so `where` cannot be checked")
@@ -197,13 +190,11 @@ class Windows:
             if name not in arguments or contents_json(value) != contents_json(arguments[name]):
                 raise OperatorError(f"the call itself does not fit `where`: {name}")
         place = find_run(stores.database, asked.run_id).header.workspace
-        return stores.approvals.open_window(
-            asked.of_tool, place, narrowed, uses=uses, seconds=seconds, granted_by=given_person(by)
-        )
+        return stores.approvals.open_window(asked.of_tool, place, narrowed, uses=uses, seconds=seconds, granted_by=by)
 
     def close(self, window_id: str, *, by: str) -> Window:
         """Close a window before its time. Raises NoSuchWindow if it is not open."""
-        return self._parts.stores.approvals.close_window(window_id, decided_by=given_person(by))
+        return self._parts.stores.approvals.close_window(window_id, decided_by=by)
 
 
 def pending_approvals(stores: Stores, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:

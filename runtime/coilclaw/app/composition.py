@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from coilclaw.app.arguments import given_count, given_instance, given_mapping, given_tools
+from coilclaw.app.arguments import check, given_tools
 from coilclaw.app.engines import Engines
 from coilclaw.app.errors import AppClosed, WouldBlock
 from coilclaw.app.notices import Notices
@@ -77,8 +77,9 @@ class Composition:
         patience: Callable[[], float] | None = None,
     ) -> None:
         self.settings = settings
-        self.environment = given_mapping("`environment`", environment)
-        self.notices = given_instance("`notices`", notices, Notices) or Notices()
+        check(environment=environment, pool=pool, notices=notices)
+        self.environment = environment or {}
+        self.notices = notices or Notices()
         self.made: dict[str, Any] = {}
         self._tools = given_tools(tools)
         self._watch = watch
@@ -90,7 +91,6 @@ class Composition:
         self._host_loop: AbstractEventLoop | None = None
         self._toolboxes: dict[Path, Toolbox] = {}
         self._open: dict[Path, OpenWorkspace] = {}
-        pool = None if pool is None else given_count("`pool`", pool, least=0)
         self.engines = Engines(settings, pool=pool, notices=self.notices)
 
     @contextmanager

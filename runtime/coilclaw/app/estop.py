@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.app.arguments import given_optional_text, given_person
+from coilclaw.app.arguments import check
 from coilclaw.receipts import Draft, now
 from coilclaw.sdk import CoilClawError, OperatorError
 from coilclaw.sdk.frozen import Frozen
@@ -55,8 +55,9 @@ class Estop:
         self, *, by: str, reason: str | None = None, told: Callable[[StopChange], None] = lambda change: None
     ) -> StopChange:
         """Stop every tool. `told` is called before the receipt is written, which may take long or fail."""
+        check(by=by, reason=reason)
         reason, when = _short(reason), now()
-        created = self._stop().set(who=given_person(by), reason=reason, when=when)
+        created = self._stop().set(who=by, reason=reason, when=when)
         state = self.state
         told(StopChange(state=state, changed=created))
         payload = {"decided_by": by, "reason": reason, "already_set": not created}
@@ -68,11 +69,12 @@ class Estop:
 
     def clear(self, *, by: str, reason: str | None = None) -> StopChange:
         """Let tools be called again. Raises OperatorError if the stop still holds after this."""
+        check(by=by, reason=reason)
         found = self.state
         if found is None:
             return StopChange(state=None, changed=False)
         payload = {
-            "decided_by": given_person(by),
+            "decided_by": by,
             "reason": _short(reason),
             "stopped_by": found.who,
             "stopped_at": found.when,
@@ -91,7 +93,6 @@ class Estop:
 
 
 def _short(reason: str | None) -> str | None:
-    reason = given_optional_text("`reason`", reason)
     return " ".join(reason.split())[:_LONGEST_REASON] or None if reason else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-from coilclaw.app.arguments import given_number
+from coilclaw.app.errors import BadArgument
 
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
@@ -40,7 +40,8 @@ class RunHandle:
         """Wait for the run and return its report. Raises TimeoutError when that takes longer than `timeout` seconds;
         the run continues then."""
         self._parts.refuse_to_block("result")
-        timeout = None if timeout is None else given_number("`timeout`", timeout, "a number of seconds")
+        if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float)):
+            raise BadArgument("`timeout` is a number of seconds")
         return self._future.result(timeout)
 
     def __await__(self) -> Generator[Any, None, Report]:

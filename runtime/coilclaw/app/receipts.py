@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from coilclaw.app.arguments import given_count, given_optional_text, given_text
+from coilclaw.app.arguments import check
 from coilclaw.app.errors import BadArgument
 from coilclaw.sdk import Receipt
 
@@ -24,11 +24,13 @@ class Receipts:
 
     def latest(self, limit: int = 20, *, run_id: str | None = None) -> list[Receipt]:
         """The last receipts, oldest first; with `run_id`, only those of a run."""
-        return self._parts.stores.log.latest(given_count("`limit`", limit), given_optional_text("`run_id`", run_id))
+        check(limit=limit, run_id=run_id)
+        return self._parts.stores.log.latest(limit, run_id)
 
     def find(self, reference: str) -> Receipt:
         """One receipt by its id or its number."""
-        return self._parts.stores.log.find(given_text("a receipt", reference, "named by its id or number, as text"))
+        check(reference=reference)
+        return self._parts.stores.log.find(reference)
 
     def contents(self, receipt: Receipt) -> dict[str, Any]:
         """The arguments and the result that a receipt stands for, as far as it has them and they are kept."""

@@ -103,7 +103,7 @@ class Runner:
         return RunHandle(run_id, future, deadline, self._parts, begins, output)
 
     def call(
-        self, tool: str, arguments: Mapping[str, Any], limits: Limits, caller: Caller, deadline: Deadline | None
+        self, tool: str, arguments: Mapping[str, Any], limits: Limits, caller: Caller | None, deadline: Deadline | None
     ) -> CallReport:
         """Call one tool on this thread."""
         run_id = new_run_id()
@@ -125,7 +125,7 @@ class Runner:
     def resume(
         self,
         run_id: str,
-        caller: Caller,
+        caller: Caller | None,
         unknown: Literal["retry", "failed"] | None,
         timeout: float | None,
         deadline: Deadline | None,
@@ -145,7 +145,7 @@ class Runner:
             )
             return reported(self._parts.stores, done)
 
-    def replay(self, run_id: str, caller: Caller, until: int | None, workspace: Path | None) -> Comparison:
+    def replay(self, run_id: str, caller: Caller | None, until: int | None, workspace: Path | None) -> Comparison:
         limits = find_run(self._parts.stores.database, run_id).header.run_limits()
         # Under a name of its own: whoever cancels a run does not mean those who only look at it.
         with self._entered(new_run_id(), Deadline(limits.seconds)) as deadline:

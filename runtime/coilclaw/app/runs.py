@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, get_args
 
-from coilclaw.app.arguments import given_count, given_optional_text, given_person, given_run
+from coilclaw.app.arguments import check
 from coilclaw.app.errors import BadArgument
 from coilclaw.app.report import report_so_far, reported
 from coilclaw.runs import cancel_run, find_run, list_runs, report_of
@@ -35,13 +35,14 @@ class Runs:
         """
         if status is not None and status not in _STATES:
             raise BadArgument(f"`status` is one of {', '.join(_STATES)}")
-        cursor = given_optional_text("`cursor`", cursor)
+        check(limit=limit, cursor=cursor)
         database = self._parts.stores.database
-        return list_runs(database, status=status, limit=given_count("`limit`", limit), cursor=cursor)
+        return list_runs(database, status=status, limit=limit, cursor=cursor)
 
     def find(self, run_id: str) -> RunRecord:
         """How a run stands. Raises NoSuchRun."""
-        return find_run(self._parts.stores.database, given_run(run_id))
+        check(run_id=run_id)
+        return find_run(self._parts.stores.database, run_id)
 
     def show(self, run_id: str) -> Report:
         """The report of a run as it was when it ended or was suspended. Raises NoSuchRun."""
@@ -55,5 +56,6 @@ class Runs:
         Raises NotCancellable for a run that is over, or under way in another process.
         """
         stores = self._parts.stores
-        if not self._cancel_here(given_run(run_id)):
-            cancel_run(stores.database, stores.log, stores.approvals, run_id, decided_by=given_person(by))
+        check(run_id=run_id, by=by)
+        if not self._cancel_here(run_id):
+            cancel_run(stores.database, stores.log, stores.approvals, run_id, decided_by=by)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from coilclaw.app.arguments import given_count, given_json, given_text
+from coilclaw.app.arguments import check, given_json
 from coilclaw.app.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ class Tools:
 
     def get(self, name: str) -> Tool | None:
         """The tool of this id or alias."""
-        return self.registry.resolve(given_text("a tool", name, "named by its id").removeprefix("tools."))
+        check(tool=name)
+        return self.registry.resolve(name.removeprefix("tools."))
 
     def _named(self, tool: Tool | str) -> Tool:
         """A tool that is given itself, or by its id or alias. Raises BadArgument if there is none of that name."""
@@ -52,14 +53,14 @@ class Tools:
         """The tools that fit the words of a query, best first."""
         from coilclaw.bridge import search_tools
 
-        return [match.tool for match in search_tools(self.registry, given_text("a query", query, "text"))]
+        check(query=query)
+        return [match.tool for match in search_tools(self.registry, query)]
 
     def stubs(self, budget_tokens: int | None = None) -> Stubs:
         """Typed Python stubs for a model's prompt; with a budget, less is said about each tool until they fit."""
         from coilclaw.bridge import registry_stubs
 
-        if budget_tokens is not None:
-            given_count("`budget_tokens`", budget_tokens, least=0)
+        check(budget_tokens=budget_tokens)
         return registry_stubs(self.registry, budget_tokens=budget_tokens, policy=self.policy)
 
     @property
@@ -129,7 +130,7 @@ class Tools:
             return self.policy.explain(tool, tool.risk, channel=channel)
         from pydantic_core import to_json
 
-        arguments = given_json("`arguments`", arguments)
+        arguments = given_json("arguments", arguments)
         input = tool.input.__pydantic_validator__.validate_json(to_json(arguments), strict=True, extra="forbid")
         return self.policy.explain(tool, self.classified(tool, input), arguments, channel, input=input)
 
