@@ -27,8 +27,7 @@ class _Rule(NamedTuple):
     kind: type | tuple[type, ...] | str
     """A type, or the name of one that `coilclaw.app` has, which is imported when there is something to check."""
     said: str
-    least: float | None = None
-    most: float = 0
+    bounds: tuple[float, float] | None = None
     optional: bool = False
 
 
@@ -37,7 +36,7 @@ def _text(said: str = "text", *, optional: bool = False) -> _Rule:
 
 
 def _count(least: int, most: int, *, optional: bool = True) -> _Rule:
-    return _Rule(int, f"a whole number from {least} to {most}", least, most, optional)
+    return _Rule(int, f"a whole number from {least} to {most}", (least, most), optional)
 
 
 def _instance(kind: str) -> _Rule:
@@ -67,7 +66,7 @@ _RULES: Final = {
     "budget_tokens": _count(0, _MANY),
     "uses": _count(1, 10_000, optional=False),
     "seconds": _count(1, 15 * 60, optional=False),
-    "timeout": _Rule((int, float), f"a number of seconds, more than 0 and at most {_DAY}", 1e-9, _DAY, optional=True),
+    "timeout": _Rule((int, float), f"a number of seconds, more than 0 and at most {_DAY}", (1e-9, _DAY), optional=True),
     "caller": _instance("Caller"),
     "deadline": _instance("Deadline"),
     "limits": _instance("Limits"),
@@ -87,14 +86,16 @@ _RULES: Final = {
 def check(**arguments: Any) -> None:
     """Raise BadArgument if one of these is not what an argument of its name must be."""
     for name, value in arguments.items():
-        rule = _RULES[name]
-        if value is None and rule.optional:
-            continue
-        kind: Any = getattr(import_module("coilclaw.app"), rule.kind) if isinstance(rule.kind, str) else rule.kind
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise BadArgument(f"`{name}` is {rule.said}, not a value of type {type(value).__name__}")
-        if rule.least is not None and not rule.least <= value <= rule.most:
-            raise BadArgument(f"`{name}` is {rule.said}")
+        if value is not None or not _RULES[name].optional:
+            _check(name, value, _RULES[name])
+
+
+def _check(name: str, value: Any, rule: _Rule) -> None:
+    kind: Any = getattr(import_module("coilclaw.app"), rule.kind) if isinstance(rule.kind, str) else rule.kind
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise BadArgument(f"`{name}` is {rule.said}, not a value of type {type(value).__name__}")
+    if rule.bounds and not rule.bounds[0] <= value <= rule.bounds[1]:
+        raise BadArgument(f"`{name}` is {rule.said}")
 
 
 class Request(Frozen):
