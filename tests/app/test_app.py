@@ -14,7 +14,7 @@ from tests.app.conftest import Open
 from tests.conftest import cache_folder
 from tests.workspace_tools.test_plugins import PATH, plugin
 
-from coilclaw.app import AppClosed, Caller, CoilClaw
+from coilclaw.app import Caller, CoilClaw
 from coilclaw.receipts import digest
 from coilclaw.sdk import OperatorError, ToolContext, ToolDefinitionError, define_tool
 
@@ -218,15 +218,6 @@ def test_a_direct_call_names_its_receipt(temporary: Open) -> None:
     failed = claw.call("crm.lookup", {})
     assert failed.error is not None
     assert failed.error.code == "invalid_input"
-
-
-def test_a_closed_app_says_so(temporary: Open) -> None:
-    claw = temporary(lookup)
-    claw.close()
-    claw.close()
-    for use in (claw.run, claw.start, claw.rehearse):
-        with pytest.raises(AppClosed):
-            use("1")
 
 
 def test_hints_speak_of_no_options_of_a_command(temporary: Open) -> None:

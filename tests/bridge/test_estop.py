@@ -424,7 +424,7 @@ def test_a_run_that_waits_goes_on_waiting(stopped: Stopped, waiting: ApprovalSto
     waiting.decide(question.id, granted=True, decided_by="lee")
     with pytest.raises(NotResumable, match=f"{report.run_id} waits on: kim stopped all tools") as raised:
         _resume(world.services(), world, report.run_id, save)
-    assert raised.value.hint == "`coilclaw estop --clear` ends the stop"
+    assert raised.value.hint == "`coilclaw estop --clear` and `estop.clear()` end the stop"
     assert effects == []
     assert stopped.receipts("run.resumed") == []
     stopped.stop.clear()

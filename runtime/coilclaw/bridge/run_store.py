@@ -19,7 +19,7 @@ from coilclaw.store import KEYED, Migration, cursor_at, position_of
 from coilclaw.trust import is_running, this_process
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coilclaw.sandbox import Limits
     from coilclaw.store import Database
@@ -124,6 +124,12 @@ class RunPage(Frozen):
     runs: Sequence[RunRecord]
     cursor: str | None
 
+    def __iter__(self) -> Iterator[RunRecord]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
 
 def enter(run_id: str, header: RunHeader) -> Row:
     """Make the row of a run that starts in this process."""
@@ -166,7 +172,7 @@ def find_run(database: Database, run_id: str) -> RunRecord:
     """Return a run by its id. Raises NoSuchRun, and NotResumable if its row is damaged."""
     rows = database.read(f"SELECT {_COLUMNS} FROM runs WHERE run_id = ?", (run_id,))  # noqa: S608
     if not rows:
-        raise NoSuchRun(f"there is no run {run_id!r}", hint="`coilclaw run list` shows runs")
+        raise NoSuchRun(f"there is no run {run_id!r}", hint="`coilclaw run list` and `runs.list()` show runs")
     record = _record(rows[0])
     if record is None:
         raise NotResumable(f"the header of {run_id} is damaged", hint="start it again as a new run")

@@ -39,8 +39,10 @@ class EventFeed:
     reaches it, as `ReceiptLog.after` says. The contents that receipts stand for are not looked at.
     """
 
-    def __init__(self, log: ReceiptLog) -> None:
+    def __init__(self, log: ReceiptLog, *, before_waiting: Callable[[], None] = lambda: None) -> None:
+        """`before_waiting` is called on a thread that is about to wait for events, and may refuse by raising."""
         self._log = log
+        self.before_waiting = before_waiting
         self._lock = threading.Lock()
         self._reading = threading.Lock()
         self._due = threading.Event()

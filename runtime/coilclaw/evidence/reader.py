@@ -178,6 +178,7 @@ class EventReader:
             if self._is_over:
                 self.close()
                 raise StopIteration
+            self._feed.before_waiting()
             self._woken.clear()
             self._prepare()
             self._accept(self._look())

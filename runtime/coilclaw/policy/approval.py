@@ -77,6 +77,20 @@ class Approval(Frozen):
         )
         return [what for what, then, now in compared if then != now]
 
+    def decision(self, granted: bool, decided_by: str, note: str | None) -> Draft:
+        """The receipt of a person's answer."""
+        payload: dict[str, str | int] = {
+            "decision": "allow-once" if granted else "deny",
+            "decided_by": decided_by,
+            "scope": "once",
+            "policy_hash": self.policy_hash,
+            "expires_at": self.expires_at,
+        }
+        if granted:
+            return self.draft("tool.call.approved", "allowed", payload)
+        payload |= {"code": "approval_denied", "message": denial(decided_by, note)}
+        return self.draft("tool.call.denied", "denied", payload)
+
     def draft(self, kind: str, status: str, payload: Mapping[str, Any]) -> Draft:
         return Draft(
             type=kind,

@@ -18,7 +18,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.policy.approval import Approval, denial
+from coilclaw.policy.approval import Approval
 from coilclaw.policy.decisions import CallOfTool, Decisions, Window, boot_seconds
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
 from coilclaw.receipts import LOG_END, Conflict, Draft, ReceiptLog, Row, contents_json, now
@@ -162,7 +162,8 @@ class ApprovalStore:
         found = self._read("id = ?", approval_id)
         if not found:
             raise NoSuchApproval(
-                f"there is no approval {approval_id!r}", hint="`coilclaw approval list` shows what waits for a decision"
+                f"there is no approval {approval_id!r}",
+                hint="`coilclaw approval list` and `approvals.pending()` show what waits for a decision",
             )
         return found[0]
 
@@ -189,37 +190,32 @@ class ApprovalStore:
 
     def decide(self, approval_id: str, *, granted: bool, decided_by: str, note: str | None = None) -> Approval:
         """Answer a question. Exactly one of all who try succeeds. `note` is what the snippet hears with a no."""
-        approval = self.get(approval_id)
-        status = "granted" if granted else "denied"
-        moment = _seconds()
-        row = Row(
+        return self.decide_all([approval_id], granted=granted, decided_by=decided_by, note=note)[0]
+
+    def decide_all(
+        self, approval_ids: Sequence[str], *, granted: bool, decided_by: str, note: str | None = None
+    ) -> Sequence[Approval]:
+        """Answer questions in one transaction. Raises AlreadyDecided, and answers none, if one of them is not open."""
+        status, moment = "granted" if granted else "denied", _seconds()
+        sql = (
             "UPDATE approvals SET status = ?, decided_by = ?, decided_at = ?, note = ?, "  # noqa: S608
             f"decided_after = {LOG_END} "
-            "WHERE id = ? AND status = 'pending' AND expires_at > ?",
-            (status, decided_by, moment, note, approval_id, moment),
-            claims=True,
+            "WHERE id = ? AND status = 'pending' AND expires_at > ?"
         )
-        payload: dict[str, str | int] = {
-            "decision": "allow-once" if granted else "deny",
-            "decided_by": decided_by,
-            "scope": "once",
-            "policy_hash": approval.policy_hash,
-            "expires_at": approval.expires_at,
-        }
-        kind = "tool.call.approved" if granted else "tool.call.denied"
-        if not granted:
-            payload |= {"code": "approval_denied", "message": denial(decided_by, note)}
+        rows = [Row(sql, (status, decided_by, moment, note, each, moment), claims=True) for each in approval_ids]
+        drafts = [self.get(each).decision(granted, decided_by, note) for each in approval_ids]
         try:
-            self._log.append(approval.draft(kind, "allowed" if granted else "denied", payload), rows=[row])
+            self._log.append(*drafts, rows=rows)
         except Conflict:
-            other = self.get(approval_id)
+            found = [self.get(each) for each in approval_ids]
+            other = next((each for each in found if each.status != "pending"), found[0])
             word = "denied" if other.status == "denied" else "approved"
             state = f"was already {word} by {other.decided_by}" if other.decided_by else f"is {other.status}"
             raise AlreadyDecided(
-                f"{approval_id} {state}",
-                hint="a question is answered once; `coilclaw approval list` shows what is open",
+                f"{other.id} {state}",
+                hint="a question is answered once; `coilclaw approval list`, `approvals.pending()` show what is open",
             ) from None
-        return self.get(approval_id)
+        return [self.get(each) for each in approval_ids]
 
     def is_proven(self, approval: Approval) -> bool:
         """Whether the log has the receipt of this decision, and it was made about exactly this call."""

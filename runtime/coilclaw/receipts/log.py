@@ -338,7 +338,8 @@ class ReceiptLog:
         found = self._at([int(number)]) if number.isdecimal() and len(number) < 16 else []
         if not found or reference not in (found[0].id, number):
             raise NoSuchReceipt(
-                f"no receipt {reference!r} in this log", hint="`coilclaw receipt list` shows the latest ones"
+                f"no receipt {reference!r} in this log",
+                hint="`coilclaw receipt list` and `receipts.latest()` show some",
             )
         return found[0]
 

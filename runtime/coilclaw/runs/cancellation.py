@@ -20,7 +20,7 @@ def cancel_run(database: Database, log: ReceiptLog, book: ApprovalStore, run_id:
     if not known.is_waiting:
         under_way = known.status == "running"
         state = "is under way in another process" if under_way else f"is over ({known.status})"
-        hint = "interrupt that process, or stop all tools with `coilclaw estop`" if under_way else None
+        hint = "interrupt that process, or stop all tools: `coilclaw estop`, `estop.set()`" if under_way else None
         raise NotCancellable(f"{run_id} {state}", hint=hint)
     message = f"{decided_by} cancelled the run"
     unasked = {"code": "cancelled", "message": message, "decided_by": decided_by}

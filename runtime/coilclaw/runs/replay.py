@@ -15,7 +15,13 @@ __all__ = ["replay_run"]
 
 
 def replay_run(
-    services: Services, run_id: str, engines: Engines, registry: Registry, caller: Caller, until: int | None
+    services: Services,
+    run_id: str,
+    engines: Engines,
+    registry: Registry,
+    caller: Caller,
+    until: int | None,
+    deadline: Deadline | None = None,
 ) -> Comparison:
     """Execute a run again and say whether it is the same. With `until`, stop at the call of that number."""
     run = RecordedRun(services, run_id)
@@ -29,7 +35,7 @@ def replay_run(
         return doubted(run_id, record.status, past)
     if until is not None and until not in past.calls:
         raise NotResumable(f"there is no call {until} in {run_id}", hint=f"calls it made: {len(past.calls)}")
-    deadline, clock = Deadline(run.limits.seconds), RunClock(header.clock)
+    deadline, clock = deadline or Deadline(run.limits.seconds), RunClock(header.clock)
     caller = replace(caller, conversation=header.conversation_id)
     bridge = Bridge(
         services, RunSpec(run_id=run_id, registry=registry, limits=run.limits, deadline=deadline, caller=caller)

@@ -98,6 +98,7 @@ class Runtime:
         *,
         until: int | None = None,
         caller: Caller | None = None,
+        deadline: Deadline | None = None,
     ) -> Comparison:
         """Execute a run again from its journal alone, writing nothing, and say whether it is the same.
 
@@ -105,7 +106,7 @@ class Runtime:
         """
         from coilclaw.runs.replay import replay_run
 
-        return replay_run(self._services, run_id, engines, registry, caller or self._caller, until)
+        return replay_run(self._services, run_id, engines, registry, caller or self._caller, until, deadline)
 
     def rehearse(
         self,
