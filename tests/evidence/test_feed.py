@@ -317,18 +317,18 @@ def test_closing_a_reader_ends_whoever_waits_for_it(log: ReceiptLog, feed: Event
 def test_a_feed_that_nobody_reads_costs_the_log_nothing(
     log: ReceiptLog, feed: EventFeed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert log._listeners == ()
+    assert log._commits._listeners == ()
     monkeypatch.setattr(feed_module, "_LINGER_SECONDS", 0)
     reader = feed.follow()
     log.append(progress(0))
     first(reader, 1)
     thread = feed._thread
     assert thread is not None
-    assert len(log._listeners) == 1
+    assert len(log._commits._listeners) == 1
     del reader  # Not even closed.
     gc.collect()
     thread.join(30)
-    assert log._listeners == ()
+    assert log._commits._listeners == ()
     log.append(progress(1))
     assert numbers(first(feed.follow(), 2)) == [0, 1]
 

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import KEY
 
 from coilclaw.receipts import BadCursor, DamagedReceipt, Draft, ReceiptLog, cursor_of, now
-from coilclaw.receipts.log import _Entry
+from coilclaw.receipts.commits import Entry
 from coilclaw.store import Database
 
 
@@ -21,9 +21,9 @@ def drafts(count: int, run_id: str = "run-1") -> list[Draft]:
 @contextmanager
 def busy(log: ReceiptLog) -> Iterator[None]:
     """As if another thread were writing: what is appended meanwhile is written when it is done."""
-    log._leading = True
+    log._commits._leading = True
     yield
-    log._hand_over((), _Entry((), None))
+    log._commits._hand_over((), Entry())
 
 
 def test_a_page_has_the_receipts_behind_its_cursor_and_says_where_the_next_begins(log: ReceiptLog) -> None:
@@ -66,7 +66,7 @@ def test_a_page_of_one_run_looks_past_the_others(log: ReceiptLog) -> None:
 def test_nothing_is_flushed_to_be_read(log: ReceiptLog) -> None:
     """Readers would otherwise cost the writer a sync each."""
     log.append(*drafts(1))
-    with log._lock:  # So that nobody else can flush it.
+    with log._commits._lock:  # So that nobody else can flush it.
         cursor = log.end()
         assert len(log.after(None, 5).receipts) == 1
     log.append_relaxed(*drafts(1))
@@ -139,14 +139,13 @@ def test_a_place_is_behind_what_was_appended_before_and_before_what_comes(log: R
     with busy(log):
         log.append_relaxed(*drafts(1))
         queued = log.place()
-        assert log.place() == queued, "nothing was appended in between"
+        assert log.place() is queued, "nothing was appended in between"
         log.append_relaxed(*drafts(1))
         last = log.place()
     log.append(*drafts(1))
     cursors = [cursor_of(receipt) for receipt in log.after(None, 9).receipts]
     for place, before in ((idle, 2), (queued, 3), (last, 4)):
-        assert place.is_known
-        assert [place.is_behind(cursor) for cursor in cursors] == [number < before for number in range(5)]
+        assert [not place.is_before(cursor) for cursor in cursors] == [number < before for number in range(5)]
         assert [place.is_reached(cursor) for cursor in cursors] == [number + 1 >= before for number in range(5)]
 
 
@@ -155,10 +154,19 @@ def test_a_place_is_not_known_before_everything_that_it_is_behind_is_written(log
     with busy(log):
         log.append_relaxed(*drafts(1))
         place = log.place()
-        assert not place.is_known
+        assert place.seq is None
     log.flush()
-    assert place.is_known
+    assert place.seq is not None
     assert place.is_reached(log.end())
+
+
+def test_asking_for_a_place_writes_nothing(log: ReceiptLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    log.append(*drafts(1))
+    with busy(log):
+        monkeypatch.setattr(log._database, "transaction", None)
+        places = [log.place() for _ in range(3)]
+        assert (log._commits._queue, log._commits._flush_due) == ([], False)
+    assert {place.seq for place in places} == {1}
 
 
 def test_a_place_in_a_log_that_cannot_be_written_is_given_all_the_same(log: ReceiptLog) -> None:
@@ -177,7 +185,7 @@ def test_whoever_finds_a_receipt_on_disk_knows_the_places_before_it(
     def observed() -> Iterator[object]:
         with Database.transaction(log._database) as connection:
             yield connection
-        seen.append((len(log.after(None, 9).receipts), place.is_known))  # Right behind the commit.
+        seen.append((len(log.after(None, 9).receipts), place.seq is not None))  # Right behind the commit.
 
     with busy(log):
         monkeypatch.setattr(log._database, "transaction", observed)

@@ -46,7 +46,7 @@ class _Merged:
 
     def add(self, event: Event) -> None:
         """Add an event behind the output that was printed before it."""
-        self.add_printed(lambda place: place.is_known and not place.is_behind(event.cursor))
+        self.add_printed(lambda place: place.is_before(event.cursor))
         self.events.append(event)
         self._cursor = event.cursor
 
@@ -93,9 +93,7 @@ class EventReader:
         self.is_held_up = False
         """Whether it wants to be woken when more is on disk, whichever run that is of."""
         self._prepare()
-        self._characters = sum(
-            len(each.text) for each in self._unread() if each.place.is_known and not each.place.is_behind(self.cursor)
-        )
+        self._characters = sum(len(each.text) for each in self._unread() if each.place.is_before(self.cursor))
         feed.enter(self)
 
     def wake(self) -> None:
@@ -155,7 +153,7 @@ class EventReader:
                     if self.run_id is not None and isinstance(event, self._ends):
                         return merged.found(event.cursor, is_end=True)
         is_over = is_closed and not moves
-        merged.add_printed(lambda place: is_over or (place.is_known and place.is_reached(position)))
+        merged.add_printed(lambda place: is_over or place.is_reached(position))
         return merged.found(position, is_end=is_over and not merged.events)
 
     def _unread(self) -> Sequence[Printed]:

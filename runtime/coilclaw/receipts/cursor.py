@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coilclaw.receipts.chain import GENESIS
 from coilclaw.receipts.fast_reading import run_field
@@ -39,32 +39,22 @@ class Page(NamedTuple):
     cursor: str
 
 
-class _Appended(Protocol):
-    first_seq: int
-
-
-class Place(NamedTuple):
+class Place:
     """Where in the log something happened that is in no receipt; known once everything before it is being written."""
 
-    seq: int = 0
-    entry: _Appended | None = None
+    __slots__ = ("seq",)
 
-    @property
-    def is_known(self) -> bool:
-        # Numbers are given before the commit: whoever finds a receipt on disk knows every place before it.
-        return self.entry is None or self.entry.first_seq > 0
+    def __init__(self, seq: int | None = None) -> None:
+        self.seq = seq
+        """The number of the last receipt before it."""
 
-    def is_behind(self, cursor: str) -> bool:
-        """Whether it comes behind the receipt that the cursor stands behind."""
-        return self._number >= _seq(cursor)
+    def is_before(self, cursor: str) -> bool:
+        """Whether it is known, and comes before the receipt that the cursor stands behind."""
+        return self.seq is not None and self.seq < _seq(cursor)
 
     def is_reached(self, cursor: str) -> bool:
-        """Whether the cursor stands behind every receipt that comes before it."""
-        return self._number <= _seq(cursor)
-
-    @property
-    def _number(self) -> int:
-        return self.seq if self.entry is None else self.entry.first_seq - 1
+        """Whether it is known, and the cursor stands behind every receipt that comes before it."""
+        return self.seq is not None and self.seq <= _seq(cursor)
 
 
 class _Position(NamedTuple):
