@@ -7,6 +7,7 @@ from tests.app.conftest import Open
 from tests.app.test_app import note
 
 from coilclaw.app import CoilClaw, Report
+from coilclaw.policy import AlreadyDecided
 from coilclaw.sdk import OperatorError
 
 ONE = "r = tools.crm.note(text='x')\nr.value if r.ok else r.error.message"
@@ -62,10 +63,27 @@ def test_all_pending_calls_of_a_run_are_decided_as_one_sheet(temporary: Open, gr
     )
     report, other = suspended(claw, source), suspended(claw)
     assert len(report.approvals) == 3
-    decided = claw.approvals.decide_run(report.run_id, granted=granted, by="ada")
+    decided = claw.approvals.decide_run(report.run_id, approved=granted, by="ada")
     assert {each.status for each in decided} == {"granted" if granted else "denied"}
     assert claw.approvals.pending() == other.approvals
     assert claw.resume(report.run_id).value == [granted] * 3
+
+
+def test_a_run_is_decided_as_a_whole_or_not_at_all(temporary: Open) -> None:
+    claw = temporary(note)
+    source = "import asyncio\nawait asyncio.gather(*(tools.crm.note.start(text=each) for each in 'abc'))"
+    report = suspended(claw, source)
+    ids = [each.id for each in report.approvals]
+    commits: list[int] = []
+    claw._parts.stores.log.listen(lambda: commits.append(1))
+    claw.approvals.deny(ids[1], by="bob")
+    with pytest.raises(AlreadyDecided, match=ids[1]):
+        claw.approvals.decide_all(ids, approved=True, by="ada")
+    assert [each.status for each in claw.approvals.list(run_id=report.run_id)] == ["pending", "denied", "pending"]
+    commits.clear()
+    decided = claw.approvals.decide_run(report.run_id, approved=True, by="ada")
+    assert ([each.id for each in decided], len(commits)) == ([ids[0], ids[2]], 1)
+    assert claw.approvals.decide_run(report.run_id, approved=True, by="ada") == ()
 
 
 def test_a_window_lets_further_calls_through_until_it_is_revoked(temporary: Open) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
-from coilclaw.bridge import NoSuchRun, RunHeader, call_off, enter, find_run, leave, list_runs, take_over
+from coilclaw.bridge import Journal, Known, NoSuchRun, RunHeader, call_off, enter, find_run, leave, list_runs, take_over
+from coilclaw.bridge.run_store import hold
 from coilclaw.receipts import Conflict, Draft, ReceiptLog, now
-from coilclaw.store import BadCursor, Database
+from coilclaw.sandbox import RunClock
+from coilclaw.store import BadCursor, BadLimit, Database
 
 
 def header(name: str = "a", workspace: str = "/w") -> RunHeader:
@@ -111,3 +114,26 @@ def test_one_of_those_who_take_a_run_over_has_it(log: ReceiptLog, database: Data
         with pytest.raises(Conflict):
             log.append(rows=[late])
     assert find_run(database, "run-1").fence == 2
+
+
+@pytest.mark.parametrize("status", ["suspended", "completed", "cancelled"])
+def test_a_process_that_has_left_its_run_does_nothing_more_for_it(
+    log: ReceiptLog, database: Database, status: str
+) -> None:
+    begin(log, "run-1")
+    journal = Journal("run-1", 1, RunClock(0))
+    log.append(rows=[leave("run-1", 1, status)])
+    for late in (hold("run-1", 1), leave("run-1", 1, "completed"), journal.answer(Known(1, None, "late"))):
+        with pytest.raises(Conflict):
+            log.append(rows=[late])
+    assert find_run(database, "run-1").status == status
+
+
+@pytest.mark.parametrize("cursor", ["", "ü", "run-1", 7, b"x", None])
+@pytest.mark.parametrize("limit", [-1, 1.5, "3", None, True])
+def test_a_limit_that_is_none_is_refused(database: Database, limit: Any, cursor: Any) -> None:
+    with pytest.raises((BadLimit, BadCursor)):
+        list_runs(database, limit=limit, cursor=cursor)
+    if cursor is not None:
+        with pytest.raises(BadCursor):
+            list_runs(database, cursor=cursor)

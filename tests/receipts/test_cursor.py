@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from tests.conftest import KEY
 
 from coilclaw.receipts import BadCursor, DamagedReceipt, Draft, ReceiptLog, cursor_of, now
 from coilclaw.receipts.commits import Entry
-from coilclaw.store import Database
+from coilclaw.store import BadLimit, Database
 
 
 def drafts(count: int, run_id: str = "run-1") -> list[Draft]:
@@ -86,6 +87,50 @@ def test_a_cursor_of_another_log_is_refused(database: Database, log: ReceiptLog)
         begun_again.append(*drafts(5))
         with pytest.raises(BadCursor):
             begun_again.after(cursor, 1)
+
+
+@pytest.mark.parametrize("seq", [0, 1, 2, 3])
+def test_a_cursor_with_another_hash_is_no_place_in_the_log(log: ReceiptLog, seq: int) -> None:
+    log.append(*drafts(3))
+    given = (log.after(None, seq)).cursor
+    assert log.after(given, 0).cursor == given
+    other = given[:-1] + ("1" if given[-1] == "0" else "0")
+    for limit in (0, 9):
+        with pytest.raises(BadCursor):
+            log.after(other, limit)
+
+
+def test_a_cursor_before_a_receipt_that_was_changed_is_not_to_blame(database: Database, log: ReceiptLog) -> None:
+    log.append(*drafts(3))
+    cursor = log.after(None, 1).cursor
+    for change in ("receipt_hash = 'x'", "body = CAST('{}' AS BLOB)"):
+        with database.transaction() as connection:
+            connection.execute(f"UPDATE receipts SET {change} WHERE seq = 2")
+        with pytest.raises(DamagedReceipt):
+            log.after(cursor, 1)
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "0", "00000000-0-", 7, b"x", 1.5])
+def test_what_is_no_cursor_is_refused(log: ReceiptLog, cursor: Any) -> None:
+    log.append(*drafts(3))
+    with pytest.raises(BadCursor):
+        log.after(cursor, 1)
+
+
+@pytest.mark.parametrize("limit", [-1, 1.5, "3", None])
+def test_what_is_no_limit_is_refused(log: ReceiptLog, limit: Any) -> None:
+    log.append(*drafts(3))
+    for read in (lambda: log.after(None, limit), lambda: log.latest(limit), lambda: log.latest(limit, "run-1")):
+        with pytest.raises(BadLimit):
+            read()
+
+
+def test_any_whole_number_is_a_limit(log: ReceiptLog) -> None:
+    ids = log.append(*drafts(3))
+    for run_id in (None, "run-1"):
+        assert [each.id for each in log.latest(10**30, run_id)] == ids
+        assert log.latest(0, run_id) == []
+    assert len(log.after(None, 10**30).receipts) == 3
 
 
 def test_receipts_without_a_head_are_not_read(database: Database, log: ReceiptLog) -> None:

@@ -76,28 +76,40 @@ class Approvals:
 
     def approve(self, approval_id: str, *, by: str) -> ApprovalRequest:
         """Approve one call: once, with exactly these arguments. Returns how it stands now, whoever decided it."""
-        return self._decide(approval_id, granted=True, by=by, reason=None)
+        return self._decide(approval_id, approved=True, by=by, reason=None)
 
     def deny(self, approval_id: str, *, by: str, reason: str | None = None) -> ApprovalRequest:
         """Deny one call for good; the snippet receives an Err with the reason. Returns how it stands now."""
-        return self._decide(approval_id, granted=False, by=by, reason=reason)
+        return self._decide(approval_id, approved=False, by=by, reason=reason)
 
     def decide_run(
-        self, run_id: str, *, granted: bool, by: str, reason: str | None = None
+        self, run_id: str, *, approved: bool, by: str, reason: str | None = None
     ) -> tuple[ApprovalRequest, ...]:
-        """Approve or deny all pending calls of a run."""
-        return tuple(self._decide(each.id, granted=granted, by=by, reason=reason) for each in self.pending(run_id))
+        """Approve or deny all pending calls of a run, in one transaction."""
+        while asked := [each.id for each in self.pending(run_id)]:
+            try:
+                return self.decide_all(asked, approved=approved, by=by, reason=reason)
+            except AlreadyDecided:
+                continue  # One of them was decided meanwhile: the others are left.
+        return ()
 
-    def _decide(self, approval_id: str, *, granted: bool, by: str, reason: str | None) -> ApprovalRequest:
+    def _decide(self, approval_id: str, *, approved: bool, by: str, reason: str | None) -> ApprovalRequest:
         try:
-            return self.decide(approval_id, granted=granted, by=by, reason=reason)
+            return self.decide(approval_id, approved=approved, by=by, reason=reason)
         except AlreadyDecided:
             return self.get(approval_id)
 
-    def decide(self, approval_id: str, *, granted: bool, by: str, reason: str | None = None) -> ApprovalRequest:
+    def decide(self, approval_id: str, *, approved: bool, by: str, reason: str | None = None) -> ApprovalRequest:
         """Decide one call. Raises AlreadyDecided if it is not pending: of all who try, one succeeds."""
-        decided = self._stores.approvals.decide(approval_id, granted=granted, decided_by=by, note=reason)
-        return _request(decided, self._stores.log)
+        return self.decide_all([approval_id], approved=approved, by=by, reason=reason)[0]
+
+    def decide_all(
+        self, approval_ids: Iterable[str], *, approved: bool, by: str, reason: str | None = None
+    ) -> tuple[ApprovalRequest, ...]:
+        """Decide several calls in one transaction. Raises AlreadyDecided, and decides none, if one is not pending."""
+        decide = self._stores.approvals.decide_all
+        decided = decide(tuple(approval_ids), approved=approved, decided_by=by, note=reason)
+        return tuple(_request(each, self._stores.log) for each in decided)
 
     def open_request(self, approval_id: str) -> ApprovalRequest:
         """A request, if a decision could still matter. Raises OperatorError if its run is over."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -53,8 +53,12 @@ class Pending(NamedTuple):
 class ApprovalGate:
     """Finds or requests approvals for the calls of one run."""
 
-    def __init__(self, services: Services, caller: Caller, deadline: Deadline) -> None:
+    def __init__(
+        self, services: Services, caller: Caller, deadline: Deadline, claims: Callable[[], Sequence[Row]]
+    ) -> None:
+        """`claims` gives the rows that claim the run for this process: one that has lost its run asks nothing."""
         self._caller = caller
+        self._claims = claims
         self._workspace = str(services.workspace)
         self._approvals = services.approvals if caller.suspends else None
         self._deadline = deadline
@@ -92,7 +96,7 @@ class ApprovalGate:
                 return self._deny(known, question, requested, answer)
             return Denied(denied_by_person(denial(answer.decided_by, None), decided))
         if book is not None:
-            return Pending(known or book.ask(question, args_hash, requested), question)
+            return Pending(known or book.ask(question, args_hash, requested, self._claims()), question)
         del decided["scope"]
         return Denied(
             Refusal(
@@ -110,7 +114,7 @@ class ApprovalGate:
         """Deny a question that is on disk; if someone else decided first, follow that decision."""
         assert self._approvals is not None
         try:
-            self._approvals.decide(known.id, granted=False, decided_by=bounded(answer.decided_by))
+            self._approvals.decide(known.id, approved=False, decided_by=bounded(answer.decided_by))
         except AlreadyDecided:
             return self.permission(question, requested)
         return Denied(denied_by_person(denial(bounded(answer.decided_by), None)), has_receipt=True)

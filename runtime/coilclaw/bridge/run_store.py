@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from coilclaw.bridge.errors import NoSuchRun, NotResumable
 from coilclaw.receipts import LOG_END, Row
 from coilclaw.sdk.frozen import Frozen
-from coilclaw.store import KEYED, Migration, cursor_at, position_of
+from coilclaw.store import KEYED, Migration, checked_limit, cursor_at, position_of
 from coilclaw.trust import is_running, this_process
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ RUNS: Final = (
 )
 
 _COLUMNS: Final = "run_id, status, fence, process, first_seq, header"
-_HELD_BY: Final = "run_id = ? AND fence = ?"
+_HELD_BY: Final = "run_id = ? AND fence = ? AND status = 'running'"
 HELD: Final = f"EXISTS (SELECT 1 FROM runs WHERE {_HELD_BY})"  # noqa: S608
-"""An SQL condition about a run's id and a fence: the run still belongs to the process that has this fence."""
+"""An SQL condition about a run's id and a fence: the run is still under way in the process that has this fence."""
 
 
 class RunHeader(Frozen):
@@ -178,7 +178,7 @@ def list_runs(database: Database, *, status: str | None = None, limit: int = 50,
 
     `cursor` is that of the page before. Rows that are damaged are left out, and a warning is logged.
     """
-    below = None if cursor is None else position_of("runs", cursor)
+    limit, below = checked_limit(limit), None if cursor is None else position_of("runs", cursor)
     stored = "running" if status == "orphaned" else status
     found: list[RunRecord] = []
     damaged = 0

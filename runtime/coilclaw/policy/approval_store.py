@@ -94,6 +94,10 @@ _COLUMNS: Final = (
     "status, created_at, expires_at, decided_by, decided_at, decided_after, note, runs_hash"
 )
 _NEXT_PLACE: Final = "(SELECT coalesce(max(place), 0) + 1 FROM approvals)"
+_DECIDE: Final = (
+    f"UPDATE approvals SET status = ?, decided_by = ?, decided_at = ?, note = ?, decided_after = {LOG_END} "  # noqa: S608
+    "WHERE id = ? AND status = 'pending' AND expires_at > ?"
+)
 _MOST_REMEMBERED: Final = 64
 """Runs whose decisions a process need not read again from their beginning."""
 _LASTS_SECONDS: Final = 7 * 24 * 3600
@@ -112,8 +116,8 @@ class ApprovalStore:
 
     # Asking ------------------------------------------------------------------------------------------------
 
-    def ask(self, question: Question, args_hash: str, requested: Draft) -> Approval:
-        """Write the question down. Durable before this returns."""
+    def ask(self, question: Question, args_hash: str, requested: Draft, claims: Sequence[Row] = ()) -> Approval:
+        """Write the question down. Durable before this returns; raises Conflict if one of `claims` does not hold."""
         moment = _seconds()
         approval = Approval(
             id=f"approval-{secrets.token_hex(5)}",
@@ -138,6 +142,7 @@ class ApprovalStore:
         # A question that was asked before about another version of the call is void.
         void = "UPDATE approvals SET status = 'expired' WHERE run_id = ? AND number = ? AND status IN "
         rows = [
+            *claims,
             Row(f"{void} ('pending', 'granted')", (question.run_id, question.number)),
             Row(f"INSERT INTO approvals ({_COLUMNS}, place) VALUES ({marks}, {_NEXT_PLACE})", values),  # noqa: S608
         ]
@@ -187,37 +192,40 @@ class ApprovalStore:
 
     # Deciding ----------------------------------------------------------------------------------------------
 
-    def decide(self, approval_id: str, *, granted: bool, decided_by: str, note: str | None = None) -> Approval:
-        """Answer a question. Exactly one of all who try succeeds. `note` is what the snippet hears with a no."""
-        approval = self.get(approval_id)
-        status = "granted" if granted else "denied"
-        moment = _seconds()
-        row = Row(
-            "UPDATE approvals SET status = ?, decided_by = ?, decided_at = ?, note = ?, "  # noqa: S608
-            f"decided_after = {LOG_END} "
-            "WHERE id = ? AND status = 'pending' AND expires_at > ?",
-            (status, decided_by, moment, note, approval_id, moment),
-            claims=True,
-        )
-        payload: dict[str, str | int] = {
-            "decision": "allow-once" if granted else "deny",
-            "decided_by": decided_by,
-            "scope": "once",
-            "policy_hash": approval.policy_hash,
-            "expires_at": approval.expires_at,
-        }
-        kind = "tool.call.approved" if granted else "tool.call.denied"
-        if not granted:
-            payload |= {"code": "approval_denied", "message": denial(decided_by, note)}
+    def decide(self, approval_id: str, *, approved: bool, decided_by: str, note: str | None = None) -> Approval:
+        """Answer a question. Exactly one of all who try succeeds. `note` is what the snippet receives with a no."""
+        return self.decide_all([approval_id], approved=approved, decided_by=decided_by, note=note)[0]
+
+    def decide_all(
+        self, approval_ids: Sequence[str], *, approved: bool, decided_by: str, note: str | None = None
+    ) -> Sequence[Approval]:
+        """Answer several questions at once: all of them, or none if one is answered already."""
+        moment, drafts, rows = _seconds(), [], []
+        for approval in map(self.get, approval_ids):
+            values = ("granted" if approved else "denied", decided_by, moment, note, approval.id, moment)
+            rows.append(Row(_DECIDE, values, claims=True))
+            payload: dict[str, str | int] = {
+                "decision": "allow-once" if approved else "deny",
+                "decided_by": decided_by,
+                "scope": "once",
+                "policy_hash": approval.policy_hash,
+                "expires_at": approval.expires_at,
+            }
+            if approved:
+                drafts.append(approval.draft("tool.call.approved", "allowed", payload))
+            else:
+                payload |= {"code": "approval_denied", "message": denial(decided_by, note)}
+                drafts.append(approval.draft("tool.call.denied", "denied", payload))
         try:
-            self._log.append(approval.draft(kind, "allowed" if granted else "denied", payload), rows=[row])
+            if drafts:
+                self._log.append(*drafts, rows=rows)
         except Conflict:
-            other = self.get(approval_id)
+            other = next((each for each in map(self.get, approval_ids) if each.status != "pending"), approval)
             raise AlreadyDecided(
-                f"{approval_id} is {other.status}" + (f" by {other.decided_by}" if other.decided_by else ""),
+                f"{other.id} is {other.status}" + (f" by {other.decided_by}" if other.decided_by else ""),
                 hint="a question is answered once; `coilclaw approval list` shows what is open",
             ) from None
-        return self.get(approval_id)
+        return [self.get(each) for each in approval_ids]
 
     def is_proven(self, approval: Approval) -> bool:
         """Whether the log has the receipt of this decision, and it was made about exactly this call."""
@@ -228,7 +236,7 @@ class ApprovalStore:
         ((first,),) = self._database.read(sql, (approval.run_id,))
         after = approval.decided_after if first is None else min(approval.decided_after, first)
         said = self._said_since(after, approval.run_id)
-        has = said.has_granted if approval.status == "granted" else said.has_denied
+        has = said.has_approved if approval.status == "granted" else said.has_denied
         return has(approval.id, approval.standpoint)
 
     def _said_since(self, after: int, run_id: str | None = None) -> Decisions:

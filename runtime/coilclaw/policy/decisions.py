@@ -87,7 +87,7 @@ class Decisions:
         """Windows that were opened, and not closed since."""
         self.uses: Counter[str] = Counter()
         """How often each window was used."""
-        self._granted: dict[str, Standpoint] = {}
+        self._approved: dict[str, Standpoint] = {}
         self._denied: dict[str, Standpoint] = {}
         self._used: set[str] = set()
         self._newest = b""
@@ -100,10 +100,10 @@ class Decisions:
         except (ValueError, TypeError, LookupError, AttributeError):
             raise DamagedReceipt("a receipt is damaged") from None
 
-    def has_granted(self, approval_id: str, standpoint: Standpoint) -> bool:
+    def has_approved(self, approval_id: str, standpoint: Standpoint) -> bool:
         """Whether a person said yes to this very call, nobody said no, and no call was started with it yet."""
         aside = approval_id in self._denied or approval_id in self._used
-        return self._granted.get(approval_id) == standpoint and not aside
+        return self._approved.get(approval_id) == standpoint and not aside
 
     def has_denied(self, approval_id: str, standpoint: Standpoint) -> bool:
         return self._denied.get(approval_id) == standpoint
@@ -132,7 +132,7 @@ class Decisions:
         elif grant is not None:
             self.uses[grant] += 1
         elif (approval_id := payload.get("approval")) is not None:
-            said = self._granted if kind == "tool.call.approved" else self._denied
+            said = self._approved if kind == "tool.call.approved" else self._denied
             said[approval_id] = (
                 *(fields[name] for name in ("run_id", "tool_call_id", "tool", "tool_version", "args_hash")),
                 *(payload.get(name) for name in ("policy_hash", "expires_at", "decided_by", "runs_hash")),

@@ -253,5 +253,6 @@ def uninterrupted(job: Callable[[], None]) -> None:
             ended.acquire()
         except BaseException as error:
             interrupt = error
-    if error := interrupt or ends[0]:
-        raise error
+    problem = interrupt or ends[0]
+    if problem is not None:
+        raise problem

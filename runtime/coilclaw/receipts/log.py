@@ -14,7 +14,7 @@ from coilclaw.receipts.chain import link
 from coilclaw.receipts.commits import RELAXED_SECONDS, Commits, Entry
 from coilclaw.receipts.contents import keep_contents, read_content
 from coilclaw.receipts.cursor import end_cursor, read_page, start_cursor
-from coilclaw.receipts.errors import Conflict, NoSuchReceipt
+from coilclaw.receipts.errors import Conflict, DamagedReceipt, NoSuchReceipt
 from coilclaw.receipts.founding import begin_log
 from coilclaw.receipts.head import Head, checked_head, demanded_head, move_head, stored_heads
 from coilclaw.receipts.marks import MarkWriter, numbers_of
@@ -29,7 +29,8 @@ from coilclaw.receipts.record import export_line, receipt_of
 from coilclaw.receipts.rows import execute_rows
 from coilclaw.receipts.tail import Tail
 from coilclaw.receipts.verification import verify_database
-from coilclaw.store import StoreUnwritable
+from coilclaw.sdk.quick_json import from_json
+from coilclaw.store import StoreUnwritable, checked_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -152,20 +153,21 @@ class ReceiptLog:
     def of_run(self, run_id: str, *, since: str | None = None, after: int = 0) -> list[Receipt]:
         """The receipts of one run, in order; `since` is the id of its first, `after` a place before it, if known."""
         self._flush_if_usable()
-        return self._at(numbers_of(self._database, run_id, int(since.rsplit("-", 1)[1]) - 1 if since else after))
+        return self._of_run(run_id, numbers_of(self._database, run_id, _number(since) - 1 if since else after))
 
     def first_of_run(self, run_id: str, after: int) -> Receipt | None:
         """The first receipt of a run behind a place. Raises DamagedReceipt unless the head proves it."""
         bodies = [body for body, _ in self.tail(after, run_id).read()]
-        return receipt_of(bodies[0], digest(bodies[0])) if bodies else None
+        return receipt_of(bodies[0], digest(bodies[0]), from_json(bodies[0])["seq"]) if bodies else None
 
     def latest(self, limit: int, run_id: str | None = None) -> list[Receipt]:
         """The last `limit` receipts, oldest first."""
+        limit = checked_limit(limit)
         self._flush_if_usable()
         if run_id is not None:
-            return self._at(numbers_of(self._database, run_id)[-limit:])
-        rows = last_receipts(self._database.read, limit)
-        return [receipt_of(body, receipt_hash) for _, body, receipt_hash in reversed(rows)]
+            numbers = numbers_of(self._database, run_id)
+            return self._of_run(run_id, numbers[max(0, len(numbers) - limit) :])
+        return [receipt_of(*row) for row in reversed(last_receipts(self._database.read, limit))]
 
     def find(self, reference: str) -> Receipt:
         """One receipt by its id or its number."""
@@ -178,6 +180,12 @@ class ReceiptLog:
             )
         return found[0]
 
+    def _of_run(self, run_id: str, numbers: Sequence[int]) -> list[Receipt]:
+        found = self._at(numbers)
+        if len(found) != len(numbers) or any(each.run_id != run_id for each in found):
+            raise DamagedReceipt(f"a receipt of {run_id} is missing, or was moved to another run")
+        return found
+
     def _at(self, numbers: Sequence[int]) -> list[Receipt]:
         return [receipt_of(*row) for row in receipts_at(self._database.read, numbers)]
 
@@ -189,8 +197,8 @@ class ReceiptLog:
         """Every receipt as one line of canonical JSON, oldest first."""
         self._flush_if_usable()
         with self._database.snapshot() as read:
-            for _, _, body, receipt_hash in all_receipts(read):
-                yield export_line(body, receipt_hash)
+            for seq, _, body, receipt_hash in all_receipts(read):
+                yield export_line(body, receipt_hash, seq)
 
     def verify(self) -> Verification:
         """Replay the whole log and name the first receipt that is not what was written."""
@@ -212,3 +220,7 @@ class ReceiptLog:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _number(receipt_id: str) -> int:
+    return int(receipt_id.rsplit("-", 1)[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from coilclaw.receipts.canonical import canonical_json
+from coilclaw.receipts.canonical import canonical_json, digest
 from coilclaw.receipts.chain import FIELDS
 from coilclaw.receipts.errors import DamagedReceipt
 from coilclaw.sdk import Receipt, Risk
@@ -17,17 +17,19 @@ _KINDS: Final = {"seq": int, "payload": dict} | dict.fromkeys(
 )
 
 
-def receipt_of(body: bytes, receipt_hash: str) -> Receipt:
+def receipt_of(body: bytes, receipt_hash: str, seq: int) -> Receipt:
+    """The record of a stored receipt. Raises DamagedReceipt if it does not fit its hash, or is not number `seq`."""
     try:
         receipt = Receipt(**{**json.loads(body), "receipt_hash": receipt_hash})
-        if all(isinstance(value, _KINDS.get(name, str | None)) for name, value in receipt._asdict().items()):
+        fits = digest(body) == receipt_hash and receipt.seq == seq
+        if fits and all(isinstance(value, _KINDS.get(name, str | None)) for name, value in receipt._asdict().items()):
             return receipt if receipt.risk is None else receipt._replace(risk=Risk(receipt.risk))
     except (ValueError, TypeError, RecursionError):
         pass
-    raise DamagedReceipt("a receipt is damaged")
+    raise DamagedReceipt(f"receipt {seq} was changed")
 
 
-def export_line(body: bytes, receipt_hash: str) -> bytes:
+def export_line(body: bytes, receipt_hash: str, seq: int) -> bytes:
     """One line of an export: canonical JSON with the hash in it."""
-    fields = receipt_of(body, receipt_hash)._asdict()
+    fields = receipt_of(body, receipt_hash, seq)._asdict()
     return canonical_json({name: fields[name] for name in FIELDS})

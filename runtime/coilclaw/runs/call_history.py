@@ -121,7 +121,7 @@ class CallHistory:
         call = self.calls.get(number)
         if call is None:
             call = self.calls[number] = RecordedCall(number)
-        if facts.get("fence", 1) != self.fence:
+        if not self._is_owned(facts):
             return  # Its process had lost the run, and tells of what it alone was told.
         self.marks.setdefault(facts["heard"], number)
         if not call.asked:  # Otherwise it stays what became of it.
@@ -165,8 +165,15 @@ class CallHistory:
         mark = facts.get("heard")
         if mark is not None:
             self.left, self.resumed_since = mark, 0
-            if facts.get("fence", 1) == self.fence:
+            if self._is_owned(facts):
                 self.marks.setdefault(mark, None)
+
+    def _is_owned(self, facts: Mapping[str, Any]) -> bool:
+        """Whether a receipt was written by the process that had the run by then."""
+        fence = facts.get("fence", 1)
+        if fence > self.fence:
+            raise DamagedReceipt("a receipt of the run comes from a process that never took the run over")
+        return bool(fence == self.fence)
 
 
 def read_call_history(tail: Tail) -> CallHistory:

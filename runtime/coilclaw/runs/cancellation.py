@@ -11,8 +11,8 @@ from coilclaw.store import Database
 __all__ = ["cancel_run"]
 
 
-def cancel_run(database: Database, log: ReceiptLog, book: ApprovalStore, run_id: str, *, decided_by: str) -> None:
-    """End a run that nobody is to go on with. What it still asked is void, and its calls are denied.
+def cancel_run(database: Database, log: ReceiptLog, approvals: ApprovalStore, run_id: str, *, decided_by: str) -> None:
+    """End a run that nobody is to resume. Its pending calls are denied, and so are those approved and not made yet.
 
     Raises NotCancellable for a run that is over, or under way in a process: only that process can end it.
     """
@@ -23,8 +23,10 @@ def cancel_run(database: Database, log: ReceiptLog, book: ApprovalStore, run_id:
         hint = "interrupt that process, or stop all tools with `coilclaw estop`" if under_way else None
         raise NotCancellable(f"{run_id} {state}", hint=hint)
     message = f"{decided_by} cancelled the run"
-    unasked = {"code": "cancelled", "message": message, "decided_by": decided_by}
-    ends = [each.draft("tool.call.denied", "denied", unasked) for each in book.list("pending", run_id=run_id)]
+    facts = {"code": "cancelled", "message": message, "decided_by": decided_by}
+    ends = [
+        each.draft("tool.call.denied", "denied", facts) for each in approvals.list("pending", "granted", run_id=run_id)
+    ]
     finished = Draft(
         type="run.finished",
         status="cancelled",
@@ -34,6 +36,6 @@ def cancel_run(database: Database, log: ReceiptLog, book: ApprovalStore, run_id:
         payload={"decided_by": decided_by},
     )
     try:
-        log.append(*ends, finished, rows=[call_off(known), book.void(run_id)])
+        log.append(*ends, finished, rows=[call_off(known), approvals.void(run_id)])
     except Conflict:
         raise NotCancellable(f"{run_id} was resumed by another process just now") from None
