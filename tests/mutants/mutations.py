@@ -265,15 +265,15 @@ MUTATIONS: Final = (
         "a restart of the machine closes windows",
     ),
     Mutation(
-        "coilclaw.policy.decisions:Decisions._hear_decision",
-        "self.windows.pop(grant, None)",
+        "coilclaw.policy.decisions:Decisions._add_decision",
+        "self.windows.pop(window, None)",
         "pass",
         _WINDOWS,
         "the receipt of its closing closes a window",
     ),
     Mutation(
-        "coilclaw.policy.decisions:Decisions._hear_decision",
-        "self.uses[grant] += 1",
+        "coilclaw.policy.decisions:Decisions._add_decision",
+        "self.uses[window] += 1",
         "pass",
         _WINDOWS,
         "the uses of a window are those that receipts tell",
@@ -315,7 +315,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.policy.approval_store:ApprovalStore.windows",
-        "left.get(identity, 0) > grant.uses - said.uses[identity]",
+        "left.get(identity, 0) > window.uses - said.uses[identity]",
         "False",
         _WINDOWS,
         "a window has no more uses than its receipts leave",
@@ -842,7 +842,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.bridge.calls_under_way:CallsUnderWay._enter",
-        "rows += self._receipts.hold()",
+        "rows += self._receipts.claim()",
         "pass",
         _FENCE,
         "a process that lost its run starts no call",
@@ -1300,7 +1300,7 @@ MUTATIONS: Final = (
         "a process that lost its run writes nothing",
     ),
     Mutation(
-        "coilclaw.bridge.run_store:hold",
+        "coilclaw.bridge.run_store:claim_run",
         "claims=True",
         "claims=False",
         _FENCE,

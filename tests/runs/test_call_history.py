@@ -104,7 +104,7 @@ def shown(told: call_history.CallHistory) -> dict[str, Any]:
     return {
         "calls": {
             number: {
-                "asked": [call.tool, call.tool_version, call.args_hash, call.state] if call.asked else None,
+                "asked": [call.tool, call.tool_version, call.args_hash, call.state] if call.is_requested else None,
                 "results": list(call.results),
                 "refusals": [refusal.payload["message"] for refusal in call.refusals],
             }

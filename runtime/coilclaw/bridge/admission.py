@@ -32,15 +32,6 @@ from coilclaw.sdk import Decision, Forbid, Risk
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coilclaw.bridge.call_receipts import CallReceipts
-    from coilclaw.bridge.calls_under_way import CallsUnderWay
-    from coilclaw.bridge.evidence_budget import EvidenceBudget
-    from coilclaw.bridge.identified_call import Identity
-    from coilclaw.bridge.prior_calls import PriorCall
-    from coilclaw.bridge.run_spec import RunSpec
-    from coilclaw.bridge.services import Services
-    from coilclaw.policy import Verdict
-    from coilclaw.receipts import Draft
     from coilclaw.sdk import Tool, ToolContext
 
 __all__ = ["Admission", "AdmissionResult"]
@@ -103,7 +94,7 @@ class Admission:
         self._policy = PolicyCheck(services, run)
         self._contexts = CallContexts(services, run, under_way)
         self._prior = PriorCalls(run.prior, run.unknown)
-        self.gate = ApprovalGate(services, run.caller, run.deadline, receipts.hold)
+        self.gate = ApprovalGate(services, run.caller, run.deadline, receipts.claim)
         self.unmet: set[str] = set()
         """Codes of refusals a person could lift: `approval_required`, `missing_secret`."""
 

@@ -30,11 +30,11 @@ __all__ = [
     "RunHeader",
     "RunPage",
     "RunRecord",
-    "call_off",
-    "enter",
+    "add_run",
+    "cancel_waiting_run",
+    "claim_run",
+    "end_run",
     "find_run",
-    "hold",
-    "leave",
     "list_runs",
     "take_over",
 ]
@@ -125,7 +125,7 @@ class RunPage(Frozen):
     cursor: str | None
 
 
-def enter(run_id: str, header: RunHeader) -> Row:
+def add_run(run_id: str, header: RunHeader) -> Row:
     """Make the row of a run that starts in this process."""
     return Row(
         f"INSERT INTO runs ({_COLUMNS}) VALUES (?, 'running', 1, ?, {LOG_END}, ?)",  # noqa: S608
@@ -133,31 +133,31 @@ def enter(run_id: str, header: RunHeader) -> Row:
     )
 
 
-def take_over(known: RunRecord) -> Row:
+def take_over(record: RunRecord) -> Row:
     """Resume a run: of all processes that try, one succeeds."""
     return Row(
         "UPDATE runs SET status = 'running', fence = fence + 1, process = ? "
         "WHERE run_id = ? AND fence = ? AND status = ?",
-        (this_process(), known.run_id, known.fence, known.status),
+        (this_process(), record.run_id, record.fence, record.status),
         claims=True,
     )
 
 
-def call_off(known: RunRecord) -> Row:
+def cancel_waiting_run(record: RunRecord) -> Row:
     """Cancel a suspended run; conflicts if someone has resumed it meanwhile."""
     return Row(
         "UPDATE runs SET status = 'cancelled', fence = fence + 1 WHERE run_id = ? AND fence = ? AND status = ?",
-        (known.run_id, known.fence, known.status),
+        (record.run_id, record.fence, record.status),
         claims=True,
     )
 
 
-def hold(run_id: str, fence: int) -> Row:
+def claim_run(run_id: str, fence: int) -> Row:
     """Claim that a run is still this process's; goes with whatever precedes a side effect."""
     return Row(f"UPDATE runs SET process = process WHERE {_HELD_BY}", (run_id, fence), claims=True)  # noqa: S608
 
 
-def leave(run_id: str, fence: int, status: str) -> Row:
+def end_run(run_id: str, fence: int, status: str) -> Row:
     """Set the status of a run that ended or was suspended in this process."""
     return Row(f"UPDATE runs SET status = ? WHERE {_HELD_BY}", (status, run_id, fence), claims=True)  # noqa: S608
 

@@ -28,7 +28,7 @@ from coilclaw.trust import this_boot
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coilclaw.policy.approver import Question
+    from coilclaw.policy.approval import Question
 
 __all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "ApprovalStore", "shown_hashes"]
 
@@ -300,7 +300,7 @@ class ApprovalStore:
     ) -> Window:
         """Let calls like this one through for a while: of its tool, as it is now, with these arguments at least."""
         lasts = min(seconds, LONGEST_WINDOW_SECONDS)
-        grant = Window(
+        window = Window(
             id=f"grant-{secrets.token_hex(5)}",
             tool=call.tool,
             tool_version=call.tool_version,
@@ -315,24 +315,24 @@ class ApprovalStore:
             granted_by=granted_by,
         )
         payload = {
-            "grant": grant.id,
+            "grant": window.id,
             "workspace": workspace,
-            "policy_hash": grant.policy_hash,
-            "arguments": contents_json(grant.arguments).decode(),
+            "policy_hash": window.policy_hash,
+            "arguments": contents_json(window.arguments).decode(),
             "uses": uses,
             "seconds": lasts,
-            "expires_at": grant.expires_at,
-            "boot": grant.boot,
-            "boot_ends": grant.boot_ends,
+            "expires_at": window.expires_at,
+            "boot": window.boot,
+            "boot_ends": window.boot_ends,
             "decided_by": granted_by,
             "scope": "window",
         }
         sql = f"INSERT INTO grants VALUES (?, {LOG_END}, ?, ?)"  # noqa: S608
         self._log.append(
-            _window_draft("approval.window.opened", grant, payload),
-            rows=[Row(sql, (grant.id, uses, grant.expires_at))],
+            _window_draft("approval.window.opened", window, payload),
+            rows=[Row(sql, (window.id, uses, window.expires_at))],
         )
-        return grant
+        return window
 
     def windows(self) -> Sequence[Window]:
         """The windows that are open, with the uses they have left; those that close first come first."""
@@ -347,11 +347,11 @@ class ApprovalStore:
         # Read after the receipts, and so never more than they leave: else somebody has written into the table.
         left = dict(self._database.read("SELECT id, uses_left FROM grants"))
         for identity, _ in rows:
-            grant = said.windows.get(identity)
-            if grant is None or left.get(identity, 0) > grant.uses - said.uses[identity]:
+            window = said.windows.get(identity)
+            if window is None or left.get(identity, 0) > window.uses - said.uses[identity]:
                 _logger.warning("%s lets nothing through: the table of windows and the log disagree", identity)
-            elif left.get(identity, 0) > 0 and not grant.is_over(newest):
-                found.append(replace(grant, uses_left=left[identity]))
+            elif left.get(identity, 0) > 0 and not window.is_over(newest):
+                found.append(replace(window, uses_left=left[identity]))
         return sorted(found, key=lambda each: each.expires_at)
 
     def usable(self, call: CallOfTool, workspace: str, arguments: str) -> Window | None:
@@ -360,27 +360,27 @@ class ApprovalStore:
         given = json.loads(arguments) if found else {}
         return next((each for each in found if each.covers(call, workspace, given)), None)
 
-    def use(self, grant: Window) -> Row:
+    def use(self, window: Window) -> Row:
         """Use a window once, in the transaction that starts the call."""
         return Row(
             "UPDATE grants SET uses_left = uses_left - 1 "
             "WHERE id = ? AND uses_left > 0 AND uses_left <= ? AND expires_at > ?",
-            (grant.id, grant.uses_left, _seconds()),
+            (window.id, window.uses_left, _seconds()),
             claims=True,
         )
 
-    def close_window(self, grant_id: str, *, decided_by: str) -> Window:
+    def close_window(self, window_id: str, *, decided_by: str) -> Window:
         """Close a window before its time. A call that was let through before is not taken back."""
-        grant = next((each for each in self.windows() if each.id == grant_id), None)
-        shut = Row("UPDATE grants SET uses_left = 0 WHERE id = ? AND uses_left > 0", (grant_id,), claims=True)
+        window = next((each for each in self.windows() if each.id == window_id), None)
+        shut = Row("UPDATE grants SET uses_left = 0 WHERE id = ? AND uses_left > 0", (window_id,), claims=True)
         try:
-            if grant is None:
-                raise NoSuchWindow(grant_id)
-            payload = {"grant": grant.id, "decided_by": decided_by}
-            self._log.append(_window_draft("approval.window.closed", grant, payload), rows=[shut])
+            if window is None:
+                raise NoSuchWindow(window_id)
+            payload = {"grant": window.id, "decided_by": decided_by}
+            self._log.append(_window_draft("approval.window.closed", window, payload), rows=[shut])
         except Conflict:
-            raise NoSuchWindow(grant_id) from None
-        return grant
+            raise NoSuchWindow(window_id) from None
+        return window
 
 
 def shown_hashes(database: Database, run_id: str) -> list[str]:
@@ -389,13 +389,13 @@ def shown_hashes(database: Database, run_id: str) -> list[str]:
     return [each for (each,) in database.read(sql, (run_id,))]
 
 
-def _window_draft(kind: str, grant: Window, payload: Mapping[str, Any]) -> Draft:
+def _window_draft(kind: str, window: Window, payload: Mapping[str, Any]) -> Draft:
     return Draft(
         type=kind,
         status="allowed" if kind.endswith("opened") else "closed",
         timestamp=now(),
-        tool=grant.tool,
-        tool_version=grant.tool_version,
+        tool=window.tool,
+        tool_version=window.tool_version,
         payload=payload,
     )
 

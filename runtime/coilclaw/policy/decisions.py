@@ -43,7 +43,7 @@ class CallOfTool(NamedTuple):
 
 
 class Window(Frozen):
-    """A window: leave for calls of one tool, for a short time and a number of uses.
+    """A window: permission for calls of one tool, for a short time and a number of uses.
 
     It holds in one workspace, for one version of the tool and under one policy: those of the call it was opened from.
     """
@@ -93,10 +93,10 @@ class Decisions:
         self._newest = b""
 
     def read_on(self) -> None:
-        """Hear what was written since. Raises DamagedReceipt if the log does not hold: forget this object then."""
+        """Read what was written since. Raises DamagedReceipt if the log does not hold: forget this object then."""
         try:
             for body, _ in self._tail.read():
-                self._hear(body)
+                self._add(body)
         except (ValueError, TypeError, LookupError, AttributeError):
             raise DamagedReceipt("a receipt is damaged") from None
 
@@ -115,22 +115,22 @@ class Decisions:
             return 0
         return calendar.timegm(time.strptime(self._newest.decode(), "%Y-%m-%dT%H:%M:%S"))
 
-    def _hear(self, body: bytes) -> None:
+    def _add(self, body: bytes) -> None:
         self._newest = max(self._newest, second_of(body))
         if body.endswith(_DECIDED):
-            self._hear_decision(from_json(body))
+            self._add_decision(from_json(body))
         elif body.endswith(_STARTED) and _WITH_APPROVAL in body:
             self._used.add(from_json(body)["payload"].get("approval"))
 
-    def _hear_decision(self, fields: dict[str, Any]) -> None:
+    def _add_decision(self, fields: dict[str, Any]) -> None:
         kind, payload = fields["type"], fields["payload"]
-        grant = payload.get("grant")
+        window = payload.get("grant")
         if kind == "approval.window.opened":
-            self.windows[grant] = _window(fields)
+            self.windows[window] = _window(fields)
         elif kind == "approval.window.closed":
-            self.windows.pop(grant, None)
-        elif grant is not None:
-            self.uses[grant] += 1
+            self.windows.pop(window, None)
+        elif window is not None:
+            self.uses[window] += 1
         elif (approval_id := payload.get("approval")) is not None:
             said = self._approved if kind == "tool.call.approved" else self._denied
             said[approval_id] = (

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.bridge import Bridge, Handlers, Journal, ReplayHost, RunHeader, RunSpec, Services, leave
+from coilclaw.bridge import Bridge, Handlers, Journal, ReplayHost, RunHeader, RunSpec, Services, end_run
 from coilclaw.receipts import Conflict, Draft, Row, now
 from coilclaw.runs.kept_end import keep_end
 from coilclaw.runs.report import RunReport
@@ -18,14 +18,7 @@ from coilclaw.sdk.frozen import Frozen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coilclaw.bridge import Bridge, Handlers, Journal, RunHeader, RunSpec, Services
-    from coilclaw.receipts import Row
     from coilclaw.runs.jobs import Job
-    from coilclaw.sandbox import (
-        Deadline,
-        Outcome,
-        RunClock,
-    )
 
 __all__ = ["Session", "outcome_of"]
 
@@ -94,7 +87,7 @@ class Session(Frozen):
             facts["difference"] = outcome.error.message[:500]
         rows: list[Row] = []
         if self.journal is not None:
-            rows.append(leave(run_id, self.journal.fence, status))
+            rows.append(end_run(run_id, self.journal.fence, status))
             facts |= self.journal.pins()
             if status != "suspended":
                 rows.append(services.approvals.void(run_id))
