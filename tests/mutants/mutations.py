@@ -2088,14 +2088,14 @@ MUTATIONS: Final = (
         "a place is behind what is not on disk yet",
     ),
     Mutation(
-        "coilclaw.receipts.record:receipt_of",
+        "coilclaw.receipts.chain:receipt_of",
         "digest(body) == receipt_hash and ",
         "",
         "tests/app/test_edited_runs.py -k no_view",
         "no view shows a receipt whose body was changed",
     ),
     Mutation(
-        "coilclaw.receipts.record:receipt_of",
+        "coilclaw.receipts.chain:receipt_of",
         " and receipt.seq == seq",
         "",
         "tests/app/test_edited_runs.py -k no_view",

@@ -8,7 +8,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coilclaw.evidence.events import Event, RunDiverged, RunFinished, RunOutput, RunSuspended
@@ -224,7 +223,5 @@ class EventReader:
     def __enter__(self) -> EventReader:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *ending: object) -> None:
         self.close()

@@ -200,8 +200,8 @@ class ApprovalStore:
         self, approval_ids: Sequence[str], *, approved: bool, decided_by: str, note: str | None = None
     ) -> Sequence[Approval]:
         """Answer several questions at once: all of them, or none if one is answered already."""
-        moment, drafts, rows = _seconds(), [], []
-        for approval in map(self.get, approval_ids):
+        moment, asked, drafts, rows = _seconds(), [self.get(each) for each in approval_ids], [], []
+        for approval in asked:
             values = ("granted" if approved else "denied", decided_by, moment, note, approval.id, moment)
             rows.append(Row(_DECIDE, values, claims=True))
             payload: dict[str, str | int] = {
@@ -220,7 +220,7 @@ class ApprovalStore:
             if drafts:
                 self._log.append(*drafts, rows=rows)
         except Conflict:
-            other = next((each for each in map(self.get, approval_ids) if each.status != "pending"), approval)
+            other = next((each for each in map(self.get, approval_ids) if each.status != "pending"), asked[0])
             raise AlreadyDecided(
                 f"{other.id} is {other.status}" + (f" by {other.decided_by}" if other.decided_by else ""),
                 hint="a question is answered once; `coilclaw approval list` shows what is open",

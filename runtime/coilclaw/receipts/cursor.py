@@ -10,13 +10,12 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from coilclaw.receipts.chain import GENESIS
+from coilclaw.receipts.chain import GENESIS, receipt_of
 from coilclaw.receipts.errors import DamagedReceipt
 from coilclaw.receipts.fast_reading import run_field
 from coilclaw.receipts.head import Head, demanded_head, stored_heads
 from coilclaw.receipts.marks import numbers_of
 from coilclaw.receipts.receipt_table import last_receipt, receipts_at
-from coilclaw.receipts.record import receipt_of
 from coilclaw.receipts.tail import Tail
 from coilclaw.store import BadCursor, checked_limit
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coilclaw.receipts.canonical import digest
-from coilclaw.receipts.chain import link
+from coilclaw.receipts.chain import export_line, link, receipt_of
 from coilclaw.receipts.commits import RELAXED_SECONDS, Commits, Entry
 from coilclaw.receipts.contents import keep_contents, read_content
 from coilclaw.receipts.cursor import end_cursor, read_page, start_cursor
@@ -25,16 +24,13 @@ from coilclaw.receipts.receipt_table import (
     last_receipts,
     receipts_at,
 )
-from coilclaw.receipts.record import export_line, receipt_of
 from coilclaw.receipts.rows import execute_rows
 from coilclaw.receipts.tail import Tail
 from coilclaw.receipts.verification import verify_database
-from coilclaw.sdk.quick_json import from_json
 from coilclaw.store import StoreUnwritable, checked_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from types import TracebackType
 
     from coilclaw.receipts.chain import Draft, Link
     from coilclaw.receipts.cursor import Page, Place
@@ -153,12 +149,9 @@ class ReceiptLog:
     def of_run(self, run_id: str, *, since: str | None = None, after: int = 0) -> list[Receipt]:
         """The receipts of one run, in order; `since` is the id of its first, `after` a place before it, if known."""
         self._flush_if_usable()
-        return self._of_run(run_id, numbers_of(self._database, run_id, _number(since) - 1 if since else after))
-
-    def first_of_run(self, run_id: str, after: int) -> Receipt | None:
-        """The first receipt of a run behind a place. Raises DamagedReceipt unless the head proves it."""
-        bodies = [body for body, _ in self.tail(after, run_id).read()]
-        return receipt_of(bodies[0], digest(bodies[0]), from_json(bodies[0])["seq"]) if bodies else None
+        return self._of_run(
+            run_id, numbers_of(self._database, run_id, int(since.rsplit("-", 1)[1]) - 1 if since else after)
+        )
 
     def latest(self, limit: int, run_id: str | None = None) -> list[Receipt]:
         """The last `limit` receipts, oldest first."""
@@ -216,11 +209,5 @@ class ReceiptLog:
     def __enter__(self) -> ReceiptLog:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *ending: object) -> None:
         self.close()
-
-
-def _number(receipt_id: str) -> int:
-    return int(receipt_id.rsplit("-", 1)[1])
