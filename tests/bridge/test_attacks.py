@@ -12,6 +12,7 @@ from pydantic import BaseModel, field_validator
 from tests.conftest import TimePasses, World
 
 from coilclaw.policy import Answer, Autonomy, Question
+from coilclaw.receipts import Draft, now
 from coilclaw.sandbox import Abandoned, Crashed, Deadline, Limits, RunEnded
 from coilclaw.sandbox.report import reported_outcome
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure, define_tool
