@@ -178,7 +178,7 @@ def test_a_run_is_resumed_in_the_workspace_where_it_began(tmp_path: Path) -> Non
         report = claw.run("tools.mine.mark().unwrap()")
         assert report.status == "suspended"
     with CoilClaw.open(tmp_path / "home", workspace=second, cache=cache_folder()) as claw:
-        claw.approvals.decide_run(report.run_id, granted=True, by="ada")
+        claw.approvals.decide_run(report.run_id, approved=True, by="ada")
         assert claw.resume(report.run_id).value == str(first)
         assert claw.replay(report.run_id).identical
     assert (first / "marked").exists()

@@ -55,8 +55,8 @@ def test_a_denial_reaches_the_snippet_with_its_reason(temporary: Open) -> None:
     assert "not on a Friday" in str(claw.resume(report.run_id).value)
 
 
-@pytest.mark.parametrize("granted", [True, False])
-def test_all_pending_calls_of_a_run_are_decided_as_one_sheet(temporary: Open, granted: bool) -> None:
+@pytest.mark.parametrize("approved", [True, False])
+def test_all_pending_calls_of_a_run_are_decided_as_one_sheet(temporary: Open, approved: bool) -> None:
     claw = temporary(note)
     source = (
         "import asyncio\n"
@@ -65,10 +65,10 @@ def test_all_pending_calls_of_a_run_are_decided_as_one_sheet(temporary: Open, gr
     )
     report, other = suspended(claw, source), suspended(claw)
     assert len(report.approvals) == 3
-    decided = claw.approvals.decide_run(report.run_id, granted=granted, by="ada")
-    assert {each.status for each in decided} == {"granted" if granted else "denied"}
+    decided = claw.approvals.decide_run(report.run_id, approved=approved, by="ada")
+    assert {each.status for each in decided} == {"granted" if approved else "denied"}
     assert claw.approvals.pending() == other.approvals
-    assert claw.resume(report.run_id).value == [granted] * 3
+    assert claw.resume(report.run_id).value == [approved] * 3
 
 
 MANY = "import asyncio\nawait asyncio.gather(*(tools.crm.note.start(text=each) for each in 'abc'))"
@@ -80,7 +80,7 @@ def test_of_several_decisions_at_once_all_count_or_none(temporary: Open) -> None
     claw.approvals.approve(second.id, by="ada")
     receipts = len(claw.receipts.latest(1000))
     with pytest.raises(AlreadyDecided, match=second.id):
-        claw.approvals.decide(first.id, second.id, third.id, granted=False, by="bob")
+        claw.approvals.decide(first.id, second.id, third.id, approved=False, by="bob")
     assert len(claw.receipts.latest(1000)) == receipts
     assert [claw.approvals.get(each.id).status for each in (first, second, third)] == ["pending", "granted", "pending"]
 
@@ -95,11 +95,11 @@ def test_a_sheet_that_somebody_else_began_to_decide_is_decided_to_its_end(
 
     def meanwhile(ids: list[str], **options: Any) -> Any:
         monkeypatch.undo()
-        store.decide(report.approvals[1].id, granted=False, decided_by="bob")
+        store.decide(report.approvals[1].id, approved=False, decided_by="bob")
         return decide_all(ids, **options)
 
     monkeypatch.setattr(store, "decide_all", meanwhile)
-    decided = claw.approvals.decide_run(report.run_id, granted=True, by="ada")
+    decided = claw.approvals.decide_run(report.run_id, approved=True, by="ada")
     assert [(each.status, each.decided_by) for each in decided] == [
         ("granted", "ada"),
         ("denied", "bob"),

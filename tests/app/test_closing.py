@@ -113,7 +113,7 @@ AFTERWARDS: dict[str, Callable[[CoilClaw], Any]] = {
     "approvals.get": lambda claw: claw.approvals.get("approval-1"),
     "approvals.approve": lambda claw: claw.approvals.approve("approval-1", by="ada"),
     "approvals.deny": lambda claw: claw.approvals.deny("approval-1", by="ada"),
-    "approvals.decide_run": lambda claw: claw.approvals.decide_run("run-1", granted=True, by="ada"),
+    "approvals.decide_run": lambda claw: claw.approvals.decide_run("run-1", approved=True, by="ada"),
     "approvals.explain": lambda claw: claw.approvals.explain("approval-1"),
     "windows.list": lambda claw: claw.approvals.windows.list(),
     "windows.open": lambda claw: claw.approvals.windows.open("approval-1", by="ada", seconds=1),

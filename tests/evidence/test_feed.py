@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from tests.conftest import World
@@ -258,7 +259,7 @@ def test_a_run_is_followed_through_its_suspension_and_approval(
     source = "tools.shelf.look(number=1)\ntools.shelf.send(number=2).value"
     report = world.run(source, look, send)
     (asked,) = book.list("pending")
-    book.decide(asked.id, granted=True, decided_by="ada")
+    book.decide(asked.id, approved=True, decided_by="ada")
     world.runtime().resume(report.run_id, lambda name: world.engine, world.registry(look, send))
     events = list(feed.of_run(report.run_id, start, past_suspension=True))
     assert kinds(events) == [
@@ -317,18 +318,18 @@ def test_closing_a_reader_ends_whoever_waits_for_it(log: ReceiptLog, feed: Event
 def test_a_feed_that_nobody_reads_costs_the_log_nothing(
     log: ReceiptLog, feed: EventFeed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert log._listeners == ()
+    assert log._commits._listeners == ()
     monkeypatch.setattr(feed_module, "_LINGER_SECONDS", 0)
     reader = feed.follow()
     log.append(progress(0))
     first(reader, 1)
     thread = feed._thread
     assert thread is not None
-    assert len(log._listeners) == 1
+    assert len(log._commits._listeners) == 1
     del reader  # Not even closed.
     gc.collect()
     thread.join(30)
-    assert log._listeners == ()
+    assert log._commits._listeners == ()
     log.append(progress(1))
     assert numbers(first(feed.follow(), 2)) == [0, 1]
 
@@ -374,16 +375,51 @@ def test_a_reader_that_waits_learns_that_the_log_was_changed(
     assert errors
 
 
+def test_a_reader_that_waits_learns_of_any_error(
+    log: ReceiptLog, feed: EventFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, errors = feed.follow(feed.end()), []
+
+    def read() -> None:
+        try:
+            next(reader)
+        except RecursionError as error:
+            errors.append(error)
+
+    def broken(*given: object, **more: object) -> NoReturn:
+        raise RecursionError
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    with monkeypatch.context() as patched:
+        patched.setattr(log, "after", broken)
+        log.append(progress(0))
+        thread.join(30)
+    assert errors
+    assert numbers([next(reader)]) == [0], "it continues once the error is gone"
+
+
+def test_a_reader_that_cannot_be_woken_holds_up_no_other(log: ReceiptLog, feed: EventFeed) -> None:
+    def broken() -> NoReturn:
+        raise ZeroDivisionError
+
+    unlucky, reader = feed.follow(wake=broken), feed.follow()
+    for number in range(3):
+        log.append(progress(number))
+        assert numbers([next(reader)]) == [number]
+    assert numbers(list(unlucky.take())) == [0, 1, 2]
+
+
 def test_a_cursor_behind_a_receipt_that_was_replaced_does_not_hold(
     database: Database, log: ReceiptLog, feed: EventFeed, tmp_path: Path
 ) -> None:
     log.append(*map(progress, range(3)))
     cursor = feed.end()
     other_letter = "0" if cursor[-1] != "0" else "1"
-    with pytest.raises(DamagedReceipt):
+    with pytest.raises(BadCursor):
         feed.read(cursor[:-1] + other_letter)
     log.append(progress(3))
-    with pytest.raises(DamagedReceipt):
+    with pytest.raises(BadCursor):
         feed.read(cursor[:-1] + other_letter)
     assert numbers(list(feed.read(cursor))) == [3]
 

@@ -94,24 +94,24 @@ class Approvals:
         return self._settled([approval_id], False, by, reason)[0]
 
     def decide_run(
-        self, run_id: str, *, granted: bool, by: str, reason: str | None = None
+        self, run_id: str, *, approved: bool, by: str, reason: str | None = None
     ) -> tuple[ApprovalRequest, ...]:
         """Approve or deny all pending calls of a run, in one transaction. Returns how they stand now."""
-        return self._settled([each.id for each in self.pending(run_id)], granted, by, reason)
+        return self._settled([each.id for each in self.pending(run_id)], approved, by, reason)
 
-    def _settled(self, ids: Sequence[str], granted: bool, by: str, reason: str | None) -> tuple[ApprovalRequest, ...]:
+    def _settled(self, ids: Sequence[str], approved: bool, by: str, reason: str | None) -> tuple[ApprovalRequest, ...]:
         check(by=by, reason=reason)
         while pending := [each for each in ids if self.get(each).status == "pending"]:
             with suppress(AlreadyDecided):  # By somebody else just now: what they left is decided again.
-                self.decide(*pending, granted=granted, by=by, reason=reason)
+                self.decide(*pending, approved=approved, by=by, reason=reason)
         return tuple(map(self.get, ids))
 
     def decide(
-        self, *approval_ids: str, granted: bool, by: str, reason: str | None = None
+        self, *approval_ids: str, approved: bool, by: str, reason: str | None = None
     ) -> tuple[ApprovalRequest, ...]:
         """Decide calls in one transaction. Raises AlreadyDecided, and decides none, if one of them is not pending."""
         stores = self._stores
-        decided = stores.approvals.decide_all(approval_ids, granted=granted, decided_by=by, note=reason)
+        decided = stores.approvals.decide_all(approval_ids, approved=approved, decided_by=by, note=reason)
         return tuple(_request(each, stores.log) for each in decided)
 
     def open_request(self, approval_id: str) -> ApprovalRequest:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from coilclaw.bridge import Caller, RunSpec
 from coilclaw.policy import NobodyToAsk
 from coilclaw.runs.jobs import direct_job, snippet_job
-from coilclaw.runs.run_origin import RunOrigin
-from coilclaw.runs.start import start_run
+from coilclaw.runs.start import RunOrigin, start_run
 from coilclaw.sandbox import Completed, Deadline, Failed
 from coilclaw.sdk import Err, Ok
 
