@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
@@ -29,7 +30,21 @@ def size():
 def test_the_list_is_long_and_fits_the_source() -> None:
     assert len(MUTATIONS) >= 300
     assert unusable(MUTATIONS) == []
-    assert [place for place in places(MUTATIONS) if not (ROOT / place.partition("::")[0]).exists()] == []
+
+
+def test_every_selection_names_tests_that_are_there() -> None:
+    assert {each.tests for each in MUTATIONS if not all(is_named(word, each) for word in words_of(each))} == set()
+
+
+def words_of(mutation: Mutation) -> list[str]:
+    """The files, the tests and the words of `-k` that a mutation selects its tests by."""
+    return [word for word in re.findall(r"[\w/.]+", mutation.tests) if word not in ("k", "not", "and", "or")]
+
+
+def is_named(word: str, mutation: Mutation) -> bool:
+    files = [ROOT / place.partition("::")[0] for place in places([mutation])]
+    sources = [each for file in files for each in (file.rglob("test_*.py") if file.is_dir() else [file])]
+    return (ROOT / word).exists() or any(word in source.read_text() for source in sources)
 
 
 def test_every_mutation_stands_once() -> None:

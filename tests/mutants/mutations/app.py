@@ -15,7 +15,7 @@ MUTATIONS: Final = (
         "coilclaw.app.stores:restart_log",
         "TrustLedger(database, log, root).hold_back(tree)",
         "pass",
-        "tests/cli/test_decisions.py::test_a_new_log_is_begun_by_a_person_and_trusts_nothing_that_is_there",
+        "tests/cli/test_missing_evidence.py::test_a_new_log_is_begun_by_a_person_and_trusts_nothing_that_is_there",
         "a new log trusts nothing that is there",
     ),
     Mutation(
