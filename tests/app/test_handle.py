@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.app.conftest import Open
 from tests.app.test_app import lookup, note
-from tests.conftest import cache_folder
+from tests.conftest import TimePasses, cache_folder
 
 from coilclaw.app import CoilClaw, WouldBlock
 from coilclaw.sdk import Tool, ToolContext, define_tool
@@ -41,15 +41,18 @@ def test_two_hundred_runs_at_once_have_their_own_answers(temporary: Open) -> Non
     assert claw.verify().ok
 
 
-def test_runs_beyond_the_workers_wait_for_their_turn_at_no_cost_of_time(temporary: Open) -> None:
+def test_runs_beyond_the_workers_wait_for_their_turn_at_no_cost_of_time(
+    temporary: Open, time_passes: TimePasses
+) -> None:
     wait, began, go_on = waiting()
     claw = temporary(wait, workers=1)
-    first = claw.start("tools.slow.wait().value")
-    second = claw.start("1", timeout=5)
+    first = claw.start("tools.slow.wait()\n1", timeout=86_400)
+    second = claw.start("2", timeout=60)
     assert began.wait(60)
     assert not second.done
+    time_passes(1000)
     go_on.set()
-    assert (first.result(60).value, second.result(60).value) == (True, 1)
+    assert (first.result(60).value, second.result(60).value) == (1, 2)
 
 
 def test_a_started_run_is_cancelled(temporary: Open) -> None:

@@ -165,4 +165,11 @@ MUTATIONS: Final = (
         "tests/app/test_edited_runs.py -k workspace",
         "a table that was edited does not choose whose tools are loaded",
     ),
+    Mutation(
+        "coilclaw.app.execution:Execution.run",
+        "until.restart()",
+        "pass",
+        "tests/app/test_handle.py -k beyond_the_workers",
+        "waiting for its turn costs a run no time",
+    ),
 )
