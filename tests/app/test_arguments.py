@@ -45,3 +45,13 @@ def test_waiting_for_a_result_on_the_loop_of_async_tools_is_refused() -> None:
             return value
 
     assert asyncio.run(main()) == 1
+
+
+@pytest.mark.parametrize("engine", ["wasm", "restricted"])
+def test_a_run_has_the_configured_time_where_none_is_given(engine: str) -> None:
+    # It ends by itself, so that a setting that is ignored shows soon.
+    source = "import time\nend = time.monotonic() + 10\nwhile time.monotonic() < end: pass"
+    with CoilClaw.temporary(cache=cache_folder(), config={"limits.seconds": 0.3}) as claw:
+        assert claw.run(source, engine=engine).status == "timed_out"
+        assert claw.start(source, engine=engine).result(60).status == "timed_out"
+        assert claw.run("1", engine=engine, timeout=60).status == "completed"

@@ -113,7 +113,7 @@ MUTATIONS: Final = (
         "coilclaw.app.services:run_limits",
         "seconds=limits.seconds,",
         "",
-        _WIRING + " -k 0.3-import",
+        "tests/app/test_arguments.py -k configured_time",
         "[limits] seconds is in force",
     ),
     Mutation(

@@ -24,4 +24,11 @@ MUTATIONS: Final = (
         "tests/cli/test_dev_view.py -k was_denied",
         "a person's no ends a call in `dev`",
     ),
+    Mutation(
+        "coilclaw.cli.run:run",
+        "Deadline(settings.config.limits.seconds)",
+        "Deadline(60)",
+        "tests/cli/test_wiring.py -k 0.3-import",
+        "[limits] seconds is in force for a command",
+    ),
 )
