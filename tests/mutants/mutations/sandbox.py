@@ -70,9 +70,9 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.sandbox.wasm.workers:Worker.is_usable",
-        " and self._process.poll() is None",
+        " and not self.has_spoken(0)",
         "",
-        _WORKERS,
+        _WORKERS + " -k died_while",
         "a worker that died is given no run",
     ),
     Mutation(
