@@ -20,6 +20,7 @@ DEEP_IMPORTS = (
     "coilclaw.sdk.exports",
     "coilclaw.sdk.frozen",
     "coilclaw.sdk.legible",
+    "coilclaw.sdk.private_file",
     "coilclaw.sdk.quick_json",
     "coilclaw.sdk.result",
     "coilclaw.sdk.version",

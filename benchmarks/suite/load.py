@@ -15,10 +15,15 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from coilclaw import policy
+from coilclaw.runs import Runtime
 from coilclaw.sandbox import Limits, Snippet
+from suite import runtime
 from suite.runtime import MeasuredRuntime, PooledSandbox
 
 _FRESH: Final = 200
@@ -43,6 +48,21 @@ def _memory_bytes() -> int:
 
 def _cpu_seconds() -> float:
     return sum(int(field) for fields in _facts("stat") for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+
+
+def _opened(folder: Path, cache: Path) -> MeasuredRuntime:
+    """The parts, with a journal and approvals as in the program; older versions of `suite.runtime` have neither."""
+    book = getattr(policy, "ApprovalBook", None)
+    if book is None:
+        return MeasuredRuntime(folder, cache)
+    tables = (import_module("coilclaw.policy.approvals").APPROVALS, import_module("coilclaw.bridge.journal").JOURNAL)
+    vars(runtime)["MIGRATIONS"] += tables
+    measured: Any = MeasuredRuntime(folder, cache)
+    parts = measured.surroundings
+    database = parts.log._database
+    measured.runtime = Runtime(replace(parts, database=database, book=book(database, parts.log)))
+    opened: MeasuredRuntime = measured
+    return opened
 
 
 def _engine(measured: MeasuredRuntime, kind: str, cache: Path) -> Any:
@@ -113,7 +133,7 @@ def main() -> None:
     # Beside the cache and not in /tmp: that may be memory, where a sync costs nothing.
     with (
         tempfile.TemporaryDirectory(prefix=".work-", dir=cache.parent) as folder,
-        MeasuredRuntime(Path(folder), cache) as measured,
+        _opened(Path(folder), cache) as measured,
     ):
         if kind == "fresh":
             found = _fresh(measured)

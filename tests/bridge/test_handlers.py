@@ -14,7 +14,7 @@ from tests.conftest import World
 
 from coilclaw.bridge import Handlers
 from coilclaw.sandbox import Abandoned, Deadline
-from coilclaw.sandbox.threads import _Worker
+from coilclaw.sandbox.threads import _JobThread
 from coilclaw.sdk import ToolContext, define_tool
 
 
@@ -45,7 +45,7 @@ def test_a_hanging_handler_is_abandoned_and_its_thread_ends_later() -> None:
 def test_a_job_that_is_given_up_before_its_thread_takes_it_is_never_done() -> None:
     """As on a machine so busy that the thread does not get its turn in time."""
     done: list[int] = []
-    worker = _Worker()
+    worker = _JobThread()
     worker._wanted.release()  # Let its thread end: from here on this test plays a thread that is late.
     _wait_until(worker._wanted.locked)
     worker.start(lambda: done.append(1))

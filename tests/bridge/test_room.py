@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from tests.conftest import World
 
-from coilclaw.bridge import Bridge, PriorCall
+from coilclaw.bridge import Bridge, PriorCall, handlers
 from coilclaw.policy import ApprovalStore, Autonomy
 from coilclaw.receipts import digest
-from coilclaw.sandbox import Limits, RunEnded, Suspended
+from coilclaw.sandbox import Cancelled, Limits, RunEnded, Suspended
 from coilclaw.sdk import Risk, Tool, ToolContext, define_tool
 from coilclaw.trust import GuardedCall, TrustLedger, WriteGuard
 
@@ -186,3 +186,22 @@ def test_a_run_is_suspended_only_when_the_calls_beside_it_have_ended(rivals: Riv
     assert [each.type for each in rivals.world.log.of_run("run-test") if each.tool == "test.fill"][-1] == (
         "tool.call.succeeded"
     )
+
+
+def test_a_run_that_is_suspended_waits_for_no_call_beyond_its_time(
+    rivals: Rivals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handlers, "_QUICK_SECONDS", 60.0)
+    bridge = rivals.world.bridge(*rivals.tools())
+    rivals.released.set()
+    for _ in range(3):  # It has proven quick, so that nobody gives it up when it hangs.
+        bridge.call("test.fill", b"{}", 1)
+    rivals.released.clear()
+    asked = rivals.compete(bridge)
+    assert not wait([asked], timeout=0.2).done
+    bridge.run.deadline.cancel()
+    with pytest.raises(RunEnded) as ended:
+        asked.result(10)
+    assert isinstance(ended.value.outcome, Cancelled)
+    rivals.released.set()
+    bridge.close()

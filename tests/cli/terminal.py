@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tests.cli.conftest import Command
 
-__all__ = ["INTERRUPT", "Session", "on_terminal"]
+__all__ = ["INTERRUPT", "TerminalRun", "on_terminal"]
 
 INTERRUPT = b"\x03"
 
@@ -22,7 +22,7 @@ _COLOUR = re.compile(r"\x1b(\[[0-9;]*m|\(B|\\)")
 
 
 @dataclass(frozen=True)
-class Session:
+class TerminalRun:
     code: int
     raw: str
     piped: bytes = b""
@@ -43,7 +43,7 @@ def on_terminal(
     answers: list[tuple[bytes, bytes]],
     size: tuple[int, int] = (24, 80),
     pipe_stdout: bool = False,
-) -> Session:
+) -> TerminalRun:
     """Run a command and type each answer once its prompt is shown, in this order.
 
     A prompt is looked for in what was shown after the answer before. With `pipe_stdout`, stdout is a pipe and only the
@@ -78,4 +78,4 @@ def on_terminal(
         code = process.wait(60)
     os.close(master)
     assert not left, (left, screen)
-    return Session(code, screen.decode(), piped)
+    return TerminalRun(code, screen.decode(), piped)

@@ -207,7 +207,23 @@ def test_a_question_is_answered_once(ready: Command, second: str) -> None:
     assert ready("approval", "approve", approval_id).code == 0
     done = ready("approval", second, approval_id)
     assert done.code == 2
-    assert f"{approval_id} is granted by {getpass.getuser()}" in done.err
+    assert f"{approval_id} was already approved by {getpass.getuser()}" in done.err
+
+
+def test_a_person_reads_that_an_approval_was_used(ready: Command) -> None:
+    asked = waits(ready, "tools.ledger.add(line='a').unwrap()")["approvals"][0]["id"]
+    assert ready("approval", "approve", asked).code == 0
+    assert f"{asked}  approved  " in ready("approval", "list", "--all").out
+    assert ready("approval", "list", "--all", "--json").json[0]["status"] == "granted"
+    assert ready("resume", waiting_run(ready)).code == 0
+    assert f"{asked}  approved, used  " in ready("approval", "list", "--all").out
+    assert f"{asked} (approved, used)" in ready("approval", "show", asked).out
+    assert ready("approval", "list", "--all", "--json").json[0]["status"] == "consumed"
+
+
+def waiting_run(command: Command) -> str:
+    (run,) = command("run", "list", "--status", "suspended", "--json").json
+    return str(run["run_id"])
 
 
 def test_of_many_who_decide_at_once_one_does(ready: Command) -> None:

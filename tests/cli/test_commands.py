@@ -40,8 +40,10 @@ def test_init_makes_home_configuration_and_workspace(coilclaw: Command) -> None:
     assert shown is not None
     ran = coilclaw("run", shown[1])
     assert "Hello, world!" in ran.out
+    assert "already" not in done.out
     again = coilclaw("init")
     assert again.code == 0
+    assert again.out.startswith("Everything is there already; nothing was changed.\n")
 
 
 def test_init_takes_a_workspace(coilclaw: Command, tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ from coilclaw.cli.dev.events import (
     Called,
     DevEvent,
     Failed,
-    HeldBack,
     Note,
     Problem,
+    QuarantinedFile,
     Ready,
     Reloaded,
     Removed,
@@ -78,7 +78,7 @@ def events(text: str) -> list[DevEvent]:
         Reloaded(file=text, tools=(text,), milliseconds=1.0, generation=1),
         Failed(file=text, line=1, column=2, message=text, hint=text, excerpt=text),
         Removed(file=text),
-        HeldBack(file=text, reason=text, command=text),
+        QuarantinedFile(file=text, reason=text, command=text),
         Called(tool=text, status="failed", milliseconds=2.0, code=text, message=text, run_id=text, receipt=text),
         Problem(message=text, hint=text),
         Note(text=text),
@@ -143,6 +143,15 @@ def test_the_view_fits_any_terminal(width: int, height: int) -> None:
         lines = drawn(made, width, height)
         assert len(lines) == height
         assert max(map(cell_len, lines)) <= width
+
+
+def test_eighty_columns_show_the_workspace_and_the_receipt_of_a_call() -> None:
+    made = picture([])
+    called: Any = next(event for event in events("text") if event.kind == "call")
+    made.add(replace(called, tool="calendar.events.create", code=None, receipt="receipt-66a7e02a-1234"))
+    lines = drawn(made, 80, 24)
+    assert any(line.endswith("receipt-66a7e02a-1234") for line in lines)
+    assert lines[-1].endswith(str(WORKSPACE))
 
 
 def test_nothing_that_is_shown_can_control_the_terminal() -> None:

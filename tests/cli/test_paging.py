@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.cli.conftest import Command
-from tests.cli.terminal import INTERRUPT, Session, on_terminal
+from tests.cli.terminal import INTERRUPT, TerminalRun, on_terminal
 
 from coilclaw.sdk.legible import cells
 
@@ -12,7 +12,7 @@ APPROVE = b"Approve? [y/N"
 MORE = b"[m]ore"
 
 
-def ask(coilclaw: Command, source: str, *answers: tuple[bytes, bytes], size: tuple[int, int] = (24, 80)) -> Session:
+def ask(coilclaw: Command, source: str, *answers: tuple[bytes, bytes], size: tuple[int, int] = (24, 80)) -> TerminalRun:
     coilclaw.workspace.mkdir(exist_ok=True)
     script = coilclaw.folder / "x.py"
     script.write_text(source)

@@ -52,7 +52,7 @@ def test_a_plugin_is_installed_listed_and_removed(home: Home, tmp_path: Path) ->
 
 def test_installing_asks_and_nobody_is_no(home: Home, tmp_path: Path) -> None:
     done = home("install", make(tmp_path / "source"))
-    assert "nobody could be asked" in message(done)
+    assert "nobody is there to answer" in message(done)
     assert list(home.plugins.iterdir()) == []
 
 

@@ -72,7 +72,7 @@ def staying(command: Command, *args: str, source: str | None = None) -> Iterator
 @pytest.mark.req("R32", "R139")
 def test_a_destructive_call_pauses_is_approved_elsewhere_and_leaves_the_whole_trail(ready: Command) -> None:
     with staying(ready, "run", "x.py", "--wait", source="tools.ledger.wipe(pages=2).unwrap()") as first:
-        run_id = first.hears(r"coilclaw resume (run-\w+)")
+        run_id = first.hears(r"(run-\w+) waits here")
         first.process.kill()
         first.ends()
     assert lines(ready) == []
@@ -281,11 +281,12 @@ def test_the_time_of_a_resumed_run_can_be_limited(ready: Command) -> None:
 def test_wait_goes_on_when_the_decision_is_made_elsewhere(ready: Command) -> None:
     with staying(ready, "run", "x.py", "--wait", source="print('x')\ntools.ledger.add(line='a').unwrap()") as process:
         approval_id = process.hears(r"coilclaw approval approve (approval-\w+)")
-        process.hears("Ctrl-C leaves the run suspended")
+        process.hears("Ctrl-C leaves it suspended")
         done = ready("approval", "approve", approval_id, "--resume")
         assert done.code == 0
-        assert "goes on in the process that waits for it" in done.err
+        assert "continues in the process that waits for it" in done.err
         assert process.ends() == (0, "x\n1\n")
+    assert "coilclaw resume" not in process.said
     assert process.said.count(f"Waiting for approval: {approval_id}") == 1
     assert lines(ready) == ["a"]
 
@@ -336,7 +337,7 @@ def test_an_interrupt_while_waiting_leaves_the_run_to_be_resumed(ready: Command)
 def test_an_interrupt_while_parallel_calls_wait_leaves_the_run_to_be_resumed(ready: Command) -> None:
     source = "ps = [tools.ledger.add.start(line=n) for n in 'ab']\n[p.result().ok for p in ps]"
     with staying(ready, "run", "x.py", "--wait", source=source) as process:
-        run_id = process.hears(r"(?s)approve approval-\w+.*approve approval-\w+.*coilclaw resume (run-\w+)")
+        run_id = process.hears(r"(?s)approve approval-\w+.*approve approval-\w+.*(run-\w+) waits here")
         process.hears("Ctrl-C leaves")
         process.process.send_signal(signal.SIGINT)
         assert process.ends()[0] == 3
@@ -355,7 +356,7 @@ def test_an_interrupt_when_nothing_waits_still_cancels(ready: Command) -> None:
 
 def test_a_run_that_is_waited_for_is_not_resumed_elsewhere(ready: Command) -> None:
     with staying(ready, "run", "x.py", "--wait", source="tools.ledger.add(line='a').unwrap()") as process:
-        run_id = process.hears(r"coilclaw resume (run-\w+)")
+        run_id = process.hears(r"(run-\w+) waits here")
         done = ready("resume", run_id)
     assert done.code == 2
     assert "under way in another process" in done.err

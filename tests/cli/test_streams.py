@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -59,6 +60,12 @@ def test_characters_a_stream_cannot_take_are_written_out(coilclaw: Command, enco
     assert "\\u2192 \\u540d" in done.out
     assert "\\u2192" in done.err
     assert "bug" not in done.err
+
+
+def test_a_value_is_json_whatever_the_stream_can_take(coilclaw: Command) -> None:
+    done = coilclaw("run", "-", stdin="'Zoë 名 😀'", PYTHONIOENCODING="ascii:strict")
+    assert done.out.isascii()
+    assert json.loads(done.out) == "Zoë 名 😀"
 
 
 def test_what_a_tool_prints_cannot_control_the_terminal(coilclaw: Command) -> None:

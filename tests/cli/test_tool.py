@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from tests.cli.conftest import Command
+from tests.cli.terminal import on_terminal
 
 TOOLS = '''
 from typing import Annotated, Literal
@@ -143,6 +144,13 @@ def test_arguments_that_cannot_be_used_get_one_clear_line(tooled: Command, args:
     assert done.out == ""
     assert "Traceback" not in done.err
     assert "\x1b" not in done.err
+
+
+def test_a_terminal_shows_each_tool_on_one_line(tooled: Command) -> None:
+    rows = [row for row in on_terminal(tooled, "tool", "list", answers=[]).rows if row]
+    assert len(rows) == len(tooled("tool", "list", "--json").json)
+    assert max(map(len, rows)) <= 80
+    assert any(row.endswith("…") for row in rows)
 
 
 def test_the_stubs_say_what_they_cost(tooled: Command) -> None:

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/architecture.md"
 TEXT = PAGE.read_text()
 PACKAGES = [ROOT / root / "coilclaw" for root in ("sdk", "runtime", "workspace_tools", "integrations")]
+PAGES = sorted({ROOT / "README.md", *(ROOT / "docs").rglob("*.md")})
 WALKS = ("The path of a call", "Suspend, approve, resume", "Save, reload, call")
 
 
@@ -28,6 +29,20 @@ def test_every_file_that_is_named_exists() -> None:
     names = re.findall(r"[\w./-]+\.py\b", TEXT)
     assert len(names) > 40
     assert [name for name in names if len(found(name)) != 1] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_names_files_that_exist(page: Path) -> None:
+    names = re.findall(r"`((?:[\w-]+/)+[\w-]+\.py)`", page.read_text())
+    roots = (ROOT, ROOT / "tests", *PACKAGES)
+    ours = [name for name in names if not name.startswith(("tools/", "a/"))]  # Files of a workspace.
+    assert [name for name in ours if not any((root / name).is_file() for root in roots)] == []
+
+
+def test_every_method_that_is_named_exists() -> None:
+    sources = [path.read_text() for package in PACKAGES for path in package.rglob("*.py")]
+    for owner, method in re.findall(r"`([A-Z]\w+)\.(\w+)`", TEXT):
+        assert any(f"class {owner}" in source and f"def {method}(" in source for source in sources), (owner, method)
 
 
 def test_every_link_leads_somewhere() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coilclaw.sandbox import Engine, Pins
+from coilclaw.sandbox import Cancelled, Crashed, Engine, Pins, RunEnded
 
 if TYPE_CHECKING:
     from tests.sandbox.conftest import Execute
@@ -93,3 +93,19 @@ def test_pinned_runs_on_several_threads_do_not_mix(execute: Execute) -> None:
     for thread in threads:
         thread.join()
     assert found == expected
+
+
+@pytest.mark.parametrize("look", ["time.time()", "time.monotonic()", "time.sleep(1)"])
+def test_whatever_a_clock_raises_ends_a_run_as_it_says(execute: Execute, look: str) -> None:
+    def ended(*_: object) -> int:
+        raise RunEnded(Cancelled())
+
+    def failed(*_: object) -> int:
+        raise OSError("no clock")
+
+    for clock, outcome in ((ended, Cancelled), (failed, Crashed)):
+        pins = Pins(wall_clock=clock, monotonic_clock=clock, asleep=clock)
+        ran = execute(f"import time\n{look}", pins=pins)
+        assert isinstance(ran.outcome, outcome), ran.outcome
+        if isinstance(ran.outcome, Crashed):
+            assert "host function" in ran.outcome.reason

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from tests.conftest import cache_folder
@@ -56,11 +57,6 @@ def eventually(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
 def pid_of(engine: WasmEngine) -> int:
     (pid,) = engine.workers.pids
     return pid
-
-
-def states_of(pid: int) -> set[str]:
-    """What the threads of a process do."""
-    return {each.read_text().rpartition(")")[2].split()[0] for each in Path(f"/proc/{pid}/task").glob("*/stat")}
 
 
 def in_a_worker(engine: WasmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,6 +144,14 @@ def test_a_run_whose_time_is_up_leaves_the_worker_for_the_next_one(engine: WasmE
     assert pid_of(engine) == pid
 
 
+@pytest.mark.parametrize("look", ["time.time()", "time.monotonic()", "time.sleep(0.001)"])
+def test_a_run_whose_time_is_up_while_it_looks_at_a_clock_leaves_the_worker(engine: WasmEngine, look: str) -> None:
+    pid = pid_of(engine)
+    assert isinstance(Execution(seconds=0.2).of(f"import time\nwhile True: {look}", engine).outcome, TimedOut)
+    assert Execution().of("1 + 1", engine).value == 2
+    assert pid_of(engine) == pid
+
+
 def test_a_run_that_is_cancelled_leaves_the_worker_for_the_next_one(engine: WasmEngine) -> None:
     pid, deadline = pid_of(engine), Deadline(60)
     tools = {"started": lambda: threading.Timer(0.05, deadline.cancel).start()}
@@ -175,7 +179,7 @@ def test_a_worker_that_does_not_stop_is_killed_and_replaced(engine: WasmEngine) 
 
     def freeze() -> None:
         os.kill(pid, signal.SIGSTOP)
-        assert eventually(lambda: states_of(pid) == {"T"})
+        os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOWAIT)
         deadline.cancel()
 
     assert isinstance(
@@ -202,7 +206,7 @@ def test_a_worker_that_is_killed_is_a_crash_and_is_replaced(engine: WasmEngine) 
 def test_a_worker_that_died_while_it_waited_is_given_no_run(engine: WasmEngine) -> None:
     pid = pid_of(engine)
     os.kill(pid, signal.SIGKILL)
-    assert eventually(lambda: states_of(pid) <= {"Z"})
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     assert Execution().of("1 + 1", engine).value == 2
 
 
@@ -391,6 +395,26 @@ def test_a_worker_that_breaks_the_rules_is_a_crash_and_is_replaced(monkeypatch: 
         pid = pid_of(engine)
         assert isinstance(Execution().of("1 + 1", engine).outcome, Crashed)
         assert not Path(f"/proc/{pid}").exists()
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("main", ["raise SystemExit(1)", None])
+def test_a_worker_that_could_not_be_started_once_is_started_later(
+    monkeypatch: pytest.MonkeyPatch, main: str | None
+) -> None:
+    engine = WasmEngine(cache_folder(), workers=1)
+    try:
+        with monkeypatch.context() as patched:
+            if main is None:
+                patched.setattr(subprocess, "Popen", Mock(side_effect=BlockingIOError(11, "no more processes")))
+            else:
+                patched.setattr(workers, "_MAIN", main)
+            assert not engine.workers.wait_until_ready()
+            assert not engine.workers.wait_until_ready(), "not tried again at once"
+            assert Execution().of("1 + 1", engine).value == 2
+        monkeypatch.setattr(workers, "_RETRY_SECONDS", 0.0)
+        assert engine.workers.wait_until_ready()
     finally:
         engine.close()
 

@@ -157,6 +157,87 @@ def test_an_index_that_lies_with_a_right_checksum_is_found_out_by_the_first_call
     assert shelf.look("assert tools['probe.look'].risk.value == 'destructive'")
 
 
+@pytest.mark.parametrize(
+    "package", ["antigravity", "coilclaw.integrations.files.paths", "coilclaw.integrations.none", 5]
+)
+def test_an_index_that_names_something_else_than_an_integration_imports_nothing(shelf: Shelf, package: object) -> None:
+    shelf.look()
+    _, _, body = shelf.file.read_text().partition("\n")
+    body = body.replace('"coilclaw.integrations.probe"', json.dumps(package))
+    shelf.file.write_text(f"{sha256(body.encode()).hexdigest()}\n{body}")
+    found = shelf.look(
+        "from coilclaw.sdk import OperatorError\n"
+        "try:\n    tools['probe.look'].input\nexcept OperatorError as error:\n"
+        "    assert 'not an installed integration' in error.message, error\nelse:\n    raise AssertionError\n"
+        f"assert {package!r} not in sys.modules\n"
+    )
+    assert found["imported"] == []
+    assert not shelf.file.exists()
+
+
+@pytest.mark.parametrize("otherwise", ["", "import nothing_of_that_name"])
+def test_an_index_that_holds_no_longer_is_refused_once(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, otherwise: str
+) -> None:
+    (shelf.package / "tool.py").write_text(TOOL.format(name="look", risk="read"))
+    (shelf.package / "__init__.py").write_text(
+        "import os\nif 'PROBE' in os.environ:\n    from coilclaw.integrations.probe.tool import probe\n"
+        f"else:\n    {otherwise or 'pass'}\n"
+    )
+    monkeypatch.setenv("PROBE", "1")
+    shelf.look()
+    monkeypatch.delenv("PROBE")
+    shelf.look(
+        "from coilclaw.sdk import OperatorError\n"
+        "try:\n    tools['probe.look'].input\nexcept OperatorError:\n    pass\nelse:\n    raise AssertionError\n"
+    )
+    assert "probe.look" not in shelf.look()["versions"]
+
+
+def test_a_link_that_leads_nowhere_is_one_file_of_many(shelf: Shelf) -> None:
+    link = shelf.package / ".#probe.py"
+    link.symlink_to("somebody@a-host.77")  # As editors make them while a file is open.
+    (shelf.package / "round").symlink_to(".")
+    assert "probe.look" in shelf.look()["versions"]
+    assert shelf.look()["imported"] == []
+    link.unlink()
+    assert shelf.look()["imported"] != []
+
+
+def test_a_folder_that_is_gone_is_no_reason_to_fail(tmp_path: Path) -> None:
+    index = ContractIndex(tmp_path / "cache", [str(tmp_path / "none")])
+    assert index.read(lambda package, tool_id: pytest.fail("nothing is called")) is None
+
+
+def test_a_file_left_by_a_process_of_the_same_number_does_not_keep_the_index_from_being_written(tmp_path: Path) -> None:
+    index = ContractIndex(tmp_path, [])
+    (tmp_path / f"{index._file.name}.{os.getpid()}").write_text("of a process that was killed")
+    index.write([("x", load_installed().tools[0])])
+    assert index.read(lambda package, tool_id: pytest.fail("nothing is called")) is not None
+
+
+def test_an_integration_that_never_finishes_loading_holds_up_no_other(shelf: Shelf) -> None:
+    file = shelf.package / "__init__.py"
+    file.write_text("import sys\nif hasattr(sys, 'gate'):\n    sys.gate.wait()\n" + file.read_text())
+    shelf.look()
+    shelf.look(
+        "import io, threading\n"
+        "stdout, sys.gate, began = sys.stdout, threading.Event(), threading.Event()\n"
+        "sys.gate.wait = lambda wait=sys.gate.wait: (began.set(), wait())\n"
+        "hung = threading.Thread(target=lambda: tools['probe.look'].input)\n"
+        "hung.start()\n"
+        "assert began.wait(20)\n"
+        "other = threading.Thread(target=lambda: tools['time.now'].input, daemon=True)\n"
+        "other.start()\n"
+        "other.join(20)\n"
+        "stuck = other.is_alive()\n"
+        "sys.gate.set()\n"
+        "hung.join(20)\n"
+        "assert not stuck\n"
+        "assert sys.stdout is stdout\n"
+    )
+
+
 def test_what_cannot_be_loaded_is_told_every_time_and_not_kept(shelf: Shelf) -> None:
     (shelf.package / "__init__.py").write_text("import nothing_of_that_name\n")
     for _ in range(2):

@@ -32,15 +32,6 @@ from coilclaw.sdk import Decision, Forbid, Risk
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coilclaw.bridge.call_receipts import CallReceipts
-    from coilclaw.bridge.calls_under_way import CallsUnderWay
-    from coilclaw.bridge.evidence_budget import EvidenceBudget
-    from coilclaw.bridge.identified_call import Identity
-    from coilclaw.bridge.prior_calls import PriorCall
-    from coilclaw.bridge.run_spec import RunSpec
-    from coilclaw.bridge.services import Services
-    from coilclaw.policy import Verdict
-    from coilclaw.receipts import Draft
     from coilclaw.sdk import Tool, ToolContext
 
 __all__ = ["Admission", "AdmissionResult"]

@@ -13,7 +13,7 @@ from coilclaw.bridge.calls import Admitted, UnknownOutcome
 from coilclaw.bridge.estop_watch import EstopWatch
 from coilclaw.bridge.evidence_budget import prefix_facts
 from coilclaw.receipts import Conflict, LogUnwritable
-from coilclaw.sandbox import Cancelled, Crashed, RunEnded
+from coilclaw.sandbox import POLL_SECONDS, Cancelled, Crashed, RunEnded
 from coilclaw.sdk import OperatorError
 
 if TYPE_CHECKING:
@@ -194,7 +194,8 @@ class CallsUnderWay:
         """Wait until the calls under way have ended and are recorded, or the run is over."""
         with self._lock:
             self._is_suspending = True
-            self._changed.wait_for(lambda: not (self._calls or self._writing) or self._deadline.over)
+            while (self._calls or self._writing) and not self._deadline.over:
+                self._changed.wait(POLL_SECONDS)  # Nobody says when the time is up.
 
     def close(self) -> None:
         """Give up the calls that are still under way, and record that."""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coilclaw.cli.opening import open_app, settings_for
-from coilclaw.cli.pending_notice import short_arguments, shown_risk
-from coilclaw.cli.person import this_person
+from coilclaw.cli.approver import somebody_is_here
+from coilclaw.cli.opening import open_app, settings_for, this_person
+from coilclaw.cli.paging import confirmed, say_rows
+from coilclaw.cli.pending_calls import approval_rows, short_arguments, shown_risk, shown_status
 from coilclaw.cli.terminal import say, say_json, styled
 from coilclaw.cli.windows import DEFAULT_USES, MOST_USES, revoke, tell_window, window_arguments, window_seconds, windows
 from coilclaw.sdk import OperatorError
@@ -17,6 +18,7 @@ from coilclaw.sdk.legible import as_name
 
 if TYPE_CHECKING:
     from coilclaw.app import ApprovalRequest, CoilClaw, Window
+    from coilclaw.config import Settings
 
 __all__ = ["approval"]
 
@@ -56,7 +58,7 @@ def list_approvals(everything: bool, run_id: str | None, limit: int | None, as_j
     if as_json:
         say_json([each.facts() for each in shown])
     for each in () if as_json else shown:
-        status = styled(f"{each.status:<8}", fg="cyan" if each.status == "pending" else None)
+        status = styled(f"{shown_status(each.status):<14}", fg="cyan" if each.status == "pending" else None)
         run = as_name(each.run_id)
         say(as_name(each.id), "  ", status, f"  {as_name(each.tool)}  {shown_risk(each.risk)}  {run}")
         say(f"  {short_arguments(each.arguments)}")
@@ -74,18 +76,18 @@ def list_approvals(everything: bool, run_id: str | None, limit: int | None, as_j
 @click.option("--full", is_flag=True, help="The whole snippet, however long.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def show(approval_id: str, full: bool, as_json: bool) -> None:
-    """Show exactly what would run: tool, version, arguments in full, the snippet, and what the run has done so far.
+    """Show a pending call in full, and the snippet that made it.
 
-    Characters that cannot be seen are written out as JSON writes them.
+    That is its tool and version, all arguments, and what the run has done so far. Characters that cannot be seen are
+    written out as JSON writes them.
     """
-    from coilclaw.cli.showing_approval import show_approval, workspace_of
-
     with open_app(settings_for()) as claw:
-        facts, workspace = claw.approvals.explain(approval_id), workspace_of(claw, claw.approvals.get(approval_id))
+        facts = claw.approvals.explain(approval_id)
+        workspace = claw.runs.find(facts["run_id"]).header.workspace
     if as_json:
         say_json(facts)
     else:
-        show_approval(facts, full=full, workspace=workspace)
+        say_rows(approval_rows(facts, workspace, full=full))
 
 
 @approval.command(
@@ -120,7 +122,7 @@ def approve(
     with open_app(settings) as claw:
         asked = claw.approvals.open_request(approval_id)
         narrowed = window_arguments(where, asked.arguments)
-        if not yes and sys.stdin.isatty() and sys.stderr.isatty() and not _confirmed(claw, asked, as_json):
+        if not yes and somebody_is_here() and not _confirmed(claw, asked, as_json):
             say(f"{asked.id} is still pending.", err=True)
             sys.exit(1)
         decided = claw.approvals.decide(asked.id, granted=True, by=this_person())
@@ -132,11 +134,7 @@ def approve(
             tell_window(opened, seconds)
         _tell(decided, "Approved")
         resumable = resumes and _is_resumable(claw, decided, opened)
-    if resumable:
-        from coilclaw.cli.resume import resume_run
-
-        resume_run(settings, decided.run_id, workspace=workspace, as_json=as_json)
-    _end(decided.facts(), decided.run_id, resumes, as_json, workspace)
+    _end(settings, decided.facts(), decided.run_id, workspace, resumes, resumable, as_json)
 
 
 @approval.command(epilog="Example: coilclaw approval deny approval-1f0c9a77d2 --reason 'not on a Friday' --resume")
@@ -166,12 +164,8 @@ def deny(
         for each in decided:
             _tell(each, "Denied")
         resumable = resumes and _is_resumable(claw, decided[0], None)
-    if resumable:
-        from coilclaw.cli.resume import resume_run
-
-        resume_run(settings, decided[0].run_id, workspace=workspace, as_json=as_json)
     facts = [each.facts() for each in decided]
-    _end(facts if run_id else facts[0], decided[0].run_id, resumes, as_json, workspace)
+    _end(settings, facts if run_id else facts[0], decided[0].run_id, workspace, resumes, resumable, as_json)
 
 
 def _pending(claw: CoilClaw, run_id: str) -> tuple[ApprovalRequest, ...]:
@@ -188,11 +182,8 @@ def _pending(claw: CoilClaw, run_id: str) -> tuple[ApprovalRequest, ...]:
 def _confirmed(claw: CoilClaw, asked: ApprovalRequest, as_json: bool) -> bool:
     if asked.status != "pending":
         return True  # There is nothing to confirm: the decision itself will say why.
-    from coilclaw.cli.paging import confirmed
-    from coilclaw.cli.showing_approval import approval_rows, workspace_of
-
-    rows = approval_rows(claw.approvals.explain(asked.id), workspace_of(claw, asked), full=False)
-    return confirmed("Approve?", rows, err=as_json)
+    workspace = claw.runs.find(asked.run_id).header.workspace
+    return confirmed("Approve?", approval_rows(claw.approvals.explain(asked.id), workspace, full=False), err=as_json)
 
 
 def _tell(decided: ApprovalRequest, word: str) -> None:
@@ -203,7 +194,7 @@ def _tell(decided: ApprovalRequest, word: str) -> None:
 def _is_resumable(claw: CoilClaw, decided: ApprovalRequest, window: Window | None) -> bool:
     """Whether the run can be resumed here and now; says why not."""
     if not claw.runs.find(decided.run_id).is_waiting:
-        say(f"{decided.run_id} goes on in the process that waits for it.", err=True)
+        say(f"{decided.run_id} continues in the process that waits for it.", err=True)
         return False
     undecided = claw.approvals.undecided(decided.run_id, window)
     for each in undecided:
@@ -211,14 +202,21 @@ def _is_resumable(claw: CoilClaw, decided: ApprovalRequest, window: Window | Non
     return not undecided
 
 
-def _end(facts: object, run_id: str, resumes: bool, as_json: bool, workspace: str | None) -> None:
+def _end(
+    settings: Settings, facts: object, run_id: str, workspace: str | None, resumes: bool, resumable: bool, as_json: bool
+) -> None:
+    """Resume the run if that was asked for and is possible; otherwise print the decision and what comes next."""
+    if resumable:
+        from coilclaw.cli.resume import resume_run
+
+        resume_run(settings, run_id, workspace=workspace, as_json=as_json)
     if as_json:
         say_json(facts)
     if not resumes:
         from coilclaw.cli.run_report import workspace_option
 
-        say(f"To go on: coilclaw resume {as_name(run_id)}{workspace_option(workspace)}", err=True)
+        say(f"To continue: coilclaw resume {as_name(run_id)}{workspace_option(workspace)}", err=True)
         return
-    with open_app(settings_for(workspace)) as claw:
+    with open_app(settings) as claw:
         waits = claw.approvals.pending(run_id)
     sys.exit(3 if waits else 0)

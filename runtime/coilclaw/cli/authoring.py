@@ -1,11 +1,12 @@
-"""`coilclaw tool new`, `check` and `test`: for people who write tools."""
+"""`coilclaw tool new`, `check`, `test` and `reload`: for people who write tools."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,16 +14,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coilclaw.cli.opening import load_registry, open_app, settings_for
-from coilclaw.cli.terminal import Styled, counted, say, say_json, styled
+from coilclaw.cli.opening import load_registry, open_app, settings_for, show_diagnostics
+from coilclaw.cli.terminal import Styled, counted, say, say_json, styled, warn
 from coilclaw.sdk import OperatorError, Risk, Tool
 from coilclaw.sdk.legible import as_name, cells, legible_lines, one_line
 
 if TYPE_CHECKING:
-    from coilclaw.app import Trial
+    from coilclaw.app import Tools, Trial
+    from coilclaw.config import Settings
     from coilclaw.workspace_tools import checks
 
-__all__ = ["check", "new", "test"]
+__all__ = ["check", "new", "reload", "test"]
 
 _workspace = click.option("--workspace", metavar="DIR", help="The workspace whose tools are meant.")
 _LONGEST_EXAMPLE = 80
@@ -88,8 +90,7 @@ def check(names: tuple[str, ...], workspace: str | None, strict: bool, as_json: 
     settings = settings_for(workspace)
     place = settings.config.workspace_dir
     with open_app(settings, record=False) as claw:
-        registry, has_secret = claw.tools.registry, claw.tools.has_secret
-    mine = _of_workspace(registry.tools.values(), place)
+        registry, mine, has_secret = claw.tools.registry, claw.tools.own, claw.tools.has_secret
     findings = checks.check_tools(
         place, mine, registry.diagnostics, quarantined=registry.quarantined, secret_present=has_secret
     )
@@ -121,20 +122,18 @@ def check(names: tuple[str, ...], workspace: str | None, strict: bool, as_json: 
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @_workspace
 @click.option("--writes", is_flag=True, help="Call write and destructive tools too; policy still asks.")
-@click.option("--yes", is_flag=True, help="With --writes: approve what asks.")
+@click.option("--yes", is_flag=True, help="With --writes: approve calls that need it.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def test(names: tuple[str, ...], workspace: str | None, writes: bool, yes: bool, as_json: bool) -> None:
     """Call tools with the examples of their contracts, on the way that every call takes, receipts included.
 
     The examples of tools that write are only validated, unless --writes is given.
     """
-    from coilclaw.cli.example_runs import try_examples
-
     if yes and not writes:
         raise click.UsageError("--yes is about calls that write; it goes with --writes")
     settings = settings_for(workspace)
     trials: list[Trial] = []
-    for trial in try_examples(settings, names, writes=writes, yes=yes):
+    for trial in _tried(settings, names, writes=writes, yes=yes):
         trials.append(trial)
         if not as_json:
             _show_trial(trial)
@@ -150,9 +149,78 @@ def test(names: tuple[str, ...], workspace: str | None, writes: bool, yes: bool,
         sys.exit(1)
 
 
-def _of_workspace(tools: Iterable[Tool], workspace: Path) -> list[Tool]:
-    root = workspace / "tools"
-    return [tool for tool in tools if Path(tool.file).is_relative_to(root)]
+@click.command("reload", epilog="Example: coilclaw tool reload --json")
+@_workspace
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def reload(workspace: str | None, as_json: bool) -> None:
+    """Load every tool file again and report the outcome.
+
+    Saving a file is enough for processes that watch the workspace; this is for the times when
+    something outside the files changed, such as a package that a tool imports.
+    """
+    from coilclaw.workspace_tools import ask_to_reload
+
+    settings = settings_for(workspace)
+    root = settings.config.workspace_dir / "tools"
+    if not root.is_dir():
+        raise OperatorError(f"{root} does not exist", hint="coilclaw tool new example.hello.say makes a first tool")
+    with open_app(settings) as claw:
+        change = claw.tools.loaded
+        try:
+            ask_to_reload(root)
+        except OSError as error:
+            warn(f"other processes were not told, {root}: {error.strerror}")
+        registry, own = claw.tools.registry, [tool.id for tool in claw.tools.own]
+    if as_json:
+        facts = {
+            "generation": registry.generation,
+            "tools": own,
+            "failed": [f"tools/{name}" for name in change.failed],
+            "quarantined": [held.name for held in registry.quarantined],
+            "milliseconds": round(change.seconds * 1000, 3),
+        }
+        say_json(facts)
+    else:
+        show_diagnostics(registry)
+        count = counted(len(own), "tool")
+        say(f"Loaded {count} of {as_name(str(root))} in {change.seconds * 1000:.0f} ms.")
+    sys.exit(1 if change.failed else 0)
+
+
+def _tried(settings: Settings, names: Sequence[str], *, writes: bool, yes: bool) -> Iterator[Trial]:
+    """Every example of the tools meant: those named, or all of the workspace."""
+    from coilclaw.app import try_example
+    from coilclaw.cli.approver import approver_for
+    from coilclaw.cli.waiting import command_caller, warn_if_stopped
+    from coilclaw.policy import NobodyToAsk
+    from coilclaw.sandbox import Deadline
+
+    place = settings.config.workspace_dir
+    with open_app(settings) as claw:
+        warn_if_stopped(claw)
+        for tool in _meant(claw.tools, names):
+            for example in tool.examples:
+                deadline = Deadline(settings.config.limits.seconds)
+                approver = approver_for(yes, deadline, workspace=place) if writes else NobodyToAsk()
+                caller = command_caller(approver=approver, suspends=False)
+                with redirect_stdout(sys.stderr):  # What a tool prints is not the report.
+                    trial = try_example(claw, tool, example, writes=writes, caller=caller, deadline=deadline)
+                if trial.status == "cancelled":
+                    raise KeyboardInterrupt  # The person wants to stop, not to go on with the next example.
+                yield trial
+
+
+def _meant(tools: Tools, names: Sequence[str]) -> Sequence[Tool]:
+    if not names:
+        return tools.own
+    meant: dict[str, Tool] = {}
+    for name in names:
+        exact = tools.get(name)
+        found = [exact] if exact else [each for each in tools if each.id.startswith(f"{name}.")]
+        if not found:
+            raise click.UsageError(f"there is no tool {name!r}; {tools.registry.suggestion(name)}")
+        meant.update((each.id, each) for each in found)
+    return list(meant.values())
 
 
 def _shown(file: str | Path) -> str:

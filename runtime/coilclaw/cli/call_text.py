@@ -14,10 +14,22 @@ from coilclaw.cli.paging import Row
 from coilclaw.cli.terminal import counted
 from coilclaw.sdk.legible import one_line
 
-__all__ = ["argument_rows", "runs_rows"]
+__all__ = ["argument_rows", "call_rows", "runs_rows"]
 
 _SHORT: Final = 60
 _LARGEST_COMPARED: Final = 2 * 1024 * 1024
+
+
+def call_rows(tool: str, arguments: str | None, runs: str | None, workspace: Path | None) -> Iterator[Row]:
+    """Yield everything that a call sends, given as JSON, and what it will run, if its tool says so."""
+    yield Row("  Args:")
+    if arguments is None:
+        yield Row("    ", "no longer kept; the call itself is still bound to their hash")
+    else:
+        yield from argument_rows(tool, arguments, workspace)
+    if runs is not None:
+        yield Row("  Runs:")
+        yield from runs_rows(runs)
 
 
 def argument_rows(tool: str, arguments: str, workspace: Path | None, indent: str = "    ") -> Iterator[Row]:
@@ -103,7 +115,7 @@ def _present(workspace: Path | None, path: str) -> tuple[str | None, str]:
         if not place.is_relative_to(workspace.resolve()):
             return None, "not a file of the workspace"
         # Without waiting: it may be a pipe.
-        descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             facts = os.fstat(descriptor)
             if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LARGEST_COMPARED:

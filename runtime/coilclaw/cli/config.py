@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +14,12 @@ from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.config import load_settings
 from coilclaw.sdk.legible import as_name, one_line
 
-__all__ = ["config"]
+if TYPE_CHECKING:
+    from coilclaw.bridge import Registry
+    from coilclaw.config import Config
+    from coilclaw.policy import Rule
+
+__all__ = ["config", "doubts_about"]
 
 
 @click.group()
@@ -34,7 +41,6 @@ def validate() -> None:
     installed; `coilclaw doctor` knows those of the workspace too.
     """
     from coilclaw.app import installed_registry, make_policy
-    from coilclaw.cli.doubts import doubts_about
 
     settings = load_settings(os.environ, workspace_exists=True)
     for doubt in doubts_about(settings.config, installed_registry(make_policy(settings.config)), complete=False):
@@ -54,3 +60,33 @@ def show(as_json: bool) -> None:
     width = max(len(key) for key, _, _ in rows)
     for key, value, source in rows:
         say(f"{as_name(key):<{width}}  {one_line(json.dumps(value))}  # {one_line(source)}")
+
+
+def doubts_about(config: Config, registry: Registry, *, complete: bool) -> Iterator[str]:
+    """Yield settings that are valid and have no effect.
+
+    These are rules that match no tool, and programs that are refused whatever the list says. Unless the registry is
+    complete, a rule may be meant for a tool that is not in it; then only those are named that name an integration in
+    it, or nearly a tool in it.
+    """
+    for number, each in enumerate(config.policy.rules):
+        rule = each.rule()
+        if any(rule.names(tool) for tool in registry.tools.values()):
+            continue
+        near = _nearest(rule, registry)
+        integrations = {tool.integration for tool in registry.tools.values()}
+        if complete or near or rule.tool.partition(".")[0] in integrations:
+            hint = f"; did you mean {near}?" if near else ""
+            yield f"policy.rules.{number}.tool: {as_name(rule.tool)} matches no tool{hint}"
+    from coilclaw.integrations.shell.programs import REFUSED
+
+    for number, program in enumerate(config.security.shell_allow):
+        if reason := REFUSED.get(program):
+            yield f"security.shell_allow.{number}: has no effect, because `{program}` {reason}"
+
+
+def _nearest(rule: Rule, registry: Registry) -> str | None:
+    import difflib
+
+    near = difflib.get_close_matches(rule.tool[:200], [*registry.tools, *registry.aliases], n=1, cutoff=0.75)
+    return near[0] if near else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
@@ -67,6 +66,8 @@ def _groups(old: Sequence[str], new: Sequence[str]) -> Iterator[list[_Opcode]]:
         ]
         yield [each for each in group if each[1:2] != each[2:3] or each[3] != each[4]]
         return
+    import difflib
+
     matcher = difflib.SequenceMatcher(None, old[start:old_end], new[start:new_end])
     for each in matcher.get_grouped_opcodes(_CONTEXT):
         yield [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in each]

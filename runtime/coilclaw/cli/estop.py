@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from coilclaw.app import Estop, StopChange, open_stores
-from coilclaw.cli.opening import terminal_notices
-from coilclaw.cli.person import this_person
+from coilclaw.cli.opening import terminal_notices, this_person
 from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.config import home_folder, load_settings
 from coilclaw.policy import EmergencyStop, StopState

@@ -1,4 +1,4 @@
-"""`coilclaw init`: a home, a configuration and a workspace to start with."""
+"""`coilclaw init` and `coilclaw setup`: a home, a configuration and a workspace to start with, and the sandbox."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coilclaw.config import config_text, load_settings
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name
 
-__all__ = ["init"]
+__all__ = ["init", "setup"]
 
 _STARTER_TOOL = '''\
 """A tool of your own. Change it and call it again: `coilclaw run hello.py`."""
@@ -46,18 +46,21 @@ def init(workspace: str | None) -> None:
         raise OperatorError(f"the workspace {place} is not a folder")
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not path.exists():
+        is_new = not path.exists()
+        if is_new:
             path.write_text(config_text(place), encoding="utf-8")
             say(f"Wrote {as_name(str(path))}")
         elif workspace:
             shown = as_name(str(path))
             say(f'{shown} exists already; set workspace_dir = "{place}" in it to use this workspace.', err=True)
         settings = settings_for()
-        _make_workspace(place)
+        is_new = _make_workspace(place) or is_new
     except OSError as error:
         raise OperatorError(
             f"cannot set up {error.filename or home}: {error.strerror}", hint="set COILCLAW_HOME to another folder"
         ) from None
+    if not is_new:
+        say("Everything is there already; nothing was changed.")
     with open_app(settings) as claw:
         claw.receipts.latest(1)
         say(f"Receipts are kept in {as_name(str(settings.config.receipts.path))}")
@@ -68,12 +71,22 @@ def init(workspace: str | None) -> None:
     say(f"Try it:  coilclaw run {option}{as_name(str(place / 'hello.py'))}")
 
 
-def _make_workspace(place: Path) -> None:
+@click.command(epilog="Example: coilclaw setup")
+def setup() -> None:
+    """Compile the sandbox for this machine, so that the first run starts at once."""
+    with open_app(settings_for()) as claw:
+        say(f"Ready: {claw.engines.get('wasm').build}")
+
+
+def _make_workspace(place: Path) -> bool:
+    """Make the folder and a first tool; False if there are tools already."""
     place.mkdir(parents=True, exist_ok=True)
     tools = place / "tools"
-    if not tools.exists():
-        (tools / "hello").mkdir(parents=True)
-        (tools / "hello/greetings.py").write_text(_STARTER_TOOL, encoding="utf-8")
-        script = place / "hello.py"
-        if not script.exists():
-            script.write_text(_STARTER_SCRIPT, encoding="utf-8")
+    if tools.exists():
+        return False
+    (tools / "hello").mkdir(parents=True)
+    (tools / "hello/greetings.py").write_text(_STARTER_TOOL, encoding="utf-8")
+    script = place / "hello.py"
+    if not script.exists():
+        script.write_text(_STARTER_SCRIPT, encoding="utf-8")
+    return True

@@ -18,10 +18,10 @@ __all__ = ["cli", "main"]
 
 _COMMANDS: Final = {
     "init": ("coilclaw.cli.init:init", "Set up CoilClaw's home folder, configuration and a workspace."),
-    "setup": ("coilclaw.cli.setup:setup", "Compile the sandbox ahead of the first run."),
+    "setup": ("coilclaw.cli.init:setup", "Compile the sandbox ahead of the first run."),
     "run": ("coilclaw.cli.run:run", "Run a Python snippet in the sandbox."),
     "resume": ("coilclaw.cli.resume:resume", "Resume a suspended run."),
-    "cancel": ("coilclaw.cli.cancel:cancel", "Cancel a suspended run."),
+    "cancel": ("coilclaw.cli.resume:cancel", "Cancel a suspended run."),
     "approval": ("coilclaw.cli.approvals:approval", "List, show, approve and deny pending calls."),
     "replay": ("coilclaw.cli.replay:replay", "Repeat a run without side effects, and compare."),
     "dev": ("coilclaw.cli.dev:dev", "Watch the workspace's tools reload, run and fail, live."),

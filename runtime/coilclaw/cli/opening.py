@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +19,15 @@ if TYPE_CHECKING:  # The configuration alone is all that some commands need.
     from coilclaw.config import Settings
     from coilclaw.sandbox import Deadline
 
-__all__ = ["expanded", "load_registry", "open_app", "settings_for", "show_diagnostics", "terminal_notices"]
+__all__ = [
+    "expanded",
+    "load_registry",
+    "open_app",
+    "settings_for",
+    "show_diagnostics",
+    "terminal_notices",
+    "this_person",
+]
 
 _SHORTEST_WAIT: Final = 3.0
 """Seconds for another process to finish writing: also a run whose time is up writes its end."""
@@ -69,6 +78,15 @@ def load_registry(settings: Settings) -> Registry:
     """The tools as they are, for commands that only show them: nothing is recorded."""
     with open_app(settings, record=False) as claw:
         return claw.tools.registry
+
+
+def this_person() -> str:
+    """The name under which a decision is recorded: who the system says it is, whatever the environment says."""
+    number = os.getuid()
+    try:
+        return pwd.getpwuid(number).pw_name.encode("utf-8", "replace").decode()
+    except KeyError:
+        return f"user {number}"
 
 
 def terminal_notices() -> Notices:

@@ -7,18 +7,18 @@ import select
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Final, Literal, NamedTuple, TextIO
+from typing import Final, Literal, NamedTuple
 
 from coilclaw.cli.streams import unguarded
-from coilclaw.cli.terminal import say
+from coilclaw.cli.terminal import say, terminal_size
 from coilclaw.sandbox import POLL_SECONDS
+from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import cells, visible
 
 __all__ = ["Row", "ask", "chosen", "confirmed", "folded", "say_rows"]
 
 _NARROWEST: Final = 40
 _SHORTEST: Final = 8
-_USUAL: Final = (80, 24)
 _RESET: Final = "\x1b\\\x1b[0m\x1b(B"
 """Ends a sequence that was left open, and a colour: whatever was printed before must not hide the question."""
 
@@ -45,11 +45,11 @@ def ask(
     err = err or (sys.stderr.isatty() and not sys.stdout.isatty())
     stream = sys.stderr if err else sys.stdout
     paged = stream.isatty()
-    columns, height = _size(stream) if paged else _USUAL
+    columns, height = terminal_size(stream)
     if paged:
         _reset(err)
-    lines = list(folded(rows, columns)) if paged else list(rows)
-    page = max(1, height - 3)
+    lines = list(folded(rows, max(_NARROWEST, columns))) if paged else list(rows)
+    page = max(_SHORTEST, height) - 3
     shown = len(lines) if not paged or len(lines) <= page else page
     say_rows(lines[:shown], err=err)
     while True:
@@ -86,7 +86,9 @@ def ask(
 
 
 def confirmed(question: str, rows: Iterable[Row] = (), *, err: bool = True) -> bool:
-    """Whether the person at the terminal says yes, after all rows were shown."""
+    """Whether the person at the terminal says yes, after all rows were shown. Nobody there is an OperatorError."""
+    if not sys.stdin.isatty():
+        raise OperatorError(f"nobody is there to answer: {question}", hint="run it on a terminal, or add --yes")
     return ask(rows, question, err=err) == "yes"
 
 
@@ -146,14 +148,6 @@ def _pieces(text: str, first: int, others: int) -> Iterator[str]:
     yield text[begun:]
 
 
-def _size(stream: TextIO) -> tuple[int, int]:
-    columns, height = _USUAL
-    with suppress(OSError, ValueError):
-        size = os.get_terminal_size(unguarded(stream).fileno())
-        columns, height = size.columns or columns, size.lines or height
-    return max(_NARROWEST, columns), max(_SHORTEST, height)
-
-
 def _read_line(cancelled: Callable[[], bool]) -> str | None:
     """One line from the terminal; None when it is gone or the run was cancelled.
 
@@ -176,9 +170,7 @@ def _read_line(cancelled: Callable[[], bool]) -> str | None:
 
 def _forget_what_was_typed() -> None:
     """An answer given before the question was asked is an answer to something else."""
-    try:
-        import termios
+    import termios
 
+    with suppress(OSError, termios.error):  # The terminal is gone.
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    except (ImportError, OSError):  # No such thing on this system.
-        return

@@ -6,17 +6,17 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from coilclaw.cli.approval import somebody_is_here
-from coilclaw.cli.call_text import argument_rows, runs_rows
+from coilclaw.cli.approver import somebody_is_here
+from coilclaw.cli.call_text import call_rows
+from coilclaw.cli.opening import this_person
 from coilclaw.cli.paging import Row, confirmed, say_rows
-from coilclaw.cli.person import this_person
 from coilclaw.cli.run_report import Display
 from coilclaw.cli.terminal import counted, say, say_json
-from coilclaw.cli.waiting import Session
+from coilclaw.cli.waiting import CommandApp
 from coilclaw.runs import ApprovedPlan, Plan, PlannedCall, Rehearsal
 from coilclaw.sandbox import Deadline, Snippet
 from coilclaw.sdk.legible import as_name, cells, one_line
@@ -27,9 +27,9 @@ _LONGEST_SHORT = 60
 _COLOURS = {"allow": "green", "ask": "cyan", "deny": "red"}
 
 
-def show_rehearsal(session: Session, snippet: Snippet, *, as_json: bool) -> NoReturn:
+def show_rehearsal(command: CommandApp, snippet: Snippet, *, as_json: bool) -> NoReturn:
     """`--dry-run`: rehearse, print the plan, and end the command. What the snippet prints goes to stderr."""
-    rehearsal = _rehearse(session, snippet, quiet=as_json)
+    rehearsal = _rehearse(command, snippet, quiet=as_json)
     if as_json:
         say_json(_object(rehearsal))
     else:
@@ -38,10 +38,10 @@ def show_rehearsal(session: Session, snippet: Snippet, *, as_json: bool) -> NoRe
     sys.exit(0 if rehearsal.report.status == "completed" else 1)
 
 
-def approved_plan(session: Session, snippet: Snippet, *, yes: bool) -> ApprovedPlan:
+def approved_plan(command: CommandApp, snippet: Snippet, *, yes: bool) -> ApprovedPlan:
     """`--approve-plan`: rehearse, show the plan and ask. Without a yes, the command ends here."""
-    rehearsal = _rehearse(session, snippet, quiet=True)
-    workspace = session.claw.settings.config.workspace_dir
+    rehearsal = _rehearse(command, snippet, quiet=True)
+    workspace = command.claw.settings.config.workspace_dir
     rows = [*_plan_rows(rehearsal), *_whole_rows(rehearsal.plan, workspace), *_end_rows(rehearsal)]
     ended = rehearsal.report.status in ("rejected", "cancelled")
     if ended or yes or not somebody_is_here():
@@ -59,11 +59,11 @@ def approved_plan(session: Session, snippet: Snippet, *, yes: bool) -> ApprovedP
     sys.exit(1)
 
 
-def _rehearse(session: Session, snippet: Snippet, *, quiet: bool) -> Rehearsal:
-    deadline = Deadline(session.claw.settings.config.limits.seconds)
-    caller = replace(session.caller, show=Display(deadline, sys.stderr, quiet=quiet))
+def _rehearse(command: CommandApp, snippet: Snippet, *, quiet: bool) -> Rehearsal:
+    deadline = Deadline(command.claw.settings.config.limits.seconds)
+    caller = replace(command.caller, show=Display(deadline, sys.stderr, quiet=quiet))
     with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
-        return session.claw.rehearse(
+        return command.claw.rehearse(
             snippet.source, inputs=snippet.inputs, name=snippet.name, deadline=deadline, caller=caller
         )
 
@@ -84,20 +84,7 @@ def _object(rehearsal: Rehearsal) -> dict[str, Any]:
 
 
 def _row(call: PlannedCall) -> dict[str, Any]:
-    return {
-        "number": call.number,
-        "line": call.line,
-        "tool": call.tool,
-        "tool_version": call.tool_version,
-        "risk": call.risk.value if call.risk else None,
-        "arguments": _json(call.arguments),
-        "args_hash": call.args_hash,
-        "verdict": call.verdict,
-        "stubbed": call.stubbed,
-        "outcome": call.outcome,
-        "reason": call.reason,
-        "runs": call.runs,
-    }
+    return {**asdict(call), "risk": call.risk.value if call.risk else None, "arguments": _json(call.arguments)}
 
 
 def _json(arguments: str) -> Any:
@@ -150,11 +137,7 @@ def _whole_rows(plan: Plan, workspace: Path) -> Iterator[Row]:
         yield Row("", f"Call {call.number} (line {call.line}): {as_name(call.tool)}", bold=True)
         yield Row("  Risk:   ", f"{call.risk.value} ({call.risk.level})" if call.risk else "-")
         yield Row("  Reason: ", one_line(call.reason or "-"))
-        yield Row("  Args:")
-        yield from argument_rows(call.tool, call.arguments, workspace)
-        if call.runs is not None:
-            yield Row("  Runs:")
-            yield from runs_rows(call.runs)
+        yield from call_rows(call.tool, call.arguments, call.runs, workspace)
     yield Row("")
 
 

@@ -72,7 +72,7 @@ def install(path: str, yes: bool, force: bool, as_json: bool) -> None:
                 f"the plugin {copy.manifest.name!r} is installed already", hint="use --force to replace it"
             )
         _show_offer(copy)
-        if not yes and not _agreed(copy):
+        if not yes and not confirmed(f"Install {as_name(copy.manifest.name)}?"):
             show_error("nothing was installed", None)
             sys.exit(1)
         digest = plugins.install(copy, replace=force)
@@ -107,14 +107,6 @@ def _show_offer(copy: plugins.Copy) -> None:
         say(f"      runs      {one_line(shlex.join(each.command))}", err=True)
         say(f"      is given  {one_line(', '.join(each.contract.secrets)) or 'no secrets'}", err=True)
     say("Its programs run with your rights, outside the sandbox.", err=True)
-
-
-def _agreed(copy: plugins.Copy) -> bool:
-    if not sys.stdin.isatty():
-        raise OperatorError(
-            "a person has to agree and nobody could be asked", hint="run it on a terminal, or with --yes"
-        )
-    return confirmed(f"Install {as_name(copy.manifest.name)}?")
 
 
 def _titled(manifest: plugins.Manifest) -> str:

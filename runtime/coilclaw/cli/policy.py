@@ -9,8 +9,9 @@ from typing import Any, Final
 import click
 from pydantic import ValidationError
 
+from coilclaw.cli.arguments import json_arguments
 from coilclaw.cli.opening import open_app, settings_for, show_diagnostics
-from coilclaw.cli.terminal import json_value, say, say_json, say_wrapped
+from coilclaw.cli.terminal import say, say_json, say_wrapped
 from coilclaw.cli.windows import window_facts
 from coilclaw.policy import Explanation
 from coilclaw.sdk import Decision
@@ -19,8 +20,6 @@ from coilclaw.sdk.legible import as_name, one_line
 __all__ = ["policy"]
 
 _MOST_PROBLEMS: Final = 5
-
-
 _HEADINGS: Final = ("source", "opinion", "applied", "why")
 
 
@@ -45,7 +44,7 @@ def explain(name: str, arguments: str | None, workspace: str | None, channel: st
 
     Without arguments the answer is about the tool; rules that depend on arguments are marked so.
     """
-    given = None if arguments is None else _given(arguments)
+    given = json_arguments(arguments)
     with open_app(settings_for(workspace), record=False) as claw:
         tools = claw.tools
         show_diagnostics(tools.registry)
@@ -68,24 +67,9 @@ def explain(name: str, arguments: str | None, workspace: str | None, channel: st
         say(f"Window {window.id} is open: such calls need no approval, {for_now}.")
 
 
-def _given(arguments: str) -> dict[str, Any]:
-    try:
-        text = arguments
-        if arguments == "-" or arguments.startswith("@"):
-            with click.open_file(arguments.removeprefix("@"), encoding="utf-8") as file:
-                text = file.read()
-        given = json_value(text)
-    except (OSError, ValueError) as error:
-        raise click.BadParameter(f"not JSON: {error}", param_hint="--json") from None
-    if not isinstance(given, dict):
-        raise click.BadParameter('the arguments are a JSON object, e.g. \'{"path": "."}\'', param_hint="--json")
-    return given
-
-
 def _problems(error: ValidationError) -> str:
-    problems = error.errors(include_url=False, include_input=False, include_context=False)
-    told = [": ".join(filter(None, (".".join(map(str, each["loc"])), each["msg"]))) for each in problems]
-    return "; ".join(told[:_MOST_PROBLEMS])
+    problems = error.errors(include_url=False, include_input=False, include_context=False)[:_MOST_PROBLEMS]
+    return "; ".join(": ".join(filter(None, (".".join(map(str, each["loc"])), each["msg"]))) for each in problems)
 
 
 def _facts(explanation: Explanation) -> dict[str, Any]:

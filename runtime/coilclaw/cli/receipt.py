@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coilclaw.cli.opening import open_app, settings_for
+from coilclaw.cli.opening import open_app, settings_for, this_person
 from coilclaw.cli.terminal import counted, say, say_json
 from coilclaw.receipts import LogMissing
 from coilclaw.sdk import OperatorError, Receipt
@@ -141,7 +141,6 @@ def restart(workspace: str | None, yes: bool) -> None:
     """
     from coilclaw.app import restart_log
     from coilclaw.cli.paging import confirmed
-    from coilclaw.cli.person import this_person
 
     settings = settings_for(workspace)
     try:
@@ -152,13 +151,8 @@ def restart(workspace: str | None, yes: bool) -> None:
             )
     except LogMissing as missing:
         say(f"{one_line(missing.message[:1].upper() + missing.message[1:])}.", err=True)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise OperatorError(
-                "nobody is there to say that the log is lost", hint="run it on a terminal, or add --yes"
-            )
-        if not confirmed("Give the old log up and begin a new one?"):
-            sys.exit(1)
+    if not yes and not confirmed("Give the old log up and begin a new one?"):
+        sys.exit(1)
     kept, held = restart_log(settings, decided_by=this_person())
     say(f"Began a new log. The key of the old one is {as_name(str(kept))}.", err=True)
     for name in held:

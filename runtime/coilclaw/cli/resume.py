@@ -1,4 +1,4 @@
-"""`coilclaw resume`: continue a suspended run where it was."""
+"""`coilclaw resume` and `coilclaw cancel`: continue a suspended run where it was, or end it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from typing import Literal, NoReturn, TypeAlias
 import click
 
 from coilclaw.app import Report
-from coilclaw.cli.opening import settings_for, show_diagnostics
+from coilclaw.cli.approver import somebody_is_here
+from coilclaw.cli.opening import open_app, settings_for, show_diagnostics, this_person
 from coilclaw.cli.paging import chosen
 from coilclaw.cli.run_report import Display, show_end, tell_waiting, workspace_option
-from coilclaw.cli.waiting import Session, open_session
+from coilclaw.cli.terminal import say, say_json
+from coilclaw.cli.waiting import CommandApp, open_for_run
+from coilclaw.cli.windows import tell_left_open
 from coilclaw.config import Settings
 from coilclaw.runs import NotResumable, RunRecord
 from coilclaw.sandbox import Deadline
+from coilclaw.sdk.legible import as_name
 
-__all__ = ["resume", "resume_run"]
+__all__ = ["cancel", "resume", "resume_run"]
 
 Unknown: TypeAlias = Literal["retry", "failed"]
 
@@ -35,7 +39,7 @@ Unknown: TypeAlias = Literal["retry", "failed"]
     type=click.Choice(["retry", "failed"]),
     help="What to do about calls that were under way when the process of the run ended.",
 )
-@click.option("--yes", is_flag=True, help="Approve every call that asks. What policy or a person denied stays denied.")
+@click.option("--yes", is_flag=True, help="Approve every call that needs approval. A denial stays.")
 @click.option("--wait", is_flag=True, help="Ask nobody here; stay until the decision is made elsewhere.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, as `run` does.")
 def resume(
@@ -72,23 +76,41 @@ def resume_run(
     """Resume a run, print how it ended, and end the command."""
     deadline = Deadline(timeout or settings.config.limits.seconds)
     options = workspace_option(workspace)
-    with open_session(settings, deadline, yes=yes, wait=wait, options=options) as session:
-        known = session.claw.runs.find(run_id)
+    with open_for_run(settings, deadline, yes=yes, wait=wait) as command:
+        known = command.claw.runs.find(run_id)
         if workspace is not None:
             _refuse_elsewhere(known, settings)
         deadline.seconds = timeout or known.header.run_limits().seconds
-        show_diagnostics(session.claw.registry_of(run_id))
+        show_diagnostics(command.claw.registry_of(run_id))
         gc.freeze()
-        report = _resumed(session, run_id, deadline, unknown, as_json)
+        report = _resumed(command, run_id, deadline, unknown, as_json)
         if report.unknown and unknown is None and not yes and (choice := _ask_about(report, options)):
-            report = _resumed(session, run_id, deadline, choice, as_json)
+            report = _resumed(command, run_id, deadline, choice, as_json)
     show_end(report, options=options, as_json=as_json)
 
 
-def _resumed(session: Session, run_id: str, deadline: Deadline, unknown: Unknown | None, as_json: bool) -> Report:
-    caller = replace(session.caller, show=Display(deadline, sys.stdout, quiet=as_json))
+@click.command(epilog="Example: coilclaw cancel run-1a1e265a6b2e813fd94")
+@click.argument("run_id", metavar="RUN")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def cancel(run_id: str, as_json: bool) -> None:
+    """Cancel a suspended run, or one whose process ended. What it asked is void; it cannot be resumed.
+
+    A run that is under way is cancelled with Ctrl-C where it runs.
+    """
+    with open_app(settings_for()) as claw:
+        workspace = claw.runs.find(run_id).header.workspace
+        claw.runs.cancel(run_id, by=this_person())
+        still_open = claw.approvals.windows.list()
+    if as_json:
+        say_json({"run_id": run_id, "status": "cancelled"})
+    say(f"Cancelled {as_name(run_id)}.", err=True)
+    tell_left_open(still_open, workspace)
+
+
+def _resumed(command: CommandApp, run_id: str, deadline: Deadline, unknown: Unknown | None, as_json: bool) -> Report:
+    caller = replace(command.caller, show=Display(deadline, sys.stdout, quiet=as_json))
     with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
-        return session.claw.resume(run_id, deadline=deadline, unknown=unknown, caller=caller)
+        return command.claw.resume(run_id, deadline=deadline, unknown=unknown, caller=caller)
 
 
 def _refuse_elsewhere(known: RunRecord, settings: Settings) -> None:
@@ -101,7 +123,7 @@ def _refuse_elsewhere(known: RunRecord, settings: Settings) -> None:
 
 def _ask_about(report: Report, options: str) -> Unknown | None:
     """What the person at the terminal says about calls of unknown outcome; None to leave the run as it is."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not somebody_is_here():
         return None
     tell_waiting(report, options)
     match chosen("Call them again, or count them as failed?", ("retry", "failed", "leave"), "leave"):

@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
+from coilclaw.cli.arguments import json_value, named_texts
 from coilclaw.cli.opening import settings_for, show_diagnostics
 from coilclaw.cli.run_report import Display, show_end, workspace_option
-from coilclaw.cli.terminal import json_value
-from coilclaw.cli.waiting import open_session
+from coilclaw.cli.waiting import open_for_run
 from coilclaw.sandbox import Deadline, Snippet
 from coilclaw.sdk.legible import as_name
 
@@ -42,7 +42,7 @@ class _Run(click.Command):
 @click.option("--input", "inputs", multiple=True, metavar="NAME=JSON", help="A variable the snippet starts with.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Wall time of the run.")
 @click.option("--memory", type=click.IntRange(64, 4096), metavar="MIB", help="Memory of the sandbox.")
-@click.option("--yes", is_flag=True, help="Approve every call that asks. What policy denies stays denied.")
+@click.option("--yes", is_flag=True, help="Approve every call that needs approval. What policy denies stays denied.")
 @click.option("--wait", is_flag=True, help="Ask nobody here; stay until the decision is made elsewhere.")
 @click.option("--dry-run", is_flag=True, help="Only read; print what it would do. Writes get made-up answers.")
 @click.option("--approve-plan", is_flag=True, help="Rehearse first; one yes then allows exactly the calls shown.")
@@ -65,7 +65,8 @@ def run(
     The snippet's output and value go to stdout, everything else to stderr. Exit codes: 0 completed;
     1 any other end; 2 wrong usage; 3 approval needed; 4 credentials needed; 130 interrupted.
 
-    A call that asks when nobody is there suspends the run: it goes on, hours later if need be, with `coilclaw resume`.
+    A call that needs approval while nobody is at the terminal suspends the run. Once it is decided, hours later if need
+    be, `coilclaw resume` continues the run.
 
     \b
     coilclaw run list       List runs, newest first.
@@ -77,8 +78,8 @@ def run(
     deadline = Deadline(settings.config.limits.seconds)
     options = workspace_option(workspace)
     # Whoever says yes to a plan in advance has not said it to what is not in the plan.
-    with open_session(settings, deadline, yes=yes and not approve_plan, wait=wait, options=options) as session:
-        claw = session.claw
+    with open_for_run(settings, deadline, yes=yes and not approve_plan, wait=wait) as command:
+        claw = command.claw
         claw.engines.get()  # First: what it starts gets ready while the rest is loaded.
         show_diagnostics(claw.tools.registry)
         # Nothing that was loaded so far is garbage; looking through it again would interrupt the run.
@@ -87,12 +88,12 @@ def run(
         if approve_plan:
             from coilclaw.cli.plan import approved_plan
 
-            approved = approved_plan(session, snippet, yes=yes)
+            approved = approved_plan(command, snippet, yes=yes)
         elif dry_run:
             from coilclaw.cli.plan import show_rehearsal
 
-            show_rehearsal(session, snippet, as_json=as_json)
-        caller = replace(session.caller, show=Display(deadline, sys.stdout, quiet=as_json, asks=not yes))
+            show_rehearsal(command, snippet, as_json=as_json)
+        caller = replace(command.caller, show=Display(deadline, sys.stdout, quiet=as_json, asks=not yes))
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
             report = claw.run(
                 snippet.source,
@@ -127,10 +128,9 @@ def _inputs(given: tuple[str, ...]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     from coilclaw.app import RESERVED_NAMES
 
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier():
-            raise click.BadParameter(f"{text!r} is not NAME=JSON", param_hint="--input")
+    for name, value in named_texts(given, "NAME=JSON", "--input").items():
+        if not name.isidentifier():
+            raise click.BadParameter(f"{name!r} is not a name in Python", param_hint="--input")
         if name in RESERVED_NAMES:
             raise click.BadParameter(f"{name!r} is a name of the sandbox itself", param_hint="--input")
         try:

@@ -8,8 +8,8 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
-from coilclaw.cli.approval import somebody_is_here
-from coilclaw.cli.pending_notice import tell_pending
+from coilclaw.cli.approver import somebody_is_here
+from coilclaw.cli.pending_calls import tell_pending
 from coilclaw.cli.streams import unguarded
 from coilclaw.cli.terminal import counted, pass_through, say, say_json, say_text, styled
 from coilclaw.sdk.legible import as_name, legible_lines, one_line, visible_block

@@ -50,7 +50,11 @@ def list_runs(status: str | None, limit: int, as_json: bool) -> None:
 @click.argument("run_id", metavar="RUN")
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON object that `run --json` printed at its end.")
 def show_run(run_id: str, as_json: bool) -> None:
-    """Show a run again as it ended: what it printed, its value, its calls."""
+    """Show a run again as it ended: what it printed, its value, its calls.
+
+    Its output and value go to stdout, everything else to stderr. What it printed comes out of a pipe or in a file
+    unchanged, control characters included; a terminal gets them written out.
+    """
     with open_app(settings_for()) as claw:
         report, known = claw.runs.show(run_id), claw.runs.find(run_id)
     if as_json:

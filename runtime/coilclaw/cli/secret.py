@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from coilclaw.cli.opening import load_registry, settings_for
-from coilclaw.cli.terminal import say, say_json, warn
+from coilclaw.cli.terminal import say, say_json, say_wrapped, warn
 from coilclaw.config import SecretStore
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name, one_line
@@ -64,7 +64,7 @@ def list_secrets(keyring: bool, as_json: bool) -> None:
     for row in rows:
         source = row["source"] or ("missing" if row["required"] else "not set")
         users_of = one_line(", ".join(row["tools"]))
-        say(f"{as_name(row['name']):<{width}}  {source:<12}  {users_of}".rstrip())
+        say_wrapped(f"{as_name(row['name']):<{width}}  {source:<12}  ", users_of)
 
 
 @secret.command("set", epilog="Example: coilclaw secret set GITHUB_TOKEN < token.txt")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import io
+import json
 import os
 import select
 import sys
@@ -162,10 +163,20 @@ def open_streams() -> None:
         _stray = _Stray(sys.stderr)
 
 
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Write out characters that a stream cannot encode as JSON does, so that a printed value stays JSON."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+codecs.register_error("coilclaw-json", _escaped)
+
+
 def _moved(stream: TextIO) -> TextIO:
     """The same stream by a descriptor that no child process inherits."""
     stream.flush()
-    moved = os.fdopen(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors="backslashreplace")
+    moved = os.fdopen(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors="coilclaw-json")
     as_it_comes = stream is sys.stderr or stream.isatty()
     moved.reconfigure(line_buffering=as_it_comes, write_through=getattr(stream, "write_through", False))
     return moved

@@ -24,7 +24,6 @@ from coilclaw.sdk.legible import as_name, cells, one_line, visible, visible_bloc
 __all__ = [
     "Styled",
     "counted",
-    "json_value",
     "pass_through",
     "say",
     "say_json",
@@ -35,6 +34,7 @@ __all__ = [
     "show_problem",
     "show_usage_error",
     "styled",
+    "terminal_size",
     "warn",
 ]
 
@@ -61,9 +61,8 @@ def say(*parts: str | Styled, err: bool = False, nl: bool = True, **style: Any) 
 
 def say_wrapped(lead: str, text: str, *, err: bool = False) -> None:
     """Print one line for a person; a terminal that is too narrow for it gets more, broken between words and marked."""
-    stream = sys.stderr if err else sys.stdout
-    columns = _columns(stream)
-    room = 0 if columns is None else columns - len(lead)
+    stream = _stream(err)
+    room = terminal_size(stream)[0] - len(lead) if stream.isatty() else 0
     if room < _NARROWEST or cells(text) <= room:
         say(f"{lead}{text}".rstrip(" "), err=err)
         return
@@ -73,11 +72,13 @@ def say_wrapped(lead: str, text: str, *, err: bool = False) -> None:
         say(f"{' ' * max(0, len(lead) - 2)}… {each}", err=err)
 
 
-def _columns(stream: TextIO) -> int | None:
+def terminal_size(stream: TextIO) -> tuple[int, int]:
+    """Return the columns and lines of the terminal behind a stream, or what is usual where it does not say."""
     try:
-        return os.get_terminal_size(stream.fileno()).columns or None
+        columns, lines = os.get_terminal_size(unguarded(stream).fileno())
     except (OSError, ValueError):
-        return None
+        columns, lines = 0, 0
+    return columns or 80, lines or 24
 
 
 def say_text(text: str, *, err: bool = False) -> None:
@@ -175,19 +176,3 @@ def _painted(part: str | Styled, style: dict[str, Any]) -> str:
 
 def _stream(err: bool) -> TextIO:
     return unguarded(sys.stderr if err else sys.stdout)
-
-
-def json_value(text: str) -> Any:
-    """A JSON value from the command line; ValueError for anything that could not be passed on as JSON."""
-    from pydantic_core import PydanticSerializationError, to_json
-
-    try:
-        value = json.loads(text, parse_constant=_refuse)
-        to_json(value)
-    except (RecursionError, PydanticSerializationError):
-        raise ValueError("nested too deeply, or not valid Unicode text") from None
-    return value
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")

@@ -1,4 +1,4 @@
-"""`coilclaw tool trust`: a person reads what was written through the bridge, and vouches for it."""
+"""`coilclaw tool trust`: a person reads what was written through the bridge, and trusts it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import click
 
 from coilclaw.app import HeldFile, Quarantine
 from coilclaw.cli.difference import difference_rows
-from coilclaw.cli.opening import expanded, open_app, settings_for
+from coilclaw.cli.opening import expanded, open_app, settings_for, this_person
 from coilclaw.cli.paging import Row, confirmed, say_rows
-from coilclaw.cli.person import this_person
 from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.sdk import OperatorError, Quarantined
 from coilclaw.sdk.legible import as_name, one_line
@@ -149,10 +148,6 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _confirmed(name: str, data: bytes, rows: list[Row], *, err: bool) -> bool:
-    if not sys.stdin.isatty():
-        raise OperatorError(
-            f"nobody is there to say whether {name} is trusted", hint="run it on a terminal, or add --yes"
-        )
     if encoding := _odd_encoding(data):
         rows = [*rows, Row("", f"Warning: {one_line(encoding)}", "yellow")]
     return confirmed(f"Run {as_name(name)} outside the sandbox from now on?", rows, err=err)

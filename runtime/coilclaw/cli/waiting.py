@@ -10,9 +10,9 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from coilclaw.app import Caller
-from coilclaw.cli.approval import approver_for
+from coilclaw.cli.approver import approver_for
 from coilclaw.cli.opening import open_app
-from coilclaw.cli.pending_notice import tell_pending
+from coilclaw.cli.pending_calls import tell_pending
 from coilclaw.cli.terminal import say, warn
 from coilclaw.policy import Answer
 from coilclaw.sdk import CoilClawError
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from coilclaw.policy import Question
     from coilclaw.sandbox import Deadline
 
-__all__ = ["Session", "command_caller", "open_session", "warn_if_stopped"]
+__all__ = ["CommandApp", "command_caller", "open_for_run", "warn_if_stopped"]
 
 
-class Session(Frozen):
+class CommandApp(Frozen):
     """The app of a command that runs something, and the caller it runs for."""
 
     claw: CoilClaw
@@ -37,21 +37,20 @@ class Session(Frozen):
 
 
 @contextmanager
-def open_session(settings: Settings, deadline: Deadline, *, yes: bool, wait: bool, options: str) -> Iterator[Session]:
+def open_for_run(settings: Settings, deadline: Deadline, *, yes: bool, wait: bool) -> Iterator[CommandApp]:
     """Open the app for a run that is resumed later if nobody answers now.
 
-    With `wait`, nobody is asked here: this process stays until the decision is made elsewhere. `options` is what the
-    commands that decide and resume need besides the id.
+    With `wait`, nobody is asked here: this process stays until the decision is made elsewhere.
     """
     with open_app(settings, deadline=deadline) as claw:
         warn_if_stopped(claw)
         if yes or not wait:
             approver = approver_for(yes, deadline, may_wait=True, workspace=settings.config.workspace_dir)
-            yield Session(claw=claw, caller=command_caller(approver=approver))
+            yield CommandApp(claw=claw, caller=command_caller(approver=approver))
             return
-        patience = _Patience(options)
+        patience = _Patience()
         with patience.watching(claw):
-            yield Session(claw=claw, caller=command_caller(approver=patience, waits=patience.lasts))
+            yield CommandApp(claw=claw, caller=command_caller(approver=patience, waits=patience.lasts))
 
 
 def warn_if_stopped(claw: CoilClaw) -> None:
@@ -71,8 +70,7 @@ def command_caller(**facts: object) -> Caller:
 class _Patience:
     """Says once what a run waits for. Lasts until it is interrupted; then the run is left for a later process."""
 
-    def __init__(self, options: str) -> None:
-        self._options = options
+    def __init__(self) -> None:
         self._again = threading.Event()
         self._closed = False
         self._given_up = False
@@ -137,6 +135,5 @@ class _Patience:
             new = [each for each in pending if each.id not in told]
             if new:
                 told.update(each.id for each in new)
-                tell_pending(new, self._run_id, self._options)
-                say("Waiting here for the decision. Ctrl-C leaves the run suspended.", err=True)
+                tell_pending(new, self._run_id, "", waits=True)
             self._tell_if_left()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from coilclaw.cli.opening import open_app, settings_for
-from coilclaw.cli.pending_notice import short_arguments
-from coilclaw.cli.person import this_person
-from coilclaw.cli.terminal import counted, json_value, say, say_json
+from coilclaw.cli.arguments import json_value, named_texts
+from coilclaw.cli.opening import open_app, settings_for, this_person
+from coilclaw.cli.pending_calls import short_arguments
+from coilclaw.cli.terminal import counted, say, say_json
 from coilclaw.policy import LONGEST_WINDOW_SECONDS
 from coilclaw.receipts import contents_json
 from coilclaw.sdk import OperatorError
@@ -41,7 +41,7 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 @click.command(epilog="Example: coilclaw approval windows --json")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def windows(as_json: bool) -> None:
-    """List the windows that are open, those that close first at the top."""
+    """List open windows, the next to close first."""
     with open_app(settings_for()) as claw:
         found = claw.approvals.windows.list()
     if as_json:
@@ -71,31 +71,31 @@ def revoke(window_id: str, as_json: bool) -> None:
     say(f"Closed {closed.id}: {as_name(closed.tool)}", err=True)
 
 
-def window_facts(grant: Window) -> dict[str, Any]:
+def window_facts(window: Window) -> dict[str, Any]:
     """A window, for a program."""
     return {
-        "id": grant.id,
-        "tool": grant.tool,
-        "tool_version": grant.tool_version,
-        "workspace": grant.workspace,
-        "arguments": dict(grant.arguments),
-        "uses": grant.uses,
-        "uses_left": grant.uses_left,
-        "expires": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(grant.expires_at)),
-        "granted_by": grant.granted_by,
+        "id": window.id,
+        "tool": window.tool,
+        "tool_version": window.tool_version,
+        "workspace": window.workspace,
+        "arguments": dict(window.arguments),
+        "uses": window.uses,
+        "uses_left": window.uses_left,
+        "expires": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(window.expires_at)),
+        "granted_by": window.granted_by,
     }
 
 
-def tell_window(grant: Window, seconds: int) -> None:
+def tell_window(window: Window, seconds: int) -> None:
     """Say on stderr what was opened."""
-    calls = counted(grant.uses_left, "call")
-    say(f"Window {grant.id}: up to {calls} of {as_name(grant.tool)}{_narrowed(grant)} for {seconds} s", err=True)
-    say(f"To close it early: coilclaw approval revoke {grant.id}", err=True)
+    calls = counted(window.uses_left, "call")
+    say(f"Window {window.id}: up to {calls} of {as_name(window.tool)}{_narrowed(window)} for {seconds} s", err=True)
+    say(f"To close it early: coilclaw approval revoke {window.id}", err=True)
 
 
-def tell_left_open(grants: Iterable[Window], workspace: str) -> None:
+def tell_left_open(windows: Iterable[Window], workspace: str) -> None:
     """Say on stderr which windows of a workspace stay open though a run in it has ended."""
-    for each in grants:
+    for each in windows:
         if each.workspace == workspace:
             say(f"Window {each.id} stays open: {as_name(each.tool)}{_narrowed(each)}", err=True)
             say(f"To close it early: coilclaw approval revoke {each.id}", err=True)
@@ -122,12 +122,7 @@ def window_arguments(where: tuple[str, ...], arguments: Any) -> dict[str, Any]:
     if where and not isinstance(arguments, dict):
         raise OperatorError("the arguments of this call are no longer kept, so --where cannot be checked")
     narrowed: dict[str, Any] = {}
-    for each in where:
-        name, equals, text = each.partition("=")
-        if not equals or not name:
-            raise click.BadParameter(f"{as_name(each, 200)} is not NAME=VALUE", param_hint="--where")
-        if name in narrowed:
-            raise click.BadParameter(f"{as_name(name)} is given twice", param_hint="--where")
+    for name, text in named_texts(where, "NAME=VALUE", "--where").items():
         if name not in arguments:
             has = ", ".join(sorted(arguments)) or "none"
             raise click.BadParameter(
@@ -144,10 +139,10 @@ def window_arguments(where: tuple[str, ...], arguments: Any) -> dict[str, Any]:
     return narrowed
 
 
-def _narrowed(grant: Window) -> str:
-    if not grant.arguments:
+def _narrowed(window: Window) -> str:
+    if not window.arguments:
         return " with any arguments"
-    return f" with {one_line(json.dumps(dict(grant.arguments), ensure_ascii=False))}"
+    return f" with {one_line(json.dumps(dict(window.arguments), ensure_ascii=False))}"
 
 
 def _json(name: str, text: str) -> Any:

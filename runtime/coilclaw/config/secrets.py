@@ -7,12 +7,12 @@ at all. Values are never part of a message, a `repr` or a list.
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import re
 import secrets
 import stat
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -109,7 +109,7 @@ class SecretStore:
     # The file ----------------------------------------------------------------------------------------
 
     def _read(self) -> dict[str, str]:
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             descriptor = os.open(self.path, flags)
         except FileNotFoundError:
@@ -130,8 +130,6 @@ class SecretStore:
         """Asked of the open file, so that it cannot be swapped in between."""
         if not stat.S_ISREG(facts.st_mode):
             raise OperatorError(f"{self.path} is not an ordinary file")
-        if sys.platform == "win32":
-            return
         if facts.st_uid != os.geteuid():
             raise OperatorError(f"{self.path} belongs to another user", hint=f"rm {self.path}, then set your secrets")
         if facts.st_mode & 0o077:
@@ -160,12 +158,12 @@ class SecretStore:
         """One writer at a time: who writes has read what the one before wrote."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+            flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW
             descriptor = os.open(self.path.with_name("secrets.lock"), flags, 0o600)
         except OSError as error:
             raise OperatorError(f"cannot write in {self.path.parent}: {error.strerror}") from None
         try:
-            _lock(descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
         finally:
             os.close(descriptor)
@@ -180,7 +178,7 @@ class SecretStore:
             # Writers are locked out, so what lies here was left by one that was killed, with values in it.
             for left in self.path.parent.glob(f"{self.path.name}.*.tmp"):
                 left.unlink(missing_ok=True)
-            descriptor = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            descriptor = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
                 file.flush()
@@ -228,24 +226,12 @@ def _quoted(value: str) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _lock(descriptor: int) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-
-
 def _sync_folder(folder: Path) -> None:
-    if sys.platform != "win32":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from coilclaw.net.addresses import Address, canonical_host, read_address
 from coilclaw.net.hosts import Reach
 from coilclaw.sdk import ToolFailure
 
-__all__ = ["ENDS", "Directory", "Resolver", "async_checked_backend", "checked_backend", "look_up"]
+__all__ = ["ENDS", "AsyncCheckedBackend", "CheckedBackend", "Directory", "Resolver", "look_up"]
 
 Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
 """The addresses of a name, as text."""
@@ -132,7 +132,9 @@ class _AsyncStream(httpcore.AsyncNetworkStream):
         return self._inner.get_extra_info(info)
 
 
-class _Checked(httpcore.NetworkBackend):
+class CheckedBackend(httpcore.NetworkBackend):
+    """Makes the connections of a plain client."""
+
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._inner = httpcore.SyncBackend()
@@ -159,7 +161,9 @@ class _Checked(httpcore.NetworkBackend):
         raise failure
 
 
-class _AsyncChecked(httpcore.AsyncNetworkBackend):
+class AsyncCheckedBackend(httpcore.AsyncNetworkBackend):
+    """Makes the connections of an async client."""
+
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._inner: Any = httpcore.AnyIOBackend()
@@ -189,13 +193,3 @@ class _AsyncChecked(httpcore.AsyncNetworkBackend):
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure
-
-
-def checked_backend(directory: Directory) -> Any:
-    """What makes the connections of a plain client."""
-    return _Checked(directory)
-
-
-def async_checked_backend(directory: Directory) -> Any:
-    """The same for an async one."""
-    return _AsyncChecked(directory)

@@ -17,7 +17,7 @@ import httpcore
 import httpx
 
 from coilclaw.net.bodies import ACCEPTED_ENCODINGS, Unpacking
-from coilclaw.net.connections import ENDS, Directory, Resolver, async_checked_backend, checked_backend, look_up
+from coilclaw.net.connections import ENDS, AsyncCheckedBackend, CheckedBackend, Directory, Resolver, look_up
 from coilclaw.net.hosts import Destination, Reach
 from coilclaw.sdk import ToolFailure
 
@@ -186,7 +186,7 @@ class _Transport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         place, admitted, ends = self._gate.admit(request)
         if place.scheme not in self._pools:
-            backend = checked_backend(self._gate.directory)
+            backend = CheckedBackend(self._gate.directory)
             self._pools[place.scheme] = self._gate.pool(httpcore.ConnectionPool, place.scheme, backend)
         ENDS.set(ends)
         with _explained(place):
@@ -211,7 +211,7 @@ class _AsyncTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         place, admitted, ends = self._gate.admit(request)
         if place.scheme not in self._pools:
-            backend = async_checked_backend(self._gate.directory)
+            backend = AsyncCheckedBackend(self._gate.directory)
             self._pools[place.scheme] = self._gate.pool(httpcore.AsyncConnectionPool, place.scheme, backend)
         ENDS.set(ends)
         with _explained(place):

@@ -213,8 +213,10 @@ class ApprovalStore:
             self._log.append(approval.draft(kind, "allowed" if granted else "denied", payload), rows=[row])
         except Conflict:
             other = self.get(approval_id)
+            word = "denied" if other.status == "denied" else "approved"
+            state = f"was already {word} by {other.decided_by}" if other.decided_by else f"is {other.status}"
             raise AlreadyDecided(
-                f"{approval_id} is {other.status}" + (f" by {other.decided_by}" if other.decided_by else ""),
+                f"{approval_id} {state}",
                 hint="a question is answered once; `coilclaw approval list` shows what is open",
             ) from None
         return self.get(approval_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge import Bridge, Handlers, Journal, ReplayHost, RunHeader, RunSpec, Services, leave
@@ -18,14 +19,7 @@ from coilclaw.sdk.frozen import Frozen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coilclaw.bridge import Bridge, Handlers, Journal, RunHeader, RunSpec, Services
-    from coilclaw.receipts import Row
     from coilclaw.runs.jobs import Job
-    from coilclaw.sandbox import (
-        Deadline,
-        Outcome,
-        RunClock,
-    )
 
 __all__ = ["Session", "outcome_of"]
 
@@ -62,8 +56,9 @@ class Session(Frozen):
         bridge = self.bridge
         outcome = replace(outcome, stdout=bridge.stdout)
         try:
-            # Not on the caller's thread: an interrupt must not fall into a commit.
-            self.services.handlers.threads.run(lambda: self._record(outcome, duration), self.spec.deadline)
+            # An interrupt must not fall into a commit.
+            record = partial(self._record, outcome, duration)
+            self.services.handlers.threads.run_uninterrupted(record, self.spec.deadline)
         except Conflict:
             outcome = Crashed(reason="another process has taken this run over", stdout=bridge.stdout)
         except EvidenceUnavailable as error:

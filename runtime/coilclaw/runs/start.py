@@ -41,7 +41,7 @@ def start_run(
     started = Draft("run.started", "running", now(), spec.run_id, header.conversation_id, payload=payload)
     contents, rows = job.contents, [] if rehearsal else [enter(spec.run_id, header)]
     # Durable before anything runs: a log that cannot be written is found out here, not behind the first call.
-    (first_receipt,) = services.handlers.threads.run(
+    (first_receipt,) = services.handlers.threads.run_uninterrupted(
         lambda: services.log.append(started, contents=contents, rows=rows), spec.deadline
     )
     spec = replace(spec, kept=[(content_hash, len(body)) for content_hash, body in contents.items()])

@@ -1,4 +1,4 @@
-"""The host's end of the conversation with a process that runs a snippet: frames in both directions."""
+"""One end of the conversation between the host and a process that runs a snippet: frames in both directions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PART: Final = 256 * 1024
 
 
 class ChildEnded(Exception):
-    """The child is gone, or broke the rules of the conversation; `how` says in which way."""
+    """Who is at the other end is gone, or broke the rules of the conversation; `how` says in which way."""
 
     def __init__(self, how: dict[str, Any]) -> None:
         super().__init__(str(how))
@@ -29,6 +29,8 @@ class Channel:
 
     frame_limit = FRAME_LIMIT
     header_limit = HEADER_LIMIT
+    look_seconds = POLL_SECONDS
+    """How often it looks whether the time is up while nothing comes."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -49,17 +51,20 @@ class Channel:
 
     def receive(self, deadline: Deadline) -> tuple[list[Any], bytes]:
         """The next frame: its header and its JSON. Raises ChildEnded, or RunEnded when the run's time is up."""
-        body = self._exactly(LENGTH.unpack(self._exactly(LENGTH.size, deadline))[0], deadline)
-        header, _, content = body.partition(b"\n")
+        header, _, content = self.receive_frame(deadline).partition(b"\n")
         if len(header) > self.header_limit:
             raise ChildEnded({"protocol": f"a header of {len(header)} bytes"})
         try:
             parsed = json.loads(header)
         except (ValueError, RecursionError):
             raise ChildEnded({"protocol": "a header that is not JSON"}) from None
-        if not isinstance(parsed, list):
-            raise ChildEnded({"protocol": "a header that is not an array"})
+        # By their types alone: `true` is a number to Python.
+        if type(parsed) is not list or not all(type(each) in (str, int) for each in parsed):
+            raise ChildEnded({"protocol": "a header that is not an array of texts and numbers"})
         return parsed, content
+
+    def receive_frame(self, deadline: Deadline) -> bytes:
+        return self._exactly(LENGTH.unpack(self._exactly(LENGTH.size, deadline))[0], deadline)
 
     def _exactly(self, size: int, deadline: Deadline) -> bytes:
         if size > self.frame_limit:
@@ -84,7 +89,7 @@ class Channel:
                     raise ChildEnded(self.end())
                 except BlockingIOError:
                     continue
-            while not self._ready.poll(min(POLL_SECONDS, deadline.remaining) * 1000):
+            while not self._ready.poll(min(self.look_seconds, deadline.remaining) * 1000):
                 deadline.end_if_over()
             if data := self._channel.recv(_PART):
                 return data
@@ -106,7 +111,7 @@ class Channel:
 
     def has_spoken(self, seconds: float) -> bool:
         """Whether a frame, or the end of the conversation, comes within the time."""
-        return bool(self._ready.poll(seconds * 1000))
+        return bool(self._buffer or self._ready.poll(seconds * 1000))
 
     def close(self) -> None:
         self._channel.close()

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 from dataclasses import dataclass
 from typing import Any, Final
 
 from coilclaw.sandbox.channel import Channel, ChildEnded
-from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
+from coilclaw.sandbox.deadline import Deadline
 from coilclaw.sandbox.engine import Host, Pins
 
-__all__ = ["Conversation"]
+__all__ = ["Conversation", "broken"]
 
 _logger = logging.getLogger(__name__)
 _LONGEST: Final = 2**63
@@ -30,7 +29,7 @@ class Conversation:
     def layers(self) -> frozenset[str]:
         header, content = self.child.receive(self.deadline)
         if header[:1] != ["ready"]:
-            raise _broken(content)
+            raise broken(content)
         return frozenset(str(name) for name in header[1:])
 
     def until_the_end(self) -> str:
@@ -58,10 +57,12 @@ class Conversation:
         match header:
             case ["begin", str(tool), int(line)]:
                 return b"%d" % self.host.begin(tool, content, _line(line))
-            case ["wait" | "sleep", int(nanoseconds)] if not -1 <= nanoseconds < _LONGEST:
+            case ["wait", -1]:
+                return self.host.wait(None)
+            case ["wait" | "sleep", int(nanoseconds)] if not 0 <= nanoseconds < _LONGEST:
                 raise ChildEnded({"protocol": "a time that is no time"})
             case ["wait", int(nanoseconds)]:
-                return self.host.wait(None if nanoseconds < 0 else nanoseconds / 1e9)
+                return self.host.wait(nanoseconds / 1e9)
             case ["preflight"]:
                 return self.host.preflight(content)
             case ["wall"]:
@@ -69,22 +70,14 @@ class Conversation:
             case ["monotonic"]:
                 return b"%d" % self.pins.monotonic_clock()
             case ["broken"]:
-                raise _broken(content)
+                raise broken(content)
             case ["sleep", int(nanoseconds)]:
-                self._sleep(self.pins.asleep(nanoseconds) / 1e9)
+                self.deadline.sleep(self.pins.asleep(nanoseconds) / 1e9)
                 return b"null"
         raise ChildEnded({"protocol": "a request that does not exist"})
 
-    def _sleep(self, left: float) -> None:
-        pause = threading.Event()
-        while left > 0:
-            self.deadline.end_if_over()
-            step = min(left, POLL_SECONDS, self.deadline.remaining)
-            pause.wait(step)
-            left -= step
 
-
-def _broken(account: bytes) -> ChildEnded:
+def broken(account: bytes) -> ChildEnded:
     """The sandbox's own code failed, or a snippet says so: what it says goes to the log, as text."""
     _logger.error("a process of the sandbox failed: %r", account[:4000].decode(errors="replace"))
     return ChildEnded({"broken": True})

@@ -65,6 +65,15 @@ class Deadline:
         if outcome := self.outcome:
             raise RunEnded(outcome)
 
+    def sleep(self, seconds: float) -> None:
+        """Let some of the run's time pass. Raises RunEnded as soon as it is over."""
+        pause = threading.Event()
+        while seconds > 0:
+            self.end_if_over()
+            step = min(seconds, POLL_SECONDS, self.remaining)
+            pause.wait(step)
+            seconds -= step
+
     @contextmanager
     def paused(self) -> Iterator[None]:
         """While a person decides, the run's time stands still."""

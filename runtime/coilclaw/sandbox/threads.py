@@ -31,11 +31,7 @@ class Abandoned(Exception):
     """The job was not waited for any longer: its time, or the run's, was up."""
 
 
-def on_expendable_thread() -> bool:
-    return getattr(_here, "expendable", False)
-
-
-class _Worker:
+class _JobThread:
     """A thread that does one job at a time. Two bare locks, because an Event costs three times as much."""
 
     def __init__(self) -> None:
@@ -85,7 +81,7 @@ class ExpendableThreads:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._idle: list[_Worker] = []
+        self._idle: list[_JobThread] = []
         self._closed = False
 
     def run(
@@ -102,39 +98,43 @@ class ExpendableThreads:
         deadline is over. An interrupt of the waiting thread cancels the run, and the waiting goes on.
         """
         with self._lock:
-            worker = self._idle.pop() if self._idle else None
-        worker = worker or _Worker()
-        worker.start(job)
+            thread = self._idle.pop() if self._idle else None
+        thread = thread or _JobThread()
+        thread.start(job)
         ends = time.monotonic() + timeout
-        while not _acquired(worker.finished, min(POLL_SECONDS, ends - time.monotonic()), deadline):
+        while not _acquired(thread.finished, min(POLL_SECONDS, ends - time.monotonic()), deadline):
             if deadline.over:
                 ends = min(ends, time.monotonic() + grace)
             if time.monotonic() >= ends:
-                worker.abandon()
+                thread.abandon()
                 raise Abandoned
-        result, error = worker.result, worker.error
-        worker.result = worker.error = None
+        result, error = thread.result, thread.error
+        thread.result = thread.error = None
         with self._lock:
             keep = not self._closed and len(self._idle) < _MOST_IDLE
             if keep:
-                self._idle.append(worker)
+                self._idle.append(thread)
         if not keep:
-            worker.start(None)
+            thread.start(None)
         if error is not None:
             raise error
         return result
 
     def run_deep(self, job: Callable[[], Any], deadline: Deadline) -> Any:
         """Do a job on a deep stack that no interrupt reaches: here, if this thread is of that kind."""
-        return job() if on_expendable_thread() else self.run(job, deadline)
+        return job() if getattr(_here, "expendable", False) else self.run(job, deadline)
+
+    def run_uninterrupted(self, job: Callable[[], Any], deadline: Deadline) -> Any:
+        """Do a job that no interrupt reaches: here, unless this is the main thread, which alone has interrupts."""
+        return self.run(job, deadline) if threading.current_thread() is threading.main_thread() else job()
 
     def close(self) -> None:
         """Let idle threads end. A job that hangs keeps its (daemon) thread."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
-        for worker in idle:
-            worker.start(None)
+        for thread in idle:
+            thread.start(None)
 
 
 def _acquired(lock: threading.Lock, seconds: float, deadline: Deadline) -> bool:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from coilclaw.sdk.context import ToolContext
     from coilclaw.sdk.contract import Classifier, Handler, Tool
     from coilclaw.sdk.define import define_tool
-    from coilclaw.sdk.diagnostics import Diagnostic
+    from coilclaw.sdk.diagnostics import Diagnostic, Quarantined
     from coilclaw.sdk.errors import (
         CoilClawError,
         EvidenceUnavailable,
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         ToolFailure,
     )
     from coilclaw.sdk.network import Destination, Network
-    from coilclaw.sdk.quarantine import Quarantined
     from coilclaw.sdk.records import (
         ActivityItem,
         Receipt,
@@ -36,10 +35,9 @@ else:
             "context": "ToolContext",
             "contract": "Classifier Handler Tool",
             "define": "define_tool",
-            "diagnostics": "Diagnostic",
+            "diagnostics": "Diagnostic Quarantined",
             "errors": "CoilClawError EvidenceUnavailable OperatorError ToolDefinitionError ToolFailure",
             "network": "Destination Network",
-            "quarantine": "Quarantined",
             "records": "ActivityItem Receipt RelevantToolActivity Run RunStatus",
             "result": "Err Ok Result ToolCallError",
             "risk": "LONGEST_RUNS Decision Forbid Judged Risk RiskName",

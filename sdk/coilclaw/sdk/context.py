@@ -22,11 +22,7 @@ __all__ = ["ToolContext"]
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-def _ignore_progress(message: str) -> None:
-    return None
-
-
-def _forget(data: bytes) -> None:
+def _ignore(reported: object) -> None:
     return None
 
 
@@ -59,8 +55,8 @@ class ToolContext:
         settings: Mapping[str, str] | None = None,
         time_left: Callable[[], float] | None = None,
         is_cancelled: Callable[[], bool] = _never,
-        report_progress: Callable[[str], None] = _ignore_progress,
-        note_written: Callable[[bytes], None] = _forget,
+        report_progress: Callable[[str], None] = _ignore,
+        note_written: Callable[[bytes], None] = _ignore,
         network: Callable[[ToolContext], Network] | None = None,
     ) -> None:
         self.workspace = workspace

@@ -107,11 +107,12 @@ class Tool:
         first, *middle, last = self.id.split(".")
         return (self.id, f"{first}.{last}", *self.aliases) if middle else (self.id, *self.aliases)
 
-    @cached_property
+    # Not cached: until Python 3.12 that holds a lock of all tools, while the code of one is perhaps loaded for ever.
+    @property
     def input(self) -> type[BaseModel]:
         return self.models().input
 
-    @cached_property
+    @property
     def output(self) -> TypeAdapter[Any]:
         return self.models().output
 

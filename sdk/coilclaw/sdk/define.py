@@ -8,7 +8,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from coilclaw.sdk.contract import Classifier, Handler, Models, Tool, problem_with_id
 from coilclaw.sdk.errors import ToolDefinitionError
@@ -23,52 +23,31 @@ __all__ = ["define_tool"]
 _Policy = Mapping[str, str] | str | None
 
 
-@overload
-def define_tool(
-    *,
-    id: str,
-    risk: Risk | RiskName,
-    handler: Handler,
-    input: type[BaseModel] | None = None,
-    output: Any = None,
-    policy: _Policy = None,
-    requires_approval: bool | None = None,
-    timeout: float | None = None,
-    idempotent: bool = False,
-    hosts: Iterable[str] = (),
-    secrets: Iterable[str] = (),
-    optional_secrets: Iterable[str] = (),
-    examples: Iterable[Mapping[str, Any]] = (),
-    summary: str | None = None,
-    aliases: Iterable[str] = (),
-    classify: Classifier | None = None,
-    description: str | None = None,
-) -> Tool: ...
+class _Options(TypedDict, total=False):
+    """What a contract may say besides id and risk, the same with and without `handler=`."""
+
+    input: type[BaseModel] | None
+    output: Any
+    policy: _Policy
+    requires_approval: bool | None
+    timeout: float | None
+    idempotent: bool
+    hosts: Iterable[str]
+    secrets: Iterable[str]
+    optional_secrets: Iterable[str]
+    examples: Iterable[Mapping[str, Any]]
+    summary: str | None
+    aliases: Iterable[str]
+    classify: Classifier | None
+    description: str | None
 
 
 @overload
+def define_tool(*, id: str, risk: Risk | RiskName, handler: Handler, **options: Unpack[_Options]) -> Tool: ...
+@overload
 def define_tool(
-    *,
-    id: str,
-    risk: Risk | RiskName,
-    handler: None = None,
-    input: type[BaseModel] | None = None,
-    output: Any = None,
-    policy: _Policy = None,
-    requires_approval: bool | None = None,
-    timeout: float | None = None,
-    idempotent: bool = False,
-    hosts: Iterable[str] = (),
-    secrets: Iterable[str] = (),
-    optional_secrets: Iterable[str] = (),
-    examples: Iterable[Mapping[str, Any]] = (),
-    summary: str | None = None,
-    aliases: Iterable[str] = (),
-    classify: Classifier | None = None,
-    description: str | None = None,
+    *, id: str, risk: Risk | RiskName, handler: None = None, **options: Unpack[_Options]
 ) -> Callable[[Handler], Tool]: ...
-
-
 def define_tool(
     *,
     id: str,

@@ -1,14 +1,16 @@
-"""What is wrong with a tool file, told to the person who wrote it."""
+"""Tool files that are not in use, and what their author or the operator does about it."""
 
 from __future__ import annotations
 
+import shlex
+
 from coilclaw.sdk.frozen import Frozen
 
-__all__ = ["Diagnostic"]
+__all__ = ["Diagnostic", "Quarantined"]
 
 
 class Diagnostic(Frozen):
-    """A file that could not be used, or a tool in it. Loading goes on with the others."""
+    """A file that could not be used, or a tool in it. Loading continues with the others."""
 
     file: str
     line: int | None
@@ -22,3 +24,25 @@ class Diagnostic(Frozen):
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
         return f"{where}: {self.message}" + (f" ({self.hint})" if self.hint else "")
+
+
+class Quarantined(Frozen):
+    """A file that is there and was not run, because its content was written through the bridge."""
+
+    name: str
+    """Below the workspace, as `coilclaw tool trust` takes it: `tools/posthog/tools.py`."""
+    path: str
+    content_hash: str
+    reason: str
+
+    @property
+    def integration(self) -> str:
+        return self.name.split("/")[1]
+
+    @property
+    def command(self) -> str:
+        """What a person runs to read the change and to vouch for it."""
+        return f"coilclaw tool trust {shlex.quote(self.name)}"
+
+    def __str__(self) -> str:
+        return f"{self.name} is quarantined: {self.reason} (read it and vouch for it: {self.command})"

@@ -8,10 +8,11 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticSchemaGenerationError
 
+from coilclaw.sdk.contract import Tool
 from coilclaw.sdk.errors import ToolDefinitionError
 from coilclaw.sdk.plain_types import Fields
 
-__all__ = ["check_example", "checked_model", "input_model", "output_adapter"]
+__all__ = ["check_example", "checked_model", "explained", "input_model", "output_adapter"]
 
 _Error: TypeAlias = Callable[..., ToolDefinitionError]
 _NO_SCHEMA = (PydanticUserError, PydanticSchemaGenerationError, NameError, TypeError)
@@ -53,7 +54,7 @@ def check_example(error: _Error, model: type[BaseModel], number: int, example: M
     try:
         model.model_validate(dict(example))
     except ValidationError as problem:
-        text = f"example {number} does not fit the input: {_explained(problem)}"
+        text = f"example {number} does not fit the input: {explained(problem, 3)}"
         raise error("examples", text, hint=takes) from None
     except (TypeError, ValueError):
         raise error("examples", f"example {number} is not a dict: {example!r}", hint=takes) from None
@@ -76,11 +77,16 @@ def _parameters(model: type[BaseModel]) -> Iterable[str]:
         yield f"{info.alias or name}: {kind}" + ("" if info.is_required() else " (optional)")
 
 
-def _explained(error: ValidationError) -> str:
-    problems = error.errors(include_url=False, include_input=False, include_context=False)[:3]
-    return "; ".join(
-        ": ".join(part for part in (".".join(map(str, each["loc"])), each["msg"]) if part) for each in problems
-    )
+def explained(error: ValidationError, most: int = 5, tool: Tool | None = None) -> str:
+    """Say what does not fit, without repeating values; with `tool`, of its arguments."""
+    parts = []
+    for each in error.errors(include_url=False, include_input=False, include_context=False)[:most]:
+        name = ".".join(map(str, each["loc"]))
+        if tool is not None and each["type"] == "extra_forbidden" and len(each["loc"]) == 1:
+            parts.append(tool.unknown_argument(name))
+        else:
+            parts.append(f"{name}: {each['msg']}" if name else each["msg"])
+    return "; ".join(parts)
 
 
 def _first_line(error: Exception) -> str:

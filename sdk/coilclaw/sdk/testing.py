@@ -24,8 +24,8 @@ import json
 import logging
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,6 +41,7 @@ from coilclaw.sdk.context import ToolContext
 from coilclaw.sdk.contract import Tool
 from coilclaw.sdk.errors import ToolFailure, crash_of, failing_of
 from coilclaw.sdk.legible import text_of
+from coilclaw.sdk.models import explained
 from coilclaw.sdk.result import Err, Ok, Result
 from coilclaw.sdk.risk import Forbid, Judged
 
@@ -71,7 +72,8 @@ def _call(tool: Tool, context: ToolContext, arguments: Mapping[str, Any]) -> Res
         sent = to_json(dict(arguments))
         input = tool.input.__pydantic_validator__.validate_json(sent, strict=True, extra="forbid")
     except ValidationError as error:
-        return Err("invalid_input", f"{tool.id}: {_explained(error, tool)}", f"it takes: {', '.join(tool.parameters)}")
+        problem = f"{tool.id}: {explained(error, tool=tool)}"
+        return Err("invalid_input", problem, f"it takes: {', '.join(tool.parameters)}")
     except (PydanticSerializationError, ValueError, TypeError) as error:
         return Err("invalid_input", f"the arguments are not JSON data: {error}", "pass JSON data")
     for name in tool.secrets:
@@ -126,21 +128,8 @@ def _to_the_end(coroutine: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(coroutine)
-    outcome: list[T] = []
-    problem: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            outcome.append(asyncio.run(coroutine))
-        except BaseException as error:
-            problem.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if problem:
-        raise problem[0]
-    return outcome[0]
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
 
 
 def _dumped(tool: Tool, returned: Any) -> bytes:
@@ -149,22 +138,10 @@ def _dumped(tool: Tool, returned: Any) -> bytes:
             raise _BadOutput(f"{tool.id} returned a {type(returned).__name__}, which is not a value")
         return tool.output.dump_json(tool.output.validate_python(returned, strict=True), warnings="error")
     except ValidationError as error:
-        problem = _explained(error)
+        problem = explained(error)
         raise _BadOutput(f"{tool.id} returned a value that does not fit its output type: {problem}") from None
     except (PydanticSerializationError, ValueError, TypeError) as error:
         raise _BadOutput(f"{tool.id} returned something that is not JSON: {error}") from None
-
-
-def _explained(error: ValidationError, tool: Tool | None = None) -> str:
-    """Say what does not fit, as a run says it; with `tool`, of its arguments."""
-    parts = []
-    for each in error.errors(include_url=False, include_input=False, include_context=False)[:5]:
-        name = ".".join(map(str, each["loc"]))
-        if tool is not None and each["type"] == "extra_forbidden" and len(each["loc"]) == 1:
-            parts.append(tool.unknown_argument(name))
-        else:
-            parts.append(f"{name}: {each['msg']}" if name else each["msg"])
-    return "; ".join(parts)
 
 
 # Services ------------------------------------------------------------------------------------------

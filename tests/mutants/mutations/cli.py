@@ -11,7 +11,7 @@ __all__ = ["MUTATIONS"]
 
 MUTATIONS: Final = (
     Mutation(
-        "coilclaw.cli.person:this_person",
+        "coilclaw.cli.opening:this_person",
         "pwd.getpwuid(number).pw_name",
         'os.environ.get("USER", "")',
         "tests/cli/test_decisions.py::test_the_decider_is_who_the_system_says_it_is",

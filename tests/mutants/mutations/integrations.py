@@ -37,14 +37,14 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.integrations.files.paths:_FOLDER",
-        ' | getattr(os, "O_NOFOLLOW", 0)',
+        " | os.O_NOFOLLOW",
         "",
         _FILES,
         "no link on the way is followed",
     ),
     Mutation(
         "coilclaw.integrations.files.paths:open_regular",
-        'os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)',
+        "os.O_RDONLY | os.O_NOFOLLOW",
         "os.O_RDONLY",
         _FILES,
         "a link at the end is not followed",

@@ -89,4 +89,18 @@ MUTATIONS: Final = (
         "tests/sandbox/restricted/test_conversation.py -k said_last",
         "what a child said last counts though it has ended",
     ),
+    Mutation(
+        "coilclaw.sandbox.wasm.guest:_guarded",
+        "guest.ended = ended",
+        "pass",
+        "tests/sandbox/test_pins.py -k ends_a_run",
+        "a run that ends while it looks at a clock ends as it should",
+    ),
+    Mutation(
+        "coilclaw.sandbox.conversation:Conversation._seldom",
+        "if not 0 <= nanoseconds",
+        "if not -1 <= nanoseconds",
+        "tests/sandbox/restricted/test_conversation.py -k 'rules'",
+        "no child moves the time of its run back",
+    ),
 )

@@ -39,4 +39,11 @@ MUTATIONS: Final = (
         "tests/workspace_tools/mcp/test_servers.py -k end_takes_long",
         "nothing is left of a server that does not end by itself",
     ),
+    Mutation(
+        "coilclaw.workspace_tools.installed:_load",
+        "if package not in _packages(import_module(_NAMESPACE).__path__):",
+        "if False:",
+        _INDEX + " -k something_else",
+        "an index imports nothing that is not installed",
+    ),
 )

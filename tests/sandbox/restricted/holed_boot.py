@@ -66,4 +66,4 @@ if __name__ == "__main__":
     boot = _real_boot()
     settings = boot.prepare()
     globals()[Path(__file__).stem]()  # A test copies this file under the name of the hole it wants.
-    child_module("nursery").serve(settings["control"], frozenset(settings["off"]))
+    child_module("nursery").serve(settings["channel"], frozenset(settings["off"]))

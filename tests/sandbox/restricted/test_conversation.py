@@ -115,12 +115,23 @@ def test_nothing_a_child_sends_confuses_the_host(frames: list[bytes]) -> None:
         "a wait without end": frame(b'["wait", 1' + b"0" * 4000 + b"]\n1"),
         "a sleep without end": frame(b'["sleep", 1' + b"0" * 4000 + b"]\n1"),
         "a sleep into the past": frame(b'["sleep", -5]\n1'),
+        "the shortest sleep into the past": frame(b'["sleep", -1]\n1'),
+        "a sleep that is a boolean": frame(b'["sleep", true]\n1'),
+        "a sleep that is no number": frame(b'["sleep", NaN]\n1'),
+        "an infinite sleep": frame(b'["sleep", Infinity]\n1'),
+        "a sleep that is text": frame(b'["sleep", "1"]\n1'),
+        "a sleep of centuries": frame(b'["sleep", 9223372036854775808]\n1'),
+        "a wait into the past": frame(b'["wait", -2]\n1'),
+        "a stream that is a boolean": frame(b'["write", true]\n"x"'),
         "nothing": b"",
     }.values(),
     ids=lambda sent: repr(sent[:24]),
 )  # fmt: skip
-def test_a_broken_frame_ends_the_conversation(sent: bytes) -> None:
-    assert isinstance(converse(sent), ChildEnded)
+def test_a_frame_that_breaks_the_rules_ends_the_conversation(sent: bytes) -> None:
+    ended = converse(sent)
+    assert isinstance(ended, ChildEnded)
+    is_half = sent in (b"", b"\x00\x00", LENGTH.pack(100) + b"[")
+    assert is_half or "protocol" in ended.how
 
 
 def test_a_frame_that_never_ends_is_ended_by_the_deadline() -> None:

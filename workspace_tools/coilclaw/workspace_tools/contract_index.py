@@ -23,8 +23,9 @@ from coilclaw.sdk import Decision, OperatorError, Risk, Tool
 from coilclaw.sdk.contract import Interface, deferred_tool
 from coilclaw.sdk.version import VERSION
 
-__all__ = ["ContractIndex"]
+__all__ = ["START_ANEW", "ContractIndex"]
 
+START_ANEW: Final = "run the command again, or restart the program: it will read the contracts from their source"
 _PLAIN: Final = (
     "id", "description", "takes_model", "is_async", "timeout_seconds", "idempotent", "summary", "file", "line",
     "source_digest",
@@ -60,12 +61,9 @@ class ContractIndex:
             body = json.dumps([self._key, [(package, _contract(tool)) for package, tool in found]])
             if _fingerprint(self._sources) != self._key:
                 return  # A file was changed while it was imported.
-            folder = self._file.parent
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            fresh = folder / f"{self._file.name}.{os.getpid()}"
-            with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600), "w") as file:
-                file.write(f"{_digest(body)}\n{body}")
-            fresh.replace(self._file)
+            from coilclaw.sdk.private_file import replace_file
+
+            replace_file(self._file, f"{_digest(body)}\n{body}".encode())
 
     def _checked(self) -> str:
         """The content, if it is as it was written and nobody else could have written it."""
@@ -81,11 +79,15 @@ class ContractIndex:
     def _deferred(self, load: Callable[[str, str], Tool], package: str, contract: dict[str, Any]) -> Tool:
         @cache
         def loaded() -> Tool:
-            tool = load(package, contract["id"])
-            if json.loads(json.dumps(_contract(tool))) != contract:
-                self._file.unlink(missing_ok=True)
-                raise OperatorError(f"the contract of {tool.id} is not the one that is known", hint="try again")
-            return tool
+            try:
+                tool = load(package, contract["id"])
+                if json.loads(json.dumps(_contract(tool))) != contract:
+                    raise OperatorError(f"the contract of {tool.id} is not the one that is known", hint=START_ANEW)
+                return tool
+            except OperatorError:
+                with suppress(OSError):
+                    self._file.unlink(missing_ok=True)  # The next process reads the contracts from the source.
+                raise
 
         facts: dict[str, Any] = {name: contract[name] for name in _PLAIN}
         facts |= {name: tuple(contract[name]) for name in _LISTS}
@@ -126,21 +128,22 @@ def _fingerprint(sources: Iterable[str]) -> str:
     """What the contracts come from: the code of the tools, of the SDK and of pydantic, and the interpreter."""
     sdk = str(Path(sys.modules["coilclaw.sdk"].__file__ or "").parent)
     specs = map(PathFinder.find_spec, ("pydantic", "pydantic_core"))
-    libraries = [Path(spec.origin) for spec in specs if spec is not None and spec.origin is not None]
-    seen = sorted([*_files((*sources, sdk)), *(_identity(str(file), file.stat()) for file in libraries)])
+    libraries = [spec.origin for spec in specs if spec is not None and spec.origin is not None]
+    seen = sorted([*_files((*sources, sdk)), *map(_identity, libraries)])
     return _digest("\n".join([VERSION, sys.version, *seen]))
 
 
 def _files(folders: Iterable[str]) -> Iterator[str]:
     for folder in folders:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir():
-                    if entry.name != "__pycache__":
-                        yield from _files((entry.path,))
-                else:
-                    yield _identity(entry.path, entry.stat())
+        for path, inner, names in os.walk(folder, followlinks=True):
+            inner[:] = [name for name in inner if name != "__pycache__"]
+            yield from (_identity(f"{path}/{name}") for name in names)
 
 
-def _identity(path: str, status: os.stat_result) -> str:
+def _identity(path: str) -> str:
+    """What the system says of a file, or why it does not: a link may lead nowhere, and another process remove it."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - A Path for each of so many files takes longer than the look.
+    except OSError as error:
+        return f"{path} {error.errno}"
     return f"{path} {status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"

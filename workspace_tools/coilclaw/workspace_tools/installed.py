@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import redirect_stdout
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -18,12 +18,14 @@ from typing import Any, TextIO, cast
 
 from coilclaw.sdk import Diagnostic, OperatorError, Tool
 from coilclaw.workspace_tools.collection import Loaded, attempted, collect
-from coilclaw.workspace_tools.contract_index import ContractIndex
+from coilclaw.workspace_tools.contract_index import START_ANEW, ContractIndex
 
 __all__ = ["load_installed"]
 
 _NAMESPACE = "coilclaw.integrations"
-_importing = threading.RLock()
+_lock = threading.Lock()
+_importing: list[int] = []
+"""The threads that import an integration, each as many times as it does."""
 
 
 def load_installed(cache: Path | None = None) -> Loaded:
@@ -60,32 +62,48 @@ def _packages(places: Iterable[str]) -> Iterator[str]:
 
 
 class _StdoutOfOthers:
-    """The standard output of all threads but this one, whose output goes to the standard error.
+    """The standard output of all threads but those that import, whose output goes to the standard error.
 
     A tool is imported when a run first calls it, while the host and other runs print.
     """
 
-    def __init__(self) -> None:
-        self._thread = threading.get_ident()
-        self._stdout = sys.stdout
+    def __init__(self, stdout: TextIO) -> None:
+        self.stdout = stdout
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(sys.stderr if threading.get_ident() == self._thread else self._stdout, name)
+        return getattr(sys.stderr if threading.get_ident() in _importing else self.stdout, name)
+
+
+@contextmanager
+def _printing_elsewhere() -> Iterator[None]:
+    """Keep what a module prints while it loads out of the output of a command."""
+    thread = threading.get_ident()
+    with _lock:  # Not for longer: one that never finishes loading must not keep others from it.
+        _importing.append(thread)
+        if not isinstance(sys.stdout, _StdoutOfOthers):
+            sys.stdout = cast("TextIO", _StdoutOfOthers(sys.stdout))
+    try:
+        yield
+    finally:
+        with _lock:
+            _importing.remove(thread)
+            if not _importing and isinstance(sys.stdout, _StdoutOfOthers):
+                sys.stdout = sys.stdout.stdout
 
 
 def _imported(package: str) -> ModuleType | Diagnostic:
-    # What a module prints while it loads must not end up in the output of a command. One at a time: each puts back
-    # what it found.
-    with _importing, redirect_stdout(cast("TextIO", _StdoutOfOthers())):
+    with _printing_elsewhere():
         return attempted(partial(import_module, package), package, lambda file: "integrations" in file)
 
 
 def _load(package: str, tool_id: str) -> Tool:
-    """Import the integration that has a tool."""
+    """Import the integration that has a tool. Whatever names the package, it must be an installed one."""
+    if package not in _packages(import_module(_NAMESPACE).__path__):
+        raise OperatorError(f"{package!r} is not an installed integration", hint=START_ANEW)
     module = _imported(package)
     if isinstance(module, Diagnostic):
         raise OperatorError(f"{package} cannot be loaded: {module.message}", hint=module.hint)
     tool = next((each for each in collect(module) if each.id == tool_id), None)
     if tool is None:
-        raise OperatorError(f"{package} has no tool {tool_id!r} any more", hint="try again")
+        raise OperatorError(f"{package} has no tool {tool_id!r} any more", hint=START_ANEW)
     return tool.with_source()

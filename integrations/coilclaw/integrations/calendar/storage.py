@@ -24,8 +24,8 @@ __all__ = ["FOLDER", "Stored", "forbidden", "locked", "names", "open_folder", "r
 FOLDER = "calendars"
 _MOST_BYTES = 4 * 2**20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.ics", re.ASCII)
-_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
+_NO_LINKS = os.O_NOFOLLOW
 _WAIT_SECONDS = 10.0
 
 
@@ -53,8 +53,6 @@ def forbidden(ctx: ToolContext, calendar: str) -> Forbid | None:
 @contextmanager
 def open_folder(ctx: ToolContext, *, create: bool = False) -> Iterator[int | None]:
     """A descriptor of the folder of calendars, or None where there is none."""
-    if os.open not in os.supports_dir_fd:
-        raise ToolFailure("calendars need a system with directory descriptors (Linux or macOS)", code="unsupported")
     try:
         workspace = os.open(ctx.workspace, _DIRECTORY)
     except OSError:
@@ -109,7 +107,7 @@ def read(folder: int, calendar: str) -> Stored | None:
     """The file of a calendar, or None where there is none. A pipe or a device is refused, not waited for."""
     shown = f"{FOLDER}/{calendar}.ics"
     try:
-        flags = os.O_RDONLY | os.O_NONBLOCK | _NO_LINKS | getattr(os, "O_CLOEXEC", 0)
+        flags = os.O_RDONLY | os.O_NONBLOCK | _NO_LINKS
         descriptor = os.open(f"{calendar}.ics", flags, dir_fd=folder)
     except FileNotFoundError:
         return None
@@ -138,7 +136,7 @@ def replace(ctx: ToolContext, folder: int, calendar: str, data: bytes, before: S
     fresh = f".{secrets.token_hex(8)}.tmp"
     ctx.will_write(data)
     try:
-        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
         target = os.open(fresh, flags, before.mode if before else 0o644, dir_fd=folder)
         with os.fdopen(target, "wb") as file:
             file.write(data)

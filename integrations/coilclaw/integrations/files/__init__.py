@@ -155,13 +155,9 @@ def write(ctx: ToolContext, path: str, text: str) -> Written:
         raise ToolFailure("the path names the workspace itself, not a file", code="not_a_file")
     data = text.encode()
     with open_folder(ctx, parts[:-1], create=True) as folder:
-        name, base = parts[-1], None if isinstance(folder, int) else folder
-        descriptor = folder if isinstance(folder, int) else None
-        fresh = f".{secrets.token_hex(8)}.tmp"
-        mode = 0o644
-        here = (lambda each: each) if base is None else (lambda each: str(base / each))
+        name, fresh, mode = parts[-1], f".{secrets.token_hex(8)}.tmp", 0o644
         try:
-            kind = os.stat(here(name), dir_fd=descriptor, follow_symlinks=False).st_mode
+            kind = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
             if not stat.S_ISREG(kind):
                 raise ToolFailure(f"{path!r} exists and is not an ordinary file", code="not_a_file")
             created, mode = False, stat.S_IMODE(kind)
@@ -171,18 +167,17 @@ def write(ctx: ToolContext, path: str, text: str) -> Written:
             raise explained(error, path) from None
         ctx.will_write(data)
         try:
-            _write_durably(here(fresh), data, descriptor, mode)
-            os.replace(here(fresh), here(name), src_dir_fd=descriptor, dst_dir_fd=descriptor)
-            if descriptor is not None:
-                os.fsync(descriptor)
+            _write_durably(fresh, data, folder, mode)
+            os.replace(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(folder)
         except OSError as error:
             with suppress(OSError):
-                os.unlink(here(fresh), dir_fd=descriptor)
+                os.unlink(fresh, dir_fd=folder)
             raise explained(error, path) from None
     return Written(path=path, size=len(data), created=created)
 
 
-def _write_durably(name: str, data: bytes, folder: int | None, mode: int) -> None:
+def _write_durably(name: str, data: bytes, folder: int, mode: int) -> None:
     target = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode, dir_fd=folder)
     with os.fdopen(target, "wb") as file:
         file.write(data)
@@ -226,13 +221,11 @@ def delete(ctx: ToolContext, path: str) -> Deleted:
     if not parts:
         raise ToolFailure("the path names the workspace itself, not a file", code="not_a_file")
     with open_folder(ctx, parts[:-1]) as folder:
-        descriptor = folder if isinstance(folder, int) else None
-        name = parts[-1] if isinstance(folder, int) else str(folder / parts[-1])
         try:
-            kind = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode
+            kind = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode
             if not (stat.S_ISREG(kind) or stat.S_ISLNK(kind)):
                 raise ToolFailure(f"{path!r} is not an ordinary file", code="not_a_file")
-            os.unlink(name, dir_fd=descriptor)
+            os.unlink(parts[-1], dir_fd=folder)
         except OSError as error:
             raise explained(error, path) from None
     return Deleted(path=path)

@@ -18,9 +18,7 @@ from coilclaw.sdk import Forbid, ToolContext, ToolFailure
 
 __all__ = ["explained", "forbidden", "forbidden_on_the_way", "open_folder", "open_regular", "parts_of"]
 
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-_HAS_DESCRIPTORS = os.open in os.supports_dir_fd
-
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 _LONGEST_PATH = 4096
 _MOST_PARTS = 100
@@ -73,16 +71,13 @@ def parts_of(path: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def open_folder(ctx: ToolContext, parts: tuple[str, ...], *, create: bool = False) -> Iterator[int | Path]:
-    """The folder these parts name: a descriptor, or a checked path where the system has none to offer."""
-    if not _HAS_DESCRIPTORS:
-        yield _checked_path(ctx, parts, create=create)
-        return
+def open_folder(ctx: ToolContext, parts: tuple[str, ...], *, create: bool = False) -> Iterator[int]:
+    """A descriptor of the folder that these parts name."""
     if not ctx.workspace.is_dir():
         raise ToolFailure(
             "the workspace does not exist", code="no_workspace", hint="a person makes one with `coilclaw init`"
         )
-    descriptor = _open(str(ctx.workspace), _FOLDER & ~getattr(os, "O_NOFOLLOW", 0), None, ".")
+    descriptor = _open(str(ctx.workspace), _FOLDER & ~os.O_NOFOLLOW, None, ".")
     try:
         for number, part in enumerate(parts, start=1):
             if create:
@@ -107,11 +102,8 @@ def open_regular(ctx: ToolContext, path: str) -> Iterator[int]:
     if not parts:
         raise ToolFailure("the path names the workspace itself, not a file", code="not_a_file")
     with open_folder(ctx, parts[:-1]) as folder:
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        if isinstance(folder, int):
-            descriptor = _open(parts[-1], flags, folder, path)
-        else:
-            descriptor = _open(str(folder / parts[-1]), flags, None, path)
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        descriptor = _open(parts[-1], flags, folder, path)
     try:
         kind = os.fstat(descriptor).st_mode
         if not stat.S_ISREG(kind):
@@ -145,16 +137,3 @@ def _is_link(name: str, folder: int | None) -> bool:
         return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except OSError:
         return False
-
-
-def _checked_path(ctx: ToolContext, parts: tuple[str, ...], *, create: bool) -> Path:
-    place = ctx.workspace.resolve()
-    for part in parts:
-        place = place / part
-        if place.is_symlink():
-            raise ToolFailure(f"{part!r} is a symbolic link, and links are not followed", code="path_refused")
-        if create:
-            place.mkdir(exist_ok=True)
-    if not place.is_dir():
-        raise ToolFailure(f"{'/'.join(parts)!r} does not exist", code="not_found")
-    return place

@@ -154,10 +154,8 @@ def _files(
 
 def _size_of_file(ctx: ToolContext, parts: tuple[str, ...]) -> int | None:
     with open_folder(ctx, parts[:-1]) as folder:
-        descriptor = folder if isinstance(folder, int) else None
-        name = parts[-1] if isinstance(folder, int) else str(folder / parts[-1])
         try:
-            facts = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            facts = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False)
         except OSError:
             return None
         return facts.st_size if stat.S_ISREG(facts.st_mode) else None

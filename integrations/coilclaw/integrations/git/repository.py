@@ -129,8 +129,6 @@ def opened(ctx: ToolContext, path: str) -> Iterator[Repository]:
     with open_folder(ctx, parts) as folder, tempfile.TemporaryDirectory(prefix="coilclaw-git-") as settings:
         _check_inside(place / ".git")
         _settle(Path(settings), place / ".git")
-        if not isinstance(folder, int):
-            raise ToolFailure("repositories can only be read on a POSIX system", code="no_processes")
         yield Repository(ctx, git, folder, place, settings, _hidden(ctx, place))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from coilclaw.integrations.github.client import HOST, TOKEN, GitHub
 from coilclaw.sdk import ToolContext, define_tool
@@ -15,12 +15,9 @@ _Owner = Annotated[str, Field(pattern=r"^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,99})$")]
 _Repo = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
 _Limit = Annotated[int, Field(ge=1, le=300)]
 _State = Literal["open", "closed", "all"]
-_DEFERRED = ConfigDict(defer_build=True)
 
 
-class Release(BaseModel):
-    model_config = _DEFERRED
-
+class Release(BaseModel, defer_build=True):
     tag: str
     name: str
     published_at: str | None
@@ -30,10 +27,8 @@ class Release(BaseModel):
     notes: str
 
 
-class Ticket(BaseModel):
+class Ticket(BaseModel, defer_build=True):
     """An issue."""
-
-    model_config = _DEFERRED
 
     number: int
     title: str
@@ -46,10 +41,8 @@ class Ticket(BaseModel):
     url: str
 
 
-class Pull(BaseModel):
+class Pull(BaseModel, defer_build=True):
     """A pull request."""
-
-    model_config = _DEFERRED
 
     number: int
     title: str
@@ -64,9 +57,7 @@ class Pull(BaseModel):
     url: str
 
 
-class Created(BaseModel):
-    model_config = _DEFERRED
-
+class Created(BaseModel, defer_build=True):
     number: int
     url: str
 

@@ -75,10 +75,8 @@ class _Stream:
         self.dropped = self.dropped or len(data) > room
 
 
-def supervised(ctx: ToolContext, order: Order, folder: int | Path, most_output: int) -> Ended:
+def supervised(ctx: ToolContext, order: Order, folder: int, most_output: int) -> Ended:
     """Carry out the order in this folder; return only once none of its processes is left."""
-    if os.name != "posix" or not isinstance(folder, int):
-        raise ToolFailure("programs can only be started on a POSIX system", code="no_processes")
     told = asdict(order)
     if (left := ctx.remaining_seconds) is not None:
         told["seconds"] = max(0.05, min(order.seconds, left - _MARGIN_SECONDS))

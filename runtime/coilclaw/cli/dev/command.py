@@ -15,7 +15,7 @@ import click
 
 from coilclaw.app import CoilClaw
 from coilclaw.bridge import Registry
-from coilclaw.cli.approval import approver_for
+from coilclaw.cli.approver import approver_for
 from coilclaw.cli.dev.events import DevEvent, RunFinished
 from coilclaw.cli.dev.finished_calls import FinishedCalls
 from coilclaw.cli.dev.printers import JsonLines, PlainLines, Printer
@@ -60,7 +60,7 @@ _Inbox: TypeAlias = "queue.SimpleQueue[_Item]"
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools are watched.")
 @click.option("--run", "script", metavar="FILE", help="Run this script now, and again whenever it or a tool changes.")
 @click.option("--engine", type=click.Choice(["wasm", "restricted"]), help="The sandbox engine for --run.")
-@click.option("--yes", is_flag=True, help="With --run: approve every call that asks. Otherwise they are refused.")
+@click.option("--yes", is_flag=True, help="With --run: approve calls that need it; they are refused otherwise.")
 @click.option("--once", is_flag=True, help="Load (and run) once and end: exit code 1 if anything failed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line for each event.")
 def dev(workspace: str | None, script: str | None, engine: str | None, yes: bool, once: bool, as_json: bool) -> None:
@@ -111,18 +111,18 @@ def dev(workspace: str | None, script: str | None, engine: str | None, yes: bool
     sys.exit(code)
 
 
-def _once(claw: CoilClaw, runs: ScriptRuns | None, inbox: _Inbox, teller: Printer) -> int:
+def _once(claw: CoilClaw, runs: ScriptRuns | None, inbox: _Inbox, printer: Printer) -> int:
     workspace = claw.settings.config.workspace_dir
     registry = claw.tools.registry
     calls = FinishedCalls(claw.feed)
     calls.recent()
     for event in ToolChanges(workspace, registry).opening(registry):
-        teller.tell(event)
+        printer.tell(event)
     status = runs.run("start") if runs is not None else "completed"
     for event in _waiting(inbox):
         for call in calls.all_new() if isinstance(event, RunFinished) else ():
-            teller.tell(call)
-        teller.tell(event)
+            printer.tell(call)
+        printer.tell(event)
     if status == "cancelled":
         return 130
     return 1 if registry.diagnostics or status != "completed" else 0
@@ -143,12 +143,12 @@ def _follow(claw: CoilClaw, runs: ScriptRuns | None, inbox: _Inbox, output: Text
         if runs is not None:
             stack.enter_context(runs)
         opening = claw.tools.registry
-        news = ToolChanges(claw.settings.config.workspace_dir, opening)
+        changes = ToolChanges(claw.settings.config.workspace_dir, opening)
         stack.enter_context(claw.tools.watch(lambda *new: inbox.put(_NewTools(change=new[0], registry=new[1]))))
         signals = stack.enter_context(_signals(inbox.put))
-        teller = stack.enter_context(_teller(claw, news, inbox, output, as_json=as_json))
+        printer = stack.enter_context(_printer(claw, changes, inbox, output, as_json=as_json))
         calls = FinishedCalls(claw.feed, lambda: inbox.put(_Nudge.CALLS))
-        loop = _Loop(teller, news, calls, runs, inbox)
+        loop = _Loop(printer, changes, calls, runs, inbox)
         loop.begin(opening)
         loop.go_on()
     if signals.number == signal.SIGTERM:
@@ -157,7 +157,9 @@ def _follow(claw: CoilClaw, runs: ScriptRuns | None, inbox: _Inbox, output: Text
 
 
 @contextmanager
-def _teller(claw: CoilClaw, news: ToolChanges, inbox: _Inbox, output: TextIO, *, as_json: bool) -> Iterator[Printer]:
+def _printer(
+    claw: CoilClaw, changes: ToolChanges, inbox: _Inbox, output: TextIO, *, as_json: bool
+) -> Iterator[Printer]:
     from coilclaw.cli.dev import screen
 
     if as_json:
@@ -168,7 +170,7 @@ def _teller(claw: CoilClaw, news: ToolChanges, inbox: _Inbox, output: TextIO, *,
         from coilclaw.cli.dev.view import Picture
 
         config = claw.settings.config
-        picture = Picture(workspace=config.workspace_dir, policy=claw.tools.policy, changes=news)
+        picture = Picture(workspace=config.workspace_dir, policy=claw.tools.policy, changes=changes)
         with screen.Screen(picture, output, inbox.put) as shown:
             yield shown
         tools, errors = counted(len(picture.registry.tools), "tool"), counted(len(picture.errors), "error")
@@ -179,21 +181,21 @@ class _Loop:
     """Waits for tools, the script, calls and signals, and tells what happened; all of it on one thread."""
 
     def __init__(
-        self, teller: Printer, news: ToolChanges, calls: FinishedCalls, runs: ScriptRuns | None, inbox: _Inbox
+        self, printer: Printer, changes: ToolChanges, calls: FinishedCalls, runs: ScriptRuns | None, inbox: _Inbox
     ) -> None:
-        self._teller = teller
-        self._news = news
+        self._printer = printer
+        self._changes = changes
         self._calls = calls
         self._runs = runs
         self._inbox = inbox
 
     def begin(self, registry: Registry) -> None:
         before = self._calls.recent()
-        if not isinstance(self._teller, PlainLines):
+        if not isinstance(self._printer, PlainLines):
             self._tell(before)  # A line is for what happens from now on.
-        self._teller.use(registry)
-        self._tell(self._news.opening(registry))
-        self._teller.refresh()
+        self._printer.use(registry)
+        self._tell(self._changes.opening(registry))
+        self._printer.refresh()
         if self._runs is not None:
             self._runs.want("start")
 
@@ -215,20 +217,20 @@ class _Loop:
                 item = None if self._inbox.empty() else self._inbox.get()
             told |= self._look()
             if told:
-                self._teller.refresh()
+                self._printer.refresh()
 
     def _take(self, item: _Item) -> None:
         if isinstance(item, _NewTools):
-            self._teller.use(item.registry)
-            self._tell(self._news.of(item.change, item.registry))
+            self._printer.use(item.registry)
+            self._tell(self._changes.of(item.change, item.registry))
             if self._runs is not None and (item.change.loaded or item.change.removed):
                 self._runs.want("a tool changed")
         elif isinstance(item, DevEvent):
             if isinstance(item, RunFinished):
                 self._tell(self._calls.all_new())  # Its calls came before its end.
-            self._teller.tell(item)
+            self._printer.tell(item)
         elif item is _Nudge.STOP:
-            self._teller.step_aside()
+            self._printer.step_aside()
             with _default(signal.SIGTSTP):
                 signal.raise_signal(signal.SIGTSTP)  # Goes on here when the shell says so.
 
@@ -251,7 +253,7 @@ class _Loop:
 
     def _tell(self, events: Any) -> None:
         for event in events:
-            self._teller.tell(event)
+            self._printer.tell(event)
 
 
 @dataclass

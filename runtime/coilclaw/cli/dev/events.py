@@ -1,31 +1,33 @@
 """Events that `coilclaw dev` prints.
 
-The fields of an event are the fields of its JSON object. `words` is the same in one line for a
-person. Neither is fit for a terminal before it went through `one_line`.
+The fields of an event are the fields of its JSON object, and `words_of` is the same in one line for a person. Neither
+is fit for a terminal before it went through `one_line`.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import datetime
 from typing import Any, ClassVar
 
 from coilclaw.cli.terminal import counted
+from coilclaw.sdk.frozen import Frozen
 
 __all__ = [
     "Called",
     "DevEvent",
     "Failed",
-    "HeldBack",
     "Note",
     "Problem",
+    "QuarantinedFile",
     "Ready",
     "Reloaded",
     "Removed",
     "RunFinished",
     "RunOutput",
     "RunStarted",
+    "words_of",
 ]
 
 
@@ -33,16 +35,11 @@ def _now() -> datetime:
     return datetime.now().astimezone()
 
 
-@dataclass(frozen=True, kw_only=True)
-class DevEvent:
+class DevEvent(Frozen):
     """Something that happened, and when."""
 
     kind: ClassVar[str]
     when: datetime = field(default_factory=_now)
-
-    @property
-    def words(self) -> str:
-        raise AssertionError(f"{self.kind} has no words")
 
     def object(self) -> dict[str, Any]:
         """The event for a program."""
@@ -50,7 +47,6 @@ class DevEvent:
         return {"event": self.kind, "time": self.when.isoformat(timespec="milliseconds"), **facts}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Ready(DevEvent):
     """Everything was loaded once, and from now on changes are noticed."""
 
@@ -62,14 +58,7 @@ class Ready(DevEvent):
     quarantined: int
     hint: str | None = None
 
-    @property
-    def words(self) -> str:
-        held = f", {self.quarantined} quarantined" if self.quarantined else ""
-        advice = f" ({self.hint})" if self.hint else ""
-        return f"ready: {counted(self.tools, 'tool')}, {counted(self.errors, 'error')}{held}{advice}"
 
-
-@dataclass(frozen=True, kw_only=True)
 class Reloaded(DevEvent):
     """A file is in force as it stands on disk."""
 
@@ -79,12 +68,7 @@ class Reloaded(DevEvent):
     milliseconds: float
     generation: int
 
-    @property
-    def words(self) -> str:
-        return f"reloaded {self.file} in {self.milliseconds:.0f} ms ({counted(len(self.tools), 'tool')})"
 
-
-@dataclass(frozen=True, kw_only=True)
 class Failed(DevEvent):
     """A file, or a tool in it, cannot be used as it stands."""
 
@@ -101,38 +85,23 @@ class Failed(DevEvent):
     def place(self) -> str:
         return f"{self.file}:{self.line}" if self.line else self.file
 
-    @property
-    def words(self) -> str:
-        return f"error {self.place} {self.message}" + (f" ({self.hint})" if self.hint else "")
 
-
-@dataclass(frozen=True, kw_only=True)
 class Removed(DevEvent):
     """A file is gone, and so are its tools."""
 
     kind = "removed"
     file: str
 
-    @property
-    def words(self) -> str:
-        return f"removed {self.file}"
 
-
-@dataclass(frozen=True, kw_only=True)
-class HeldBack(DevEvent):
-    """A file waits until a person vouches for it."""
+class QuarantinedFile(DevEvent):
+    """A file waits until a person trusts it."""
 
     kind = "quarantined"
     file: str
     reason: str
     command: str
 
-    @property
-    def words(self) -> str:
-        return f"quarantined {self.file}: {self.reason} (read it and vouch for it: {self.command})"
 
-
-@dataclass(frozen=True, kw_only=True)
 class Called(DevEvent):
     """A call came to its end, in this process or in another one of the same home."""
 
@@ -145,14 +114,7 @@ class Called(DevEvent):
     run_id: str | None
     receipt: str
 
-    @property
-    def words(self) -> str:
-        took = f" {self.milliseconds:.0f} ms" if self.milliseconds is not None else ""
-        why = f" {self.code}: {self.message}" if self.code else ""
-        return f"call {self.tool} {self.status}{took}{why}"
 
-
-@dataclass(frozen=True, kw_only=True)
 class RunStarted(DevEvent):
     """The script of `--run` begins; `reason` says what changed."""
 
@@ -161,12 +123,7 @@ class RunStarted(DevEvent):
     reason: str
     generation: int
 
-    @property
-    def words(self) -> str:
-        return f"run {self.script} started ({self.reason})"
 
-
-@dataclass(frozen=True, kw_only=True)
 class RunOutput(DevEvent):
     """One line that the script printed; stream 1 is its output, 2 its errors."""
 
@@ -174,12 +131,7 @@ class RunOutput(DevEvent):
     stream: int
     text: str
 
-    @property
-    def words(self) -> str:
-        return f"output {self.text}"
 
-
-@dataclass(frozen=True, kw_only=True)
 class RunFinished(DevEvent):
     """The script came to its end."""
 
@@ -193,19 +145,7 @@ class RunFinished(DevEvent):
     error: dict[str, Any] | None
     activity: tuple[dict[str, Any], ...]
 
-    @property
-    def words(self) -> str:
-        said = f"run {self.script} {self.status} in {self.milliseconds:.0f} ms, {counted(len(self.activity), 'call')}"
-        if self.value is not None:
-            said += f", value {json.dumps(self.value, ensure_ascii=False)}"
-        if self.error is not None:
-            where = f" (line {self.error['line']})" if self.error["line"] else ""
-            hint = f" ({self.error['hint']})" if self.error["hint"] else ""
-            said += f", {self.error['type']}: {self.error['message']}{where}{hint}"
-        return said
 
-
-@dataclass(frozen=True, kw_only=True)
 class Problem(DevEvent):
     """Something other than a tool file stands in the way: the script, the receipts."""
 
@@ -213,18 +153,50 @@ class Problem(DevEvent):
     message: str
     hint: str | None = None
 
-    @property
-    def words(self) -> str:
-        return f"problem {self.message}" + (f" ({self.hint})" if self.hint else "")
 
-
-@dataclass(frozen=True, kw_only=True)
 class Note(DevEvent):
     """What a tool printed while the screen belongs to the live view."""
 
     kind = "note"
     text: str
 
-    @property
-    def words(self) -> str:
-        return f"note {self.text}"
+
+def words_of(event: DevEvent) -> str:
+    """Return the event in one line for a person."""
+    match event:
+        case Ready():
+            held = f", {event.quarantined} quarantined" if event.quarantined else ""
+            advice = f" ({event.hint})" if event.hint else ""
+            return f"ready: {counted(event.tools, 'tool')}, {counted(event.errors, 'error')}{held}{advice}"
+        case Reloaded():
+            return f"reloaded {event.file} in {event.milliseconds:.0f} ms ({counted(len(event.tools), 'tool')})"
+        case Failed():
+            return f"error {event.place} {event.message}" + (f" ({event.hint})" if event.hint else "")
+        case Removed():
+            return f"removed {event.file}"
+        case QuarantinedFile():
+            return f"quarantined {event.file}: {event.reason} (read it and trust it: {event.command})"
+        case Called():
+            took = f" {event.milliseconds:.0f} ms" if event.milliseconds is not None else ""
+            why = f" {event.code}: {event.message}" if event.code else ""
+            return f"call {event.tool} {event.status}{took}{why}"
+        case RunStarted():
+            return f"run {event.script} started ({event.reason})"
+        case RunOutput():
+            return f"output {event.text}"
+        case RunFinished():
+            calls = counted(len(event.activity), "call")
+            said = f"run {event.script} {event.status} in {event.milliseconds:.0f} ms, {calls}"
+            if event.value is not None:
+                said += f", value {json.dumps(event.value, ensure_ascii=False)}"
+            if event.error is not None:
+                where = f" (line {event.error['line']})" if event.error["line"] else ""
+                hint = f" ({event.error['hint']})" if event.error["hint"] else ""
+                said += f", {event.error['type']}: {event.error['message']}{where}{hint}"
+            return said
+        case Problem():
+            return f"problem {event.message}" + (f" ({event.hint})" if event.hint else "")
+        case Note():
+            return f"note {event.text}"
+        case _:
+            raise AssertionError(f"{event.kind} has no words")

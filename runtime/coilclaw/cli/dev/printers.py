@@ -6,7 +6,7 @@ import json
 from typing import Protocol, TextIO
 
 from coilclaw.bridge import Registry
-from coilclaw.cli.dev.events import DevEvent
+from coilclaw.cli.dev.events import DevEvent, words_of
 from coilclaw.sdk.legible import one_line
 
 __all__ = ["JsonLines", "PlainLines", "Printer"]
@@ -39,7 +39,7 @@ class PlainLines:
         return
 
     def tell(self, event: DevEvent) -> None:
-        self._stream.write(f"{event.when:%H:%M:%S} {one_line(event.words, _LONGEST_LINE)}\n")
+        self._stream.write(f"{event.when:%H:%M:%S} {one_line(words_of(event), _LONGEST_LINE)}\n")
         self._stream.flush()
 
     def refresh(self) -> None:

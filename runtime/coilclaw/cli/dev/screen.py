@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from coilclaw.bridge import Registry
 from coilclaw.cli.dev.events import DevEvent, Note
 from coilclaw.cli.dev.view import Picture, view
+from coilclaw.cli.terminal import terminal_size
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -39,8 +41,7 @@ class Screen:
             file=terminal, force_terminal=True, force_interactive=True, markup=False, emoji=False, highlight=False
         )
         self._live: Live | None = None
-        self._echo = _Echo()
-        self._streams: tuple[Any, Any] | None = None
+        self._taken = ExitStack()
 
     def use(self, registry: Registry) -> None:
         self._picture.use(registry)
@@ -57,19 +58,18 @@ class Screen:
             self._live = Live(
                 console=self._console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
             )
-            self._take()
+            self._taken.enter_context(redirect_stdout(self._notes))
+            self._taken.enter_context(redirect_stderr(self._notes))
+            self._taken.enter_context(_without_echo())
+            self._taken.callback(self._live.stop)
             self._live.start()
-        width, height = _size(self._terminal)
-        self._console.size = (width, height)
+        columns, lines = terminal_size(self._terminal)
+        width, height = self._console.size = max(20, columns), max(4, lines)
         self._live.update(Group(*view(self._picture, width, height)), refresh=True)
 
     def step_aside(self) -> None:
-        live, self._live = self._live, None
-        if live is not None:
-            try:
-                live.stop()
-            finally:
-                self._give_back()
+        self._live = None
+        self._taken.close()
 
     def __enter__(self) -> Screen:
         return self
@@ -78,16 +78,6 @@ class Screen:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.step_aside()
-
-    def _take(self) -> None:
-        self._streams = sys.stdout, sys.stderr
-        sys.stdout = sys.stderr = self._notes
-        self._echo.turn_off()
-
-    def _give_back(self) -> None:
-        self._echo.restore()
-        if self._streams is not None:
-            sys.stdout, sys.stderr = self._streams
 
 
 class _Notes(io.TextIOBase):
@@ -114,40 +104,21 @@ class _Notes(io.TextIOBase):
         return len(text)
 
 
-class _Echo:
+@contextmanager
+def _without_echo() -> Iterator[None]:
     """Keys pressed by accident would be drawn into the view."""
+    import termios
 
-    def __init__(self) -> None:
-        self._before: list[Any] | None = None
-
-    def turn_off(self) -> None:
-        try:
-            import termios
-        except ImportError:  # No such thing on this system.
-            return
-        try:
-            descriptor = sys.__stdin__.fileno() if sys.__stdin__ is not None else -1
-            before = termios.tcgetattr(descriptor)
-            termios.tcsetattr(descriptor, termios.TCSANOW, [*before[:3], before[3] & ~termios.ECHO, *before[4:]])
-            self._before = before
-        except (OSError, ValueError, termios.error):
-            return  # Keys come from somewhere else, and are not drawn.
-
-    def restore(self) -> None:
-        before, self._before = self._before, None
-        if before is not None and sys.__stdin__ is not None:
-            import termios
-
-            try:
-                # What was typed meanwhile was not meant for whoever reads next.
-                termios.tcsetattr(sys.__stdin__.fileno(), termios.TCSAFLUSH, before)
-            except (OSError, termios.error):
-                return  # The terminal is gone.
-
-
-def _size(terminal: TextIO) -> tuple[int, int]:
     try:
-        size = os.get_terminal_size(terminal.fileno())
-    except OSError:
-        return 80, 24
-    return max(20, size.columns or 80), max(4, size.lines or 24)
+        descriptor = sys.__stdin__.fileno() if sys.__stdin__ is not None else -1
+        before = termios.tcgetattr(descriptor)
+        termios.tcsetattr(descriptor, termios.TCSANOW, [*before[:3], before[3] & ~termios.ECHO, *before[4:]])
+    except (OSError, ValueError, termios.error):
+        yield  # Keys come from somewhere else, and are not drawn.
+        return
+    try:
+        yield
+    finally:
+        with suppress(OSError, termios.error):  # The terminal is gone.
+            # What was typed meanwhile was not meant for whoever reads next.
+            termios.tcsetattr(descriptor, termios.TCSAFLUSH, before)

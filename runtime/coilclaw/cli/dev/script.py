@@ -54,7 +54,7 @@ class Script:
         """The source; `Unreadable` for what is none."""
         try:
             # Opened without waiting, should it be a pipe.
-            descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
             with os.fdopen(descriptor, "rb") as file:
                 if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                     raise Unreadable(f"{self.path} is not an ordinary file")
@@ -157,7 +157,9 @@ class ScriptRuns:
         return reason
 
     def _finished(self, report: Report, source: str) -> RunFinished:
-        error = report.error
+        facts = report.facts()
+        if report.error is not None:
+            facts["error"]["excerpt"] = _line_of(source, report.error.line)
         return RunFinished(
             script=self.script.path.name,
             run_id=report.run_id,
@@ -165,17 +167,8 @@ class ScriptRuns:
             engine=report.engine,
             milliseconds=report.duration_ms,
             value=report.value,
-            error=None
-            if error is None
-            else {
-                "type": error.type,
-                "message": error.message,
-                "line": error.line,
-                "excerpt": _line_of(source, error.line),
-                "traceback": error.traceback,
-                "hint": error.hint,
-            },
-            activity=tuple(item._asdict() for item in report.activity),
+            error=facts["error"],
+            activity=tuple(facts["activity"]),
         )
 
 

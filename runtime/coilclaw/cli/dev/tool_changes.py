@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coilclaw.bridge import Registry
-from coilclaw.cli.dev.events import DevEvent, Failed, HeldBack, Ready, Reloaded, Removed
+from coilclaw.cli.dev.events import DevEvent, Failed, QuarantinedFile, Ready, Reloaded, Removed
 from coilclaw.sdk import Diagnostic, Quarantined, Tool
 from coilclaw.workspace_tools import Change
 
@@ -39,7 +39,7 @@ class ToolChanges:
             hint=hint,
         )
         failed = [failure_of(each, self._workspace) for each in registry.diagnostics]
-        return [*failed, *map(_held_back, registry.quarantined), ready]
+        return [*failed, *map(_quarantined, registry.quarantined), ready]
 
     def of(self, change: Change, registry: Registry) -> list[DevEvent]:
         """The events of a change. A file that failed before and fails in the same way is mentioned again."""
@@ -64,7 +64,7 @@ class ToolChanges:
             problems = list(registry.diagnostics)  # The mistake is in a file that this one imports.
         events += [failure_of(each, self._workspace, round(took, 3)) for each in problems]
         held = {f"tools/{name}" for name in change.quarantined}
-        events += [_held_back(each) for each in registry.quarantined if each.name in held]
+        events += [_quarantined(each) for each in registry.quarantined if each.name in held]
         return events
 
 
@@ -86,5 +86,5 @@ def failure_of(problem: Diagnostic, workspace: Path, milliseconds: float | None 
     )
 
 
-def _held_back(held: Quarantined) -> HeldBack:
-    return HeldBack(file=held.name, reason=held.reason, command=held.command)
+def _quarantined(held: Quarantined) -> QuarantinedFile:
+    return QuarantinedFile(file=held.name, reason=held.reason, command=held.command)

@@ -18,14 +18,15 @@ from coilclaw.cli.dev.events import (
     Called,
     DevEvent,
     Failed,
-    HeldBack,
     Note,
     Problem,
+    QuarantinedFile,
     Reloaded,
     Removed,
     RunFinished,
     RunOutput,
     RunStarted,
+    words_of,
 )
 from coilclaw.cli.dev.tool_changes import ToolChanges, failure_of
 from coilclaw.cli.terminal import counted
@@ -80,7 +81,7 @@ class Picture:
 
     def add(self, event: DevEvent) -> None:
         match event:
-            case Reloaded() | Failed() | Removed() | HeldBack():
+            case Reloaded() | Failed() | Removed() | QuarantinedFile():
                 self.reloads.append(event)
             case Called():
                 self.calls.append(event)
@@ -130,7 +131,8 @@ def view(picture: Picture, width: int, height: int) -> list[Text]:
     body = [line for section, share in zip(sections, room, strict=True) for line in section.shown(share)]
     body = body[: max(0, height - 2)]
     blank = [_text("")] * max(0, height - 2 - len(body))
-    return [_heading(picture), *body, *blank, _text("Ctrl-C ends this.", "dim")][:height]
+    footing = _text(f"Ctrl-C ends this.  {_cell(str(picture.workspace))}", "dim")
+    return [_heading(picture), *body, *blank, footing][:height]
 
 
 def _shares(sections: Sequence[_Section], room: int) -> list[int]:
@@ -152,7 +154,7 @@ def _sections(picture: Picture, width: int, height: int) -> list[_Section]:
             title=counted(len(picture.errors), "error"), lines=_errors(picture.errors[:height]), least=8, style=_ALARM
         ),
         _Section(
-            title=f"{counted(len(registry.quarantined), 'file')} quarantined: not loaded until you vouch for it",
+            title=f"{counted(len(registry.quarantined), 'file')} quarantined: not loaded until you trust it",
             lines=[
                 _text(f"  {_cell(each.command)}   ({_cell(each.reason)})", "yellow")
                 for each in registry.quarantined[:height]
@@ -182,7 +184,7 @@ def _heading(picture: Picture) -> Text:
     line = _text("coilclaw dev", "bold")
     line.append(f"  {counted(len(registry.tools), 'tool')}, {len(picture.own)} of this workspace, ")
     line.append(errors, "red" if registry.diagnostics else "green")
-    line.append(one_line(f"  autonomy {picture.policy.autonomy.value}  {picture.workspace}"), "dim")
+    line.append(f"  autonomy {picture.policy.autonomy.value}", "dim")
     return line
 
 
@@ -238,7 +240,7 @@ def _reload(event: DevEvent) -> Text:
         case Removed():
             line.append("removed      ", "yellow")
             line.append(_cell(event.file))
-        case HeldBack():
+        case QuarantinedFile():
             line.append("quarantined  ", "yellow")
             line.append(_cell(event.file))
     return line
@@ -248,14 +250,14 @@ def _call(event: Called) -> Text:
     line = _stamp(event)
     took = f"{event.milliseconds:.0f} ms" if event.milliseconds is not None else ""
     line.append(f"{event.status:<9}  ", _COLOURS[event.status])
-    line.append(f"{as_name(event.tool, _LONGEST_CELL):<28}  {took:>7}  ")
+    line.append(f"{as_name(event.tool, _LONGEST_CELL):<24}  {took:>7}  ")
     line.append(_cell(f"{event.code}: {event.message}" if event.code else event.receipt), "dim")
     return line
 
 
 def _note(event: DevEvent) -> Text:
     line = _stamp(event)
-    line.append(_cell(event.text if isinstance(event, Note) else event.words))
+    line.append(_cell(event.text if isinstance(event, Note) else words_of(event)))
     return line
 
 

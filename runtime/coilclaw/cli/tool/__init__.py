@@ -19,7 +19,7 @@ _COMMANDS: Final = {
     "check": ("coilclaw.cli.authoring:check", "Check the tools of the workspace for mistakes."),
     "test": ("coilclaw.cli.authoring:test", "Call tools with their own examples."),
     "trust": ("coilclaw.cli.trust:trust", "Trust a quarantined tool file, after reading it."),
-    "reload": ("coilclaw.cli.reload:reload", "Load the workspace's tools again."),
+    "reload": ("coilclaw.cli.authoring:reload", "Load the workspace's tools again."),
 }
 
 

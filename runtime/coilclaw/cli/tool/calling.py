@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import redirect_stdout
-from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import click
 
 from coilclaw.bridge import Registry, tool_schemas
+from coilclaw.cli.arguments import json_arguments, json_value, named_texts
 from coilclaw.cli.opening import settings_for, show_diagnostics
 from coilclaw.cli.run_report import exit_code, tell_waiting, workspace_option
-from coilclaw.cli.terminal import json_value, say_text, show_error
-from coilclaw.cli.waiting import open_session
+from coilclaw.cli.terminal import say_text, show_error
+from coilclaw.cli.waiting import open_for_run
 from coilclaw.sandbox import Deadline
 
 __all__ = ["run_tool"]
 
-_MOST_BYTES: Final = 4 * 1024 * 1024
 _EXIT_CODES: Final = {"approval_required": 3, "missing_secret": 4, "unknown_tool": 2, "invalid_input": 2}
 
 
@@ -28,7 +27,7 @@ _EXIT_CODES: Final = {"approval_required": 3, "missing_secret": 4, "unknown_tool
 @click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--json", "arguments", metavar="ARGS", help="The arguments as a JSON object, or @FILE, or - for stdin.")
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools are used.")
-@click.option("--yes", is_flag=True, help="Approve the call if it asks.")
+@click.option("--yes", is_flag=True, help="Approve the call if it needs approval.")
 @click.option("--wait", is_flag=True, help="Ask nobody here; stay until the decision is made elsewhere.")
 def run_tool(
     name: str, pairs: tuple[str, ...], arguments: str | None, workspace: str | None, yes: bool, wait: bool
@@ -37,21 +36,22 @@ def run_tool(
 
     Arguments are given as KEY=VALUE, or together as JSON. A VALUE is text where the tool takes text, and JSON
     otherwise (limit=3, recursive=true). What the tool returns is printed as JSON.
-    A call that asks when nobody is there waits, and exits with 3: `coilclaw resume` goes on with it.
+    A call that needs approval while nobody is at the terminal is left pending, with exit code 3; `coilclaw resume`
+    makes it once it is approved.
     """
-    given = _from_json(arguments)
-    texts = _pairs(pairs)
+    given = json_arguments(arguments) or {}
+    texts = named_texts(pairs, "KEY=VALUE, e.g. path=notes.txt")
     if twice := sorted(texts.keys() & given.keys()):
         raise click.UsageError(f"{twice[0]!r} is given twice, as {twice[0]}=… and in --json")
     settings, options = settings_for(workspace), workspace_option(workspace)
     deadline = Deadline(settings.config.limits.seconds)
-    with open_session(settings, deadline, yes=yes, wait=wait, options=options) as session:
-        registry = session.claw.tools.registry
+    with open_for_run(settings, deadline, yes=yes, wait=wait) as command:
+        registry = command.claw.tools.registry
         show_diagnostics(registry)
         name = name.removeprefix("tools.")
         given |= {key: _value(name, key, text, registry) for key, text in texts.items()}
         with redirect_stdout(sys.stderr):  # What the tool prints is not its value.
-            done = session.claw.call(name, given, caller=session.caller, deadline=deadline)
+            done = command.claw.call(name, given, caller=command.caller, deadline=deadline)
     if done.error is None:
         say_text(json.dumps(done.value, indent=2))
         return
@@ -62,53 +62,6 @@ def run_tool(
     if done.status == "cancelled":
         sys.exit(130)
     sys.exit(_EXIT_CODES.get(done.error.code, 1))
-
-
-def _from_json(arguments: str | None) -> dict[str, Any]:
-    if arguments is None:
-        return {}
-    try:
-        given = json_value(_read(arguments))
-    except ValueError as error:
-        raise click.BadParameter(f"not JSON: {error}", param_hint="--json") from None
-    if not isinstance(given, dict):
-        raise click.BadParameter('the arguments are a JSON object, e.g. \'{"path": "."}\'', param_hint="--json")
-    return given
-
-
-def _read(arguments: str) -> str:
-    """The JSON text itself, wherever it is."""
-    if arguments == "-":
-        if sys.stdin is None:
-            raise click.BadParameter("there is no stdin to read", param_hint="--json")
-        return _decoded(sys.stdin.buffer)
-    if not arguments.startswith("@"):
-        return arguments
-    try:
-        with Path(arguments[1:]).open("rb") as file:
-            return _decoded(file)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise click.BadParameter(f"{arguments[1:]!r}: {reason}", param_hint="--json") from None
-
-
-def _decoded(stream: BinaryIO) -> str:
-    data = stream.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise ValueError(f"more than {_MOST_BYTES} bytes")
-    return data.decode()  # A UnicodeDecodeError is a ValueError, and says where.
-
-
-def _pairs(pairs: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for pair in pairs:
-        key, equals, text = pair.partition("=")
-        if not equals or not key:
-            raise click.UsageError(f"{pair[:200]!r} is not of the form KEY=VALUE, e.g. path=notes.txt")
-        if key in found:
-            raise click.UsageError(f"{key!r} is given twice")
-        found[key] = text
-    return found
 
 
 def _value(name: str, key: str, text: str, registry: Registry) -> Any:

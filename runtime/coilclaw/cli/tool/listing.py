@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from coilclaw.bridge import first_sentence
 from coilclaw.cli.opening import open_app, settings_for, show_diagnostics
-from coilclaw.cli.terminal import say, say_json, say_text
+from coilclaw.cli.terminal import say, say_json, say_text, terminal_size
 from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["list_tools", "stubs"]
 
 _LONGEST_SENTENCE = 120
+_SHORTEST_SENTENCE = 20
+_OTHER_COLUMNS = 23
 
 
 @click.command("list", epilog="Example: coilclaw tool list read file")
@@ -35,9 +39,12 @@ def list_tools(words: tuple[str, ...], workspace: str | None, as_json: bool) -> 
         nothing = f"No tool fits {query[:200]!r}; `coilclaw tool list` shows all." if query else "There are no tools."
         say(nothing, err=True)
     width = max((len(as_name(each.id)) for each in found), default=4)
+    longest = _LONGEST_SENTENCE
+    if sys.stdout.isatty():  # One line for each; `tool show` has it in full.
+        longest = max(_SHORTEST_SENTENCE, min(longest, terminal_size(sys.stdout)[0] - width - _OTHER_COLUMNS))
     for each in found:
         decision = policy.decide(each, each.risk).decision.value
-        about = one_line(first_sentence(each.description, _LONGEST_SENTENCE))
+        about = one_line(first_sentence(each.description, longest))
         say(f"{as_name(each.id):<{width}}  {each.risk.value:<11}  {decision:<5}  {about}".rstrip())
 
 

@@ -9,15 +9,14 @@ import select
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 from coilclaw.sandbox.channel import Channel
+from coilclaw.sandbox.child_process import start_child_process
 from coilclaw.sandbox.errors import EngineUnavailable
 from coilclaw.sandbox.restricted.child.requests import REQUEST
 
@@ -141,22 +140,14 @@ class WarmParent:
         if self._control is not None and self._process is not None and self._process.poll() is None:
             return self._control
         self._release()
-        ours, theirs = socket.socketpair()
-        with theirs:
-            settings = {"control": theirs.fileno(), "off": self._off, "path": _import_path(), "packages": _packages()}
-            self._process = subprocess.Popen(  # noqa: S603 - our own file, by our own interpreter.
-                [sys.executable, "-s", "-S", "-P", "-B", str(self._boot), json.dumps(settings)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                pass_fds=[theirs.fileno()],
-                env={"PYTHONHASHSEED": "0"},  # Sets come in the same order again; nothing of the host's own.
-                cwd="/",
-                start_new_session=True,  # An interrupt at the terminal is for the host, which then ends the run.
-            )
-        self._control = ours
+        self._process, self._control = start_child_process(
+            str(self._boot),
+            settings={"off": self._off, "path": _import_path(), "packages": _packages()},
+            environment={"PYTHONHASHSEED": "0"},  # Sets come in the same order again; nothing of the host's own.
+            stderr=subprocess.PIPE,
+        )
         self._warm = False
-        return ours
+        return self._control
 
     def _await_readiness(self, control: socket.socket) -> None:
         control.settimeout(_START_SECONDS)
@@ -261,9 +252,7 @@ class Child(Channel):
         self._busy.add(self)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *ending: object) -> None:
         self.close()
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "call_function",
     "epoch_callback",
     "give_bytes",
+    "give_moment",
     "give_string",
     "give_u32",
     "give_u64",
@@ -46,6 +47,8 @@ _U32: Final = _ffi.WASMTIME_COMPONENT_U32.value
 _U64: Final = _ffi.WASMTIME_COMPONENT_U64.value
 _U8: Final = _ffi.WASMTIME_COMPONENT_U8.value
 _LIST: Final = _ffi.WASMTIME_COMPONENT_LIST.value
+_RECORD: Final = _ffi.WASMTIME_COMPONENT_RECORD.value
+_FIELD: Final = _bindings.wasmtime_component_valrecord_entry
 _VALUE: Final = _bindings.wasmtime_component_val_t
 VALUE_SIZE: Final = ctypes.sizeof(_VALUE)
 """From one argument to the next."""
@@ -67,6 +70,7 @@ def _quick(function: Any, result: Any, *arguments: Any) -> Any:
 _bytes_at: Final = _quick(ctypes.pythonapi.PyBytes_FromStringAndSize, py_object, c_void_p, c_ssize_t)
 _new_bytes: Final = _quick(_bindings._wasm_byte_vec_new, None, c_void_p, c_size_t, c_char_p)
 _delete_value: Final = _quick(_bindings._wasmtime_component_val_delete, None, c_void_p)
+_new_record: Final = _quick(_bindings._wasmtime_component_valrecord_new, None, c_void_p, c_size_t, c_void_p)
 _new_list: Final = _quick(_bindings._wasmtime_component_vallist_new, None, c_void_p, c_size_t, c_void_p)
 
 _alive: list[Any] = []
@@ -161,6 +165,18 @@ def give_u32(place: int, number: int) -> None:
 def give_u64(place: int, number: int) -> None:
     c_uint8.from_address(place + _KIND).value = _U64
     c_uint64.from_address(place + _BODY).value = number
+
+
+def give_moment(place: int, nanoseconds: int) -> None:
+    """A record of the seconds and the nanoseconds of a time."""
+    fields = (_FIELD * 2)()
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    for index, (name, give, number) in enumerate(((b"seconds", give_u64, seconds), (b"nanoseconds", give_u32, rest))):
+        field = ctypes.addressof(fields) + index * ctypes.sizeof(_FIELD)
+        _new_bytes(field + _FIELD.name.offset, len(name), name)
+        give(field + _FIELD.val.offset, number)
+    _new_record(place + _BODY, len(fields), ctypes.addressof(fields))
+    c_uint8.from_address(place + _KIND).value = _RECORD
 
 
 def give_bytes(place: int, data: bytes) -> None:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Final
 
 import wasmtime
 from wasmtime import component
 
-from coilclaw.sandbox.deadline import POLL_SECONDS, Deadline
+from coilclaw.sandbox.deadline import Deadline
 from coilclaw.sandbox.engine import Host, Pins
 from coilclaw.sandbox.outcomes import RunEnded
 from coilclaw.sandbox.wasm import abi
@@ -26,6 +25,8 @@ __all__ = ["Guest", "GuestTrap", "link_guest"]
 _WASI: Final = "@0.2.9"
 _MOST_ENTROPY: Final = 64 * 1024
 _SECOND: Final = abi.VALUE_SIZE
+_STILL: Final = Pins(seed=b"", wall_clock=lambda: 0, monotonic_clock=lambda: 0)
+"""Until a run begins."""
 
 _running: dict[int, Guest] = {}
 """The guest that runs on each thread: a guest calls back on the thread that called it."""
@@ -49,9 +50,7 @@ class Guest:
         self.ended: RunEnded | None = None
         self.failure: BaseException | None = None
         self.deadline: Deadline | None = None
-        self.wall_clock: Callable[[], int] = _zero
-        self.monotonic_clock: Callable[[], int] = _zero
-        self.asleep: Callable[[int], int] = int
+        self.pins = _STILL
         self.entropy: Callable[[int], bytes] = bytes
         instance = linker.instantiate(self._store, compiled.code)
         run = instance.get_func(self._store, "run")
@@ -65,9 +64,7 @@ class Guest:
         self._store.set_limits(memory_size=memory_bytes)
         self.host = host
         self.deadline = deadline
-        self.wall_clock = pins.wall_clock
-        self.monotonic_clock = pins.monotonic_clock
-        self.asleep = pins.asleep
+        self.pins = pins
         self.entropy = pins.entropy()
         return self._enter(request)
 
@@ -99,18 +96,6 @@ class Guest:
     def close(self) -> None:
         self._store.close()
 
-    def __enter__(self) -> Guest:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-def _zero() -> int:
-    return 0
-
 
 def link_guest(compiled: CompiledGuest) -> component.Linker:
     """Define every import of the component: the world's functions, the few answers, and traps."""
@@ -126,8 +111,8 @@ def link_guest(compiled: CompiledGuest) -> component.Linker:
             abi.add_function(instance, "now", _guarded(_monotonic))
             instance.add_func("resolution", lambda store: 1)
         with root.add_instance(f"wasi:clocks/wall-clock{_WASI}") as instance:
-            instance.add_func("now", lambda store: _moment(_running[threading.get_ident()].wall_clock()))
-            instance.add_func("resolution", lambda store: _moment(1))
+            abi.add_function(instance, "now", _guarded(_wall))
+            abi.add_function(instance, "resolution", _guarded(lambda guest, args, results: abi.give_moment(results, 1)))
         with root.add_instance(f"wasi:random/random{_WASI}") as instance:
             abi.add_function(instance, "get-random-bytes", _guarded(_random_bytes))
         with root.add_instance(f"wasi:filesystem/preopens{_WASI}") as instance:
@@ -182,21 +167,21 @@ def _write(guest: Guest, args: int, results: int) -> None:
 
 
 def _sleep(guest: Guest, args: int, results: int) -> None:
-    left = guest.asleep(abi.take_u64(args)) / 1e9
-    pause = threading.Event()
-    while left > 0 and guest.deadline is not None:
-        guest.deadline.end_if_over()
-        step = min(left, POLL_SECONDS, guest.deadline.remaining)
-        pause.wait(step)
-        left -= step
+    left = guest.pins.asleep(abi.take_u64(args)) / 1e9
+    if guest.deadline is not None:
+        guest.deadline.sleep(left)
 
 
 def _empty_list(guest: Guest, args: int, results: int) -> None:
     abi.give_bytes(results, b"")
 
 
+def _wall(guest: Guest, args: int, results: int) -> None:
+    abi.give_moment(results, guest.pins.wall_clock())
+
+
 def _monotonic(guest: Guest, args: int, results: int) -> None:
-    abi.give_u64(results, guest.monotonic_clock())
+    abi.give_u64(results, guest.pins.monotonic_clock())
 
 
 def _random_bytes(guest: Guest, args: int, results: int) -> None:
@@ -204,9 +189,3 @@ def _random_bytes(guest: Guest, args: int, results: int) -> None:
     if size > _MOST_ENTROPY:
         raise RuntimeError(f"{size} random bytes at once")
     abi.give_bytes(results, guest.entropy(size))
-
-
-def _moment(nanoseconds: int) -> component.Record:
-    moment = component.Record()
-    vars(moment).update(seconds=nanoseconds // 1_000_000_000, nanoseconds=nanoseconds % 1_000_000_000)
-    return moment

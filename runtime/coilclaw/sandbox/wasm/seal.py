@@ -22,6 +22,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from coilclaw.sdk.private_file import replace_file
+
 __all__ = ["is_sealed", "keep"]
 
 _KEY_BYTES: Final = 32
@@ -51,14 +53,12 @@ def is_sealed(path: Path) -> bool:
 def keep(path: Path, data: bytes) -> None:
     """Write and seal it, as far as the folder can be written: the run goes on, and the next one compiles again."""
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         key = _key(path.parent) or _new_key(path.parent)
-        _replace(path, data)
+        replace_file(path, data)
         _write_seal(path, key, hashlib.sha256(data).hexdigest(), _facts(path))
-        for stale in path.parent.glob("guest-*.cwasm"):
-            if stale != path and time.time() - stale.stat().st_mtime > _STALE_SECONDS:
+        for stale in path.parent.glob("guest-*"):  # Of other builds, and of processes that were killed.
+            if stale not in (path, _seal_of(path)) and time.time() - stale.stat().st_mtime > _STALE_SECONDS:
                 stale.unlink(missing_ok=True)
-                _seal_of(stale).unlink(missing_ok=True)
 
 
 def _is_ours(path: Path) -> bool:
@@ -84,7 +84,7 @@ def _key(folder: Path) -> bytes | None:
 
 def _new_key(folder: Path) -> bytes:
     # Whoever replaces it last is believed by all from then on; what others sealed meanwhile is compiled again.
-    _replace(folder / "key", secrets.token_bytes(_KEY_BYTES))
+    replace_file(folder / "key", secrets.token_bytes(_KEY_BYTES))
     return _key(folder) or b""
 
 
@@ -107,7 +107,7 @@ def _read_seal(path: Path) -> dict[str, Any] | None:
 def _write_seal(path: Path, key: bytes, digest: str, facts: list[int]) -> None:
     seal = {"sha256": digest, "facts": facts, "mac": _mac(key, path.name, digest, facts)}
     with suppress(OSError):
-        _replace(_seal_of(path), json.dumps(seal).encode())
+        replace_file(_seal_of(path), json.dumps(seal).encode())
 
 
 def _mac(key: bytes, name: str, digest: str, facts: list[int]) -> str:
@@ -128,18 +128,3 @@ def _hashed(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""
-
-
-def _replace(path: Path, data: bytes) -> None:
-    fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        descriptor = os.open(fresh, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())  # A torn file would be run as machine code.
-        fresh.replace(path)
-    except OSError:
-        with suppress(OSError):
-            fresh.unlink()
-        raise

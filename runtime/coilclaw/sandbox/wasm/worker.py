@@ -7,17 +7,17 @@ started with an empty environment and one descriptor, and can open no file any m
 from __future__ import annotations
 
 import json
-import select
 import socket
 import struct
 import threading
 import traceback
-from contextlib import suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from coilclaw.confinement import landlock
 from coilclaw.confinement.system_calls import prctl
+from coilclaw.sandbox.channel import Channel, ChildEnded
 from coilclaw.sandbox.deadline import Deadline
 from coilclaw.sandbox.engine import Pins
 from coilclaw.sandbox.limits import Limits
@@ -26,30 +26,24 @@ from coilclaw.sandbox.threads import STACK_BYTES
 from coilclaw.sandbox.wasm.component import CompiledGuest, compile_guest
 from coilclaw.sandbox.wasm.guest import Guest, GuestTrap, link_guest
 from coilclaw.sandbox.wasm.ticker import Ticker
-from coilclaw.sandbox.wire import LENGTH, frame
 
-__all__ = ["REQUEST", "main"]
+__all__ = ["LARGEST_FRAME", "REQUEST", "main"]
 
 REQUEST: Final = struct.Struct("!QH")
 """In front of a request: the memory that the guest may have, and the size of the seed that follows."""
 
-_PART: Final = 256 * 1024
+LARGEST_FRAME: Final = 2**31
+"""A guest sends what fits in its memory, here as in the process of the engine."""
+_FOR_EVER: Final = Deadline(float("inf"))
 _LONGEST: Final = 2**63 - 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
 
 
-class HostGone(BaseException):
-    """The host closed the conversation; there is nobody left to run for."""
-
-
-class RemoteHost:
+class RemoteHost(Channel):
     """The host of a run, in another process. An empty answer ends the run."""
 
-    def __init__(self, channel: socket.socket) -> None:
-        self._channel = channel
-        self._buffer = bytearray()
-        self._spoken = select.poll()
-        self._spoken.register(channel, select.POLLIN)
+    frame_limit = LARGEST_FRAME
+    look_seconds = 3600.0
 
     def call(self, tool: str, input: bytes, line: int) -> bytes:
         return self._ask(["call", tool, line], input)
@@ -64,7 +58,7 @@ class RemoteHost:
         return self._ask(["preflight"], calls)
 
     def write(self, stream: int, text: str) -> None:
-        self.send(["write", stream], json.dumps(text).encode())
+        self.say(["write", stream], json.dumps(text).encode())
 
     def pins(self, seed: bytes) -> Pins:
         return Pins(
@@ -78,40 +72,15 @@ class RemoteHost:
         self._ask(["sleep", min(nanoseconds, _LONGEST)])
         return 0
 
-    @property
-    def has_spoken(self) -> bool:
-        """Whether the host said something without being asked: that the run is over, or by its end that it is gone."""
-        return bool(self._buffer or self._spoken.poll(0))
-
     def _ask(self, header: list[Any], body: bytes = b"null") -> bytes:
-        self.send(header, body)
-        answer = self.receive()
+        self.say(header, body)
+        answer = self.receive_frame(_FOR_EVER)
         if not answer:
             raise RunEnded(Cancelled())
         return answer
 
-    def send(self, header: list[Any], body: bytes = b"null") -> None:
-        try:
-            self._channel.sendall(frame(json.dumps(header).encode() + b"\n" + body))
-        except OSError:
-            raise HostGone from None
-
-    def receive(self) -> bytes:
-        (size,) = LENGTH.unpack(self._exactly(LENGTH.size))
-        return self._exactly(size)
-
-    def _exactly(self, size: int) -> bytes:
-        while len(self._buffer) < size:
-            try:
-                data = self._channel.recv(_PART)
-            except OSError:
-                data = b""
-            if not data:
-                raise HostGone
-            self._buffer += data
-        taken = bytes(self._buffer[:size])
-        del self._buffer[:size]
-        return taken
+    def say(self, header: list[Any], body: bytes = b"null") -> None:
+        self.send(json.dumps(header).encode() + b"\n" + body, _FOR_EVER)
 
 
 class _UntilStopped(Deadline):
@@ -123,7 +92,7 @@ class _UntilStopped(Deadline):
 
     @property
     def outcome(self) -> Cancelled | None:
-        return Cancelled() if self._host.has_spoken else None
+        return Cancelled() if self._host.has_spoken(0) else None
 
 
 def main(channel: int, cache: str) -> None:
@@ -134,7 +103,7 @@ def main(channel: int, cache: str) -> None:
         linker = link_guest(compiled)
         Guest(compiled, linker, Limits().memory_bytes).close()  # Whatever has to be loaded is loaded now.
         _give_up_files()
-        host.send(["ready", compiled.build])
+        host.say(["ready", compiled.build])
         threading.stack_size(STACK_BYTES)  # As deep as a guest needs it.
         thread = threading.Thread(target=_serve, args=(host, compiled, linker))
         thread.start()
@@ -151,15 +120,14 @@ def _give_up_files() -> None:
 
 
 def _report(host: RemoteHost) -> None:
-    with suppress(HostGone):
-        host.send(["broken"], json.dumps(traceback.format_exc()[-2000:]).encode())
+    host.say(["broken"], json.dumps(traceback.format_exc()[-2000:]).encode())
 
 
 def _serve(host: RemoteHost, compiled: CompiledGuest, linker: Any) -> None:
     try:
         _run_guests(host, compiled, linker)
-    except HostGone:
-        pass
+    except ChildEnded:
+        pass  # The host is gone: there is nobody left to run for.
     except BaseException:
         _report(host)
 
@@ -167,17 +135,16 @@ def _serve(host: RemoteHost, compiled: CompiledGuest, linker: Any) -> None:
 def _run_guests(host: RemoteHost, compiled: CompiledGuest, linker: Any) -> NoReturn:
     ticker = Ticker(compiled.engine)
     while True:
-        guest = Guest(compiled, linker, Limits().memory_bytes)  # Made before it is asked for.
-        with guest:
-            while not (request := host.receive()):
+        with closing(Guest(compiled, linker, Limits().memory_bytes)) as guest:  # Made before it is asked for.
+            while not (request := host.receive_frame(_FOR_EVER)):
                 pass  # The end of a run that had ended by itself meanwhile.
             memory_bytes, size = REQUEST.unpack_from(request)
             seed, source = request[REQUEST.size :][:size], request[REQUEST.size + size :].decode()
             try:
                 with ticker.ticking():
                     ended = guest.run(source, memory_bytes, host, _UntilStopped(host), host.pins(seed))
-                host.send(["end"], ended.encode())
+                host.say(["end"], ended.encode())
             except RunEnded:
-                host.send(["stopped"])
+                host.say(["stopped"])
             except GuestTrap as trap:
-                host.send(["trap"], str(trap).encode())
+                host.say(["trap"], str(trap).encode())

@@ -6,9 +6,7 @@ processor. Guests in processes of their own do not wait for each other.
 
 from __future__ import annotations
 
-import json
 import logging
-import socket
 import subprocess
 import sys
 import threading
@@ -16,15 +14,17 @@ import time
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from coilclaw.sandbox.channel import Channel, ChildEnded
-from coilclaw.sandbox.conversation import Conversation
+from coilclaw.sandbox.child_process import start_child_process
+from coilclaw.sandbox.conversation import Conversation, broken
 from coilclaw.sandbox.deadline import Deadline
 from coilclaw.sandbox.engine import Host, Pins
 from coilclaw.sandbox.outcomes import RunEnded
 from coilclaw.sandbox.wasm.guest import GuestTrap
-from coilclaw.sandbox.wasm.worker import REQUEST
+from coilclaw.sandbox.wasm.worker import LARGEST_FRAME, REQUEST
 
 __all__ = ["Worker", "Workers"]
 
@@ -35,8 +35,8 @@ _PATIENCE_SECONDS: Final = 0.25
 _CALLING_SECONDS: Final = 0.01
 """A worker whose guest has waited this long for a tool is not about to be free."""
 _LOST_SECONDS: Final = 1.0
-_LARGEST_FRAME: Final = 2**31
-"""A guest sends what fits in its memory, here as in the process of the engine."""
+_RETRY_SECONDS: Final = 10.0
+"""How long no other worker is started after one could not be. Runs take place in this process meanwhile."""
 _BOOT: Final = "import json, sys; settings = json.loads(sys.argv[1]); sys.path[:] = settings['path']; "
 _MAIN: Final = "from coilclaw.sandbox.wasm.worker import main; main(settings['channel'], settings['cache'])"
 
@@ -44,24 +44,13 @@ _MAIN: Final = "from coilclaw.sandbox.wasm.worker import main; main(settings['ch
 class Worker(Channel):
     """One process that runs one guest at a time."""
 
-    frame_limit = header_limit = _LARGEST_FRAME
+    frame_limit = header_limit = LARGEST_FRAME
 
     def __init__(self, cache: Path) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            path = [str(Path(entry).resolve()) for entry in sys.path]
-            settings = {"channel": theirs.fileno(), "cache": str(cache.resolve()), "path": path}
-            self._process = subprocess.Popen(  # noqa: S603 - our own lines, by our own interpreter.
-                [sys.executable, "-s", "-S", "-P", "-B", "-c", _BOOT + _MAIN, json.dumps(settings)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env={},
-                cwd="/",
-                start_new_session=True,  # An interrupt at the terminal is for the host, which then ends the run.
-            )
-        super().__init__(ours)
+        path = [str(Path(entry).resolve()) for entry in sys.path]
+        settings = {"cache": str(cache.resolve()), "path": path}
+        self._process, channel = start_child_process("-c", _BOOT + _MAIN, settings=settings, environment={})
+        super().__init__(channel)
         self.pid = self._process.pid
         self._deadline = Deadline(0)
         self._calling_since: float | None = None
@@ -101,16 +90,15 @@ class Worker(Channel):
                 grace.end_if_over()
                 self.receive(grace)
 
-    def is_ready(self, build: str, seconds: float = 0) -> bool:
+    def is_ready(self, build: str) -> bool:
         """Whether the process has loaded this build of the guest. Raises ChildEnded if it did not come that far."""
-        if self.has_spoken(seconds):
-            header, content = self.receive(Deadline(1.0))
-            self._rests = True
-            if header != ["ready", build]:
-                _logger.error("a worker of the wasm engine failed: %r", content[:4000].decode(errors="replace"))
-                raise ChildEnded({"broken": True})
-            return True
-        return False
+        if not self.has_spoken(0):
+            return False
+        header, content = self.receive(Deadline(1.0))
+        self._rests = True
+        if header != ["ready", build]:
+            raise broken(content)
+        return True
 
     @property
     def is_usable(self) -> bool:
@@ -145,22 +133,6 @@ class Worker(Channel):
         self._process.wait()
 
 
-class _Place:
-    """A run's place among those that wait for a worker."""
-
-    def __init__(self) -> None:
-        self.worker: Worker | None = None
-        self._given = threading.Lock()
-        self._given.acquire()
-
-    def give(self, worker: Worker) -> None:
-        self.worker = worker
-        self._given.release()
-
-    def wait(self, seconds: float) -> bool:
-        return self._given.acquire(timeout=seconds)
-
-
 class Workers:
     """The worker processes of one engine. They are started when they are first needed, and kept. Thread-safe."""
 
@@ -172,7 +144,10 @@ class Workers:
         self._starting: list[Worker] = []
         self._idle: deque[Worker] = deque()
         self._busy: set[Worker] = set()
-        self._waiting: deque[_Place] = deque()
+        self._waiting: deque[SimpleQueue[Worker]] = deque()
+        """The places of runs that wait for a worker, each given one at most."""
+        self._failed = float("-inf")
+        """When a worker could not be started."""
         self._closed = False
 
     @property
@@ -197,24 +172,24 @@ class Workers:
                     self._busy.add(worker)
                     return worker
                 worker.close()
-            place = _Place()
+            place: SimpleQueue[Worker] = SimpleQueue()
             self._waiting.append(place)
         ends = time.monotonic() + _PATIENCE_SECONDS
-        while not place.wait(_CALLING_SECONDS):
+        while True:
+            with suppress(Empty):
+                return place.get(timeout=_CALLING_SECONDS)
             with self._lock:
-                if time.monotonic() < ends and any(worker.is_free_soon for worker in self._busy):
-                    continue
-                if place.worker is None:
+                patient = time.monotonic() < ends and any(worker.is_free_soon for worker in self._busy)
+                if not patient and place in self._waiting:
                     self._waiting.remove(place)
-                break
-        return place.worker
+                    return None
 
     def give_back(self, worker: Worker) -> None:
         """The run is over. A worker that did not survive it is replaced when the next one is needed."""
         with self._lock:
             keep = worker.is_usable and not self._closed
             if keep and self._waiting:
-                self._waiting.popleft().give(worker)
+                self._waiting.popleft().put(worker)
                 return
             self._busy.discard(worker)
             if keep:
@@ -227,7 +202,7 @@ class Workers:
         with self._lock:
             while self._start_one():
                 pass
-            starting = self._starting
+            starting = list(self._starting)
         ready = all(worker.has_spoken(seconds) for worker in starting)
         with self._lock:
             self._look_at_starting()
@@ -235,14 +210,14 @@ class Workers:
 
     def _start_one(self) -> bool:
         count = len(self._starting) + len(self._idle) + len(self._busy)
-        if self._closed or count >= self._most:
+        if self._closed or count >= self._most or time.monotonic() - self._failed < _RETRY_SECONDS:
             return False
         try:
             self._starting.append(Worker(self._cache))
             return True
         except OSError as error:
             _logger.warning("a worker of the wasm engine cannot be started: %s", error)
-            self._most = count
+            self._failed = time.monotonic()
             return False
 
     def _look_at_starting(self) -> None:
@@ -253,7 +228,7 @@ class Workers:
                 self._idle.append(worker)
             except (ChildEnded, RunEnded):
                 worker.close()
-                self._most -= 1  # The next one would fare no better; runs take place in this process.
+                self._failed = time.monotonic()
             self._starting.remove(worker)
 
     def close(self) -> None:

@@ -33,7 +33,7 @@ def main() -> None:
     settings = prepare()
     from coilclaw.sandbox.restricted.child.nursery import serve
 
-    serve(settings["control"], frozenset(settings["off"]))
+    serve(settings["channel"], frozenset(settings["off"]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Ask the person at the terminal."""
+"""Who approves the calls of a command: everything in advance, the person at the terminal, or nobody."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coilclaw.cli.call_text import argument_rows, runs_rows
+from coilclaw.cli.call_text import call_rows
+from coilclaw.cli.opening import this_person
 from coilclaw.cli.paging import Row, ask
-from coilclaw.cli.person import this_person
 from coilclaw.policy import Answer, ApproveAll, NobodyToAsk
 from coilclaw.sdk.legible import as_name, one_line
 
@@ -22,7 +22,7 @@ __all__ = ["approver_for", "somebody_is_here"]
 
 
 def approver_for(yes: bool, deadline: Deadline, *, may_wait: bool = False, workspace: Path | None = None) -> Approver:
-    """Who answers: everything in advance, the terminal, or nobody. Only a run that may wait can be left for later.
+    """Return who answers. Only a run that may wait can be left for later.
 
     Calls that write a file are shown as a change of what the workspace has now.
     """
@@ -64,8 +64,4 @@ def _rows(question: Question, workspace: Path | None) -> Iterator[Row]:
     yield Row("  Tool:   ", as_name(question.tool))
     yield Row("  Risk:   ", f"{question.risk.value} ({question.risk.level})")
     yield Row("  Reason: ", one_line(question.reason))
-    yield Row("  Args:")
-    yield from argument_rows(question.tool, question.arguments, workspace)
-    if question.runs is not None:
-        yield Row("  Runs:")
-        yield from runs_rows(question.runs)
+    yield from call_rows(question.tool, question.arguments, question.runs, workspace)
