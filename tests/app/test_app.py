@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -106,8 +105,7 @@ def test_importing_the_library_imports_no_command_line() -> None:
         "with CoilClaw.temporary() as claw: claw.run('1')\n"
         "assert not [name for name in sys.modules if name == 'click' or name.startswith('coilclaw.cli')]"
     )
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache_folder().parent)}
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_two_apps_have_their_own_tools_and_receipts(temporary: Open) -> None:

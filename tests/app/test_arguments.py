@@ -187,3 +187,13 @@ def test_a_problem_of_the_configuration_names_where_the_value_comes_from(
     assert told in refused.value.message
     assert "config.toml" not in refused.value.message
     assert "command line" not in refused.value.message
+
+
+@pytest.mark.parametrize("engine", ["wasm", "restricted"])
+def test_a_run_has_the_configured_time_where_none_is_given(engine: str) -> None:
+    # It ends by itself, so that a setting that is ignored shows soon.
+    source = "import time\nend = time.monotonic() + 10\nwhile time.monotonic() < end: pass"
+    with CoilClaw.temporary(cache=cache_folder(), config={"limits.seconds": 0.3}) as claw:
+        assert claw.run(source, engine=engine).status == "timed_out"
+        assert claw.start(source, engine=engine).result(60).status == "timed_out"
+        assert claw.run("1", engine=engine, timeout=60).status == "completed"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ class Shop:
         return CoilClaw.open(self.folder / "home", workspace=self.workspace, tools=self._tools, cache=cache_folder())
 
     def edit(self, statement: str, *values: Any) -> list[Any]:
-        with sqlite3.connect(self.folder / "home" / "coilclaw.db") as database:
+        with closing(sqlite3.connect(self.folder / "home" / "coilclaw.db", isolation_level=None)) as database:
             return database.execute(statement, values).fetchall()
 
 

@@ -22,10 +22,7 @@ TEXT = (Path(__file__).resolve().parents[2] / "docs/embedding.md").read_text()
 FIRST, SCRIPT, SERVICE, *CELLS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
-@pytest.fixture(autouse=True)
-def users_cache(engine: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The examples use the cache of the user; here, that of the tests."""
-    monkeypatch.setattr("coilclaw.config.load.user_cache", lambda environment: cache_folder())
+pytestmark = pytest.mark.usefixtures("engine")  # The examples do not wait for the sandbox to be compiled.
 
 
 def printed_by(source: str, tmp_path: Path, python: Path = Path(sys.executable)) -> str:

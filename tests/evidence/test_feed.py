@@ -27,9 +27,6 @@ from coilclaw.policy import ApprovalStore, Autonomy
 from coilclaw.receipts import BadCursor, DamagedReceipt, ReceiptLog
 from coilclaw.store import Database
 
-pytestmark = pytest.mark.timeout(120)  # A reader that is not woken waits for ever.
-
-
 # Reading -------------------------------------------------------------------------------------------------------
 
 
@@ -100,7 +97,7 @@ def test_whoever_takes_is_told_that_there_is_more(log: ReceiptLog, feed: EventFe
     for number in range(5):
         log.append(progress(number))
         while len(found) <= number:
-            assert more.wait(30)
+            assert more.wait(60)
             more.clear()
             found += reader.take()
     assert numbers(found) == list(range(5))
@@ -126,7 +123,7 @@ def test_what_comes_while_the_feed_begins_to_watch_is_not_missed(
 
     def late_end() -> str:
         if threading.current_thread() is feed._thread:
-            assert appended.wait(10)
+            assert appended.wait(60)
         return end()
 
     monkeypatch.setattr(log, "end", late_end)
@@ -135,10 +132,10 @@ def test_what_comes_while_the_feed_begins_to_watch_is_not_missed(
     reader._rouse = waiting.set
     thread = threading.Thread(target=lambda: found.append(next(reader)), daemon=True)
     thread.start()
-    assert waiting.waited_for.wait(10)
+    assert waiting.waited_for.wait(60)
     log.append(progress(1))
     appended.set()
-    thread.join(10)
+    thread.join(60)
     assert numbers(found) == [1]
 
 
@@ -209,7 +206,7 @@ def test_the_reader_of_a_quiet_run_gets_its_end_however_much_others_wrote(
         log.append(progress(number, "busy"))
         first(others, 1)
     log.append(of_run("finished", "quiet", "completed"))
-    thread.join(30)
+    thread.join(60)
     assert kinds(found) == kinds(list(idle)) == ["run.started", "run.finished"]
 
 
@@ -300,7 +297,7 @@ def test_closing_the_feed_ends_every_reader_and_its_thread(log: ReceiptLog) -> N
 
     assert asyncio.run(main()) == []
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert set(threading.enumerate()) == before
     assert list(feed.follow()) == []
     feed.close()
@@ -311,7 +308,7 @@ def test_closing_a_reader_ends_whoever_waits_for_it(log: ReceiptLog, feed: Event
     thread = threading.Thread(target=lambda: [*reader])
     thread.start()
     reader.close()
-    thread.join(30)
+    thread.join(60)
     assert not thread.is_alive()
 
 
@@ -328,7 +325,7 @@ def test_a_feed_that_nobody_reads_costs_the_log_nothing(
     assert len(log._commits._listeners) == 1
     del reader  # Not even closed.
     gc.collect()
-    thread.join(30)
+    thread.join(60)
     assert log._commits._listeners == ()
     log.append(progress(1))
     assert numbers(first(feed.follow(), 2)) == [0, 1]
@@ -371,7 +368,7 @@ def test_a_reader_that_waits_learns_that_the_log_was_changed(
     thread.start()
     with database.transaction() as connection:
         connection.execute("UPDATE receipt_head SET seq = 2")
-    thread.join(30)
+    thread.join(60)
     assert errors
 
 

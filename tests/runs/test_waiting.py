@@ -211,7 +211,7 @@ def test_a_finished_run_cannot_be_resumed(waiting: Waiting) -> None:
     from coilclaw.runs import NotResumable
 
     report = waiting.run("1")
-    with pytest.raises(NotResumable, match="is completed"):
+    with pytest.raises(NotResumable, match=f"^{report.run_id} is completed"):
         waiting.resume(report.run_id)
 
 
