@@ -400,11 +400,17 @@ def test_a_reader_that_cannot_be_woken_holds_up_no_other(log: ReceiptLog, feed: 
     def broken() -> NoReturn:
         raise ZeroDivisionError
 
-    unlucky, reader = feed.follow(wake=broken), feed.follow()
+    woken = threading.Event()
+    unlucky = [feed.follow(wake=broken) for _ in range(3)]
+    reader = feed.follow(wake=woken.set)
     for number in range(3):
         log.append(progress(number))
-        assert numbers([next(reader)]) == [number]
-    assert numbers(list(unlucky.take())) == [0, 1, 2]
+        assert woken.wait(30)
+        woken.clear()
+        while numbers(list(reader.take())) != [number]:
+            assert woken.wait(30)
+            woken.clear()
+    assert [numbers(list(each.take())) for each in unlucky] == [[0, 1, 2]] * 3
 
 
 def test_a_cursor_behind_a_receipt_that_was_replaced_does_not_hold(

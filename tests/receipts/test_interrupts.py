@@ -16,7 +16,7 @@ from coilclaw.runs import MIGRATIONS
 from coilclaw.sandbox import Deadline, ExpendableThreads
 from coilclaw.store import Database
 
-faulthandler.dump_traceback_later(60, exit=True)
+faulthandler.dump_traceback_later(30, exit=True)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 chance, main, armed = random.Random(7), threading.get_ident(), threading.Semaphore(0)
 draft = Draft("x.y", "done", now(), "run-1")

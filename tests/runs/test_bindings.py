@@ -315,7 +315,12 @@ def test_a_no_holds_when_the_policy_would_allow_the_call_by_now(waits: Waits) ->
     assert waits.done == []
 
 
-def test_a_process_that_lost_its_run_asks_nothing_and_records_its_request_once(waits: Waits) -> None:
+@pytest.mark.parametrize("autonomy", [Autonomy.SUPERVISED, Autonomy.FULL])
+def test_a_process_that_lost_its_run_asks_nothing_and_records_its_request_once(
+    waits: Waits, autonomy: Autonomy
+) -> None:
+    waits.world.autonomy = autonomy
+
     @define_tool(id="test.lose", risk="read")
     def lose(ctx: ToolContext) -> None:
         waits.take_over()

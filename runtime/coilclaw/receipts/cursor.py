@@ -29,7 +29,7 @@ __all__ = ["Page", "Place", "cursor_of", "end_cursor", "read_page", "start_curso
 
 _HASH_LETTERS: Final = 16
 """Enough to notice that another receipt stands there now; the chain behind it is checked with whole hashes."""
-_FORM: Final = re.compile(rf"([0-9a-f]{{8}})-(0|[1-9][0-9]{{0,18}})-([0-9a-f]{{{_HASH_LETTERS}}})", re.ASCII)
+_FORM: Final = re.compile(rf"[0-9a-f]{{8}}-(0|[1-9][0-9]{{0,18}})-([0-9a-f]{{{_HASH_LETTERS}}})", re.ASCII)
 
 
 class Page(NamedTuple):
@@ -58,7 +58,6 @@ class Place:
 
 
 class _Position(NamedTuple):
-    log_id: str
     seq: int
     hash_start: str
 
@@ -109,13 +108,13 @@ def _head(database: Database, key: bytes) -> Head:
 
 def _position(database: Database, cursor: str | None, head: Head) -> _Position:
     if cursor is None:
-        return _Position(head.log_id, 0, GENESIS)
+        return _Position(0, GENESIS)
     found = _FORM.fullmatch(cursor) if isinstance(cursor, str) else None
     if found is None:
         raise BadCursor(f"{str(cursor)[:100]!r} is not a cursor", hint="a cursor is used as an event or a page gave it")
-    place = _Position(found[1], int(found[2]), found[3])
-    is_elsewhere = place.seq > 0 and (place.log_id != head.log_id or place.seq > head.seq)
-    if is_elsewhere or not _hash_at(database, place.seq, head).startswith(place.hash_start):
+    place = _Position(int(found[1]), found[2])
+    # The hash tells logs apart.
+    if place.seq > head.seq or not _hash_at(database, place.seq, head).startswith(place.hash_start):
         raise BadCursor(f"{cursor} is no place in this log: it belongs to another one", hint="read from the beginning")
     return place
 
