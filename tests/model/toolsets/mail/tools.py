@@ -58,7 +58,11 @@ MESSAGES = [
             "folder": ["inbox", "inbox", "archive"][number % 3],
             "body": _BODIES[number % 5].format(number),
             "attachments": [
-                {"name": f"scan{number}.csv", "media_type": "text/csv", "content": f"item,euro\nhosting,{number}9.90\ndomain,12.00\n"}
+                {
+                    "name": f"scan{number}.csv",
+                    "media_type": "text/csv",
+                    "content": f"item,euro\nhosting,{number}9.90\ndomain,12.00\n",
+                }
             ]
             if number % 5 == 2
             else [],

@@ -63,7 +63,9 @@ PEOPLE = [
     for number, name in enumerate(_NAMES)
 ]
 ABSENCES = [
-    Absence(person_id=_id(number % 5), start=start, end=start + dt.timedelta(days=number % 4), kind=list(Kind)[number % 3])
+    Absence(
+        person_id=_id(number % 5), start=start, end=start + dt.timedelta(days=number % 4), kind=list(Kind)[number % 3]
+    )
     for number, start in enumerate(dt.date(2026, 10, 1) + dt.timedelta(days=6 * n) for n in range(10))
 ]
 SHIFTS = [
@@ -106,7 +108,9 @@ def shifts(ctx: ToolContext, day: dt.date) -> list[Shift]:
     """Who works when on a day. Fails with `not_planned` for days without a plan."""
     if found := [s for s in SHIFTS if s.day == day]:
         return found
-    raise ToolFailure(f"nothing is planned for {day}", code="not_planned", hint="Plans exist for 16 to 18 November 2026.")
+    raise ToolFailure(
+        f"nothing is planned for {day}", code="not_planned", hint="Plans exist for 16 to 18 November 2026."
+    )
 
 
 @define_tool(id="staff.request_absence", risk="write", summary="Asked for days off")
@@ -121,7 +125,10 @@ def request_absence(ctx: ToolContext, absence: Absence, comment: str | None = No
 
 @define_tool(id="staff.raise_salary", risk="write", summary="Raised a salary")
 def raise_salary(
-    ctx: ToolContext, person_id: uuid.UUID, by: decimal.Decimal = Field(gt=0, le=10_000), starting: dt.date | None = None
+    ctx: ToolContext,
+    person_id: uuid.UUID,
+    by: decimal.Decimal = Field(gt=0, le=10_000),
+    starting: dt.date | None = None,
 ) -> Person:
     """Raise what a person earns in a year."""
     for person in PEOPLE:
