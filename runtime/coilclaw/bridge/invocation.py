@@ -50,9 +50,8 @@ def serialised(tool: Tool, returned: Any) -> bytes:
             if hasattr(returned, "close"):
                 returned.close()  # A coroutine that nobody awaits would complain later, elsewhere.
             raise BadOutput(f"{tool.id} returned a {kind_of(returned)}, which is not a value")
-        # Not through the adapter's own methods, which hand twenty options on.
         valid = tool.output.validator.validate_python(returned, strict=True)
-        value = tool.output.serializer.to_json(valid, by_alias=True, warnings="error")
+        value = tool.result_json(valid)
         if valid is not None and b"null" in value:
             # Perhaps a number that JSON cannot write, which pydantic turns into nothing.
             _check_readable(tool, _with_constants(tool, valid))

@@ -139,7 +139,7 @@ def _dumped(tool: Tool, returned: Any) -> bytes:
         if hasattr(returned, "__next__") or hasattr(returned, "__await__") or hasattr(returned, "__anext__"):
             raise _BadOutput(f"{tool.id} returned a {type(returned).__name__}, which is not a value")
         valid = tool.output.validate_python(returned, strict=True)
-        return tool.output.dump_json(valid, by_alias=True, warnings="error")
+        return tool.result_json(valid)
     except ValidationError as error:
         problem = explained(error)
         raise _BadOutput(f"{tool.id} returned a value that does not fit its output type: {problem}") from None

@@ -76,8 +76,8 @@ MUTATIONS: Final = (
         "a fence that nobody had is damage",
     ),
     Mutation(
-        "coilclaw.runs.history:_is_told",
-        'set(told) == {"ok", "code", "message", "hint"}',
+        "coilclaw.runs.history:_is_same_refusal",
+        'set(given) == {"ok", "code", "message", "hint"}',
         'told.keys() >= {"ok", "code", "message"}',
         "tests/runs/test_mutations.py",
         "a refusal in the journal is what its receipt says, and nothing else",

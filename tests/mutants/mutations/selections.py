@@ -37,6 +37,6 @@ FENCE: Final = (
 FACTS: Final = "tests/bridge/test_decision_facts.py"
 KEPT: Final = "tests/bridge/test_evidence_budget.py"
 AUTHORS: Final = "tests/bridge/test_hostile_authors.py"
-ENDING: Final = "tests/runs/test_ending.py -k wasm"
+ENDING: Final = "tests/runs/test_ending.py"
 RETRY: Final = "tests/runs/test_retry.py"
 DISPLAYED: Final = "tests/runs/test_displayed.py"

@@ -104,6 +104,8 @@ def link_guest(compiled: CompiledGuest) -> component.Linker:
         abi.add_function(root, "call", _guarded(_call))
         abi.add_function(root, "begin", _guarded(_begin))
         abi.add_function(root, "wait", _guarded(_wait))
+        abi.add_function(root, "withdraw", _guarded(_withdraw))
+        abi.add_function(root, "linger", _guarded(_linger))
         abi.add_function(root, "preflight", _guarded(_preflight))
         abi.add_function(root, "write", _guarded(_write))
         abi.add_function(root, "sleep", _guarded(_sleep))
@@ -156,6 +158,14 @@ def _begin(guest: Guest, args: int, results: int) -> None:
 def _wait(guest: Guest, args: int, results: int) -> None:
     nanoseconds = abi.take_s64(args)
     abi.give_string(results, guest.host.wait(None if nanoseconds < 0 else nanoseconds / 1e9))
+
+
+def _withdraw(guest: Guest, args: int, results: int) -> None:
+    guest.host.withdraw(abi.take_u32(args))
+
+
+def _linger(guest: Guest, args: int, results: int) -> None:
+    guest.host.linger(abi.take_string(args).decode())
 
 
 def _preflight(guest: Guest, args: int, results: int) -> None:

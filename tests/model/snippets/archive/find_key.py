@@ -1,0 +1,1 @@
+[e["path"] for e in tools.archive.entries().unwrap() if "csv" in e["keys"]]

@@ -1,0 +1,4 @@
+import json
+
+config = json.loads(tools.archive.fetch(path="data/config.json").unwrap()["content"])
+len(config["hosts"])

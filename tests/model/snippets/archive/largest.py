@@ -1,0 +1,3 @@
+from operator import itemgetter
+
+max(tools.archive.entries().unwrap(), key=itemgetter("size"))["path"]

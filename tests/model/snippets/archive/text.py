@@ -1,0 +1,1 @@
+tools.archive.fetch(path="letters/ana.txt").unwrap()["content"].decode("utf-8")

@@ -1,0 +1,2 @@
+entries = tools.archive.entries().unwrap()
+sum(entry["size"] for entry in entries)

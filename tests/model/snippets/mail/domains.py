@@ -1,0 +1,1 @@
+sorted({m["from"].rpartition("@")[2].lower() for m in tools.mail.list().unwrap()})

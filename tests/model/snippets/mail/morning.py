@@ -1,0 +1,7 @@
+from datetime import timezone
+
+ids = []
+for message in tools.mail.list(folder="inbox").unwrap():
+    if message["sent_at"].astimezone(timezone.utc).hour < 10:
+        ids.append(message["id"])
+ids

@@ -1,0 +1,1 @@
+[m["subject"] for m in tools.mail.list().unwrap()]

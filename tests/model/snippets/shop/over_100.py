@@ -1,0 +1,1 @@
+[o["id"] for o in tools.shop.orders().unwrap() if o["total"] > 100]

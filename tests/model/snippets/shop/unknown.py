@@ -1,0 +1,7 @@
+match tools.shop.stock(sku="CUP"):
+    case Ok(number):
+        answer = number
+    case Err(error):
+        answer = error.hint
+
+answer

@@ -1,0 +1,1 @@
+[p["name"] for p in tools.staff.people().unwrap() if p["manager_id"] is None]

@@ -1,0 +1,5 @@
+from operator import itemgetter
+
+people = tools.staff.people().unwrap()
+oldest = min(people, key=itemgetter("birthday"))
+[oldest["name"], oldest["birthday"].year]

@@ -1,0 +1,1 @@
+sum(p["salary"] for p in tools.staff.people().unwrap())

@@ -1,0 +1,2 @@
+people = tools.staff.people().unwrap()
+max(people, key=lambda p: p["salary"])["name"]

@@ -1,0 +1,1 @@
+[s["name"] for s in tools.stations.list().unwrap() if s["online"]]
