@@ -46,6 +46,7 @@ _AUTHORS: Final = "tests/bridge/test_hostile_authors.py"
 _LOOPS: Final = "tests/bridge/test_loops.py"
 _PLACES: Final = "tests/config/test_places.py"
 _DISCLOSURE: Final = "tests/config/test_disclosure.py"
+_ENDING: Final = "tests/runs/test_ending.py -k wasm"
 _KEPT_END: Final = "tests/runs/test_kept_end.py"
 _RETRY: Final = "tests/runs/test_retry.py"
 _DISPLAYED: Final = "tests/runs/test_displayed.py"
@@ -1314,6 +1315,41 @@ MUTATIONS: Final = (
         "small[name]",
         _REPLAY,
         "an answer that was changed is not given again",
+    ),
+    Mutation(
+        "coilclaw.bridge.bridge:Bridge.withdraw",
+        "if number in self._pending:",
+        "if False:",
+        _ENDING,
+        "a call that was given up is taken back with its question",
+    ),
+    Mutation(
+        "coilclaw.bridge.admission:Admission.withdraw",
+        'WITHDRAWN, b"", void)',
+        'WITHDRAWN, b"")',
+        _ENDING,
+        "the question about a call that was given up cannot be answered any more",
+    ),
+    Mutation(
+        "coilclaw.bridge.calls_under_way:CallsUnderWay.handle",
+        "return was_there",
+        "return True",
+        _ENDING,
+        "a call that was given up before its turn came is not made",
+    ),
+    Mutation(
+        "coilclaw.bridge.bridge:Bridge.begin_again",
+        'if withdrawn and self.run.prior[number].state == "requested":',
+        "if False:",
+        _ENDING,
+        "a call that was given up before its process died is not begun again",
+    ),
+    Mutation(
+        "coilclaw.runs.history:_is_told",
+        'set(told) == {"ok", "code", "message", "hint"}',
+        'told.keys() >= {"ok", "code", "message"}',
+        "tests/runs/test_mutations.py",
+        "a refusal in the journal is what its receipt says, and nothing else",
     ),
     Mutation(
         "coilclaw.bridge.replay_host:ReplayHost.judged",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,11 @@ class Tools:
 
     def stubs(self, budget_tokens: int | None = None) -> Stubs:
         """Typed Python stubs for a model's prompt; with a budget, less is said about each tool until they fit."""
-        from coilclaw.bridge import registry_stubs
+        from coilclaw.bridge import GUEST_PYTHON, registry_stubs
 
-        return registry_stubs(self.registry, budget_tokens=budget_tokens, policy=self.policy)
+        native = self._parts.settings.config.sandbox.engine == "restricted"
+        python = f"{sys.version_info.major}.{sys.version_info.minor}" if native else GUEST_PYTHON
+        return registry_stubs(self.registry, budget_tokens=budget_tokens, policy=self.policy, python=python)
 
     @property
     def own(self) -> Sequence[Tool]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from coilclaw.bridge.services import Services
     from coilclaw.bridge.stubs import (
+        GUEST_PYTHON,
         Spelling,
         Stubs,
         estimated_tokens,
@@ -65,12 +66,14 @@ else:
             "run_store": "RUNS RunHeader RunPage RunRecord call_off enter find_run leave list_runs take_over",
             "services": "Services",
             "stubs": (
-                "Spelling Stubs estimated_tokens example_calls first_sentence registry_stubs tool_schemas tool_stub"
+                "GUEST_PYTHON Spelling Stubs estimated_tokens example_calls first_sentence registry_stubs "
+                "tool_schemas tool_stub"
             ),
         },
     )
 
 __all__ = [
+    "GUEST_PYTHON",
     "JOURNAL",
     "RUNS",
     "Bridge",

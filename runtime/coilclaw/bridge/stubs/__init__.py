@@ -6,7 +6,7 @@ from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
     from coilclaw.bridge.stubs.functions import brief_line, example_calls, parameter_words, tool_schemas, tool_stub
-    from coilclaw.bridge.stubs.levels import Level, Stubs, registry_stubs
+    from coilclaw.bridge.stubs.levels import GUEST_PYTHON, Level, Stubs, registry_stubs
     from coilclaw.bridge.stubs.spelling import Spelling
     from coilclaw.bridge.stubs.text import first_sentence
     from coilclaw.bridge.stubs.tokens import estimated_tokens
@@ -15,7 +15,7 @@ else:
         __name__,
         {
             "functions": "brief_line example_calls parameter_words tool_schemas tool_stub",
-            "levels": "Level Stubs registry_stubs",
+            "levels": "GUEST_PYTHON Level Stubs registry_stubs",
             "spelling": "Spelling",
             "text": "first_sentence",
             "tokens": "estimated_tokens",
@@ -23,6 +23,7 @@ else:
     )
 
 __all__ = [
+    "GUEST_PYTHON",
     "Level",
     "Spelling",
     "Stubs",

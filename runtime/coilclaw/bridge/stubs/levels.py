@@ -15,9 +15,12 @@ from coilclaw.bridge.stubs.tokens import estimated_tokens
 from coilclaw.policy import Policy
 from coilclaw.sdk import Tool
 
-__all__ = ["Level", "Stubs", "registry_stubs"]
+__all__ = ["GUEST_PYTHON", "Level", "Stubs", "registry_stubs"]
 
 Level: TypeAlias = Literal["full", "short", "names", "summary", "none"]
+
+GUEST_PYTHON: Final = "3.14"
+"""The version of Python in the guest of the wasm engine."""
 
 _HEADER: Final = """\
 # Python {python} in a sandbox: no files, network, packages, threads or input(); only `tools` reaches outside.
@@ -44,7 +47,7 @@ class Stubs:
 
 
 def registry_stubs(
-    registry: Registry, *, budget_tokens: int | None = None, policy: Policy | None = None, python: str = "3.14"
+    registry: Registry, *, budget_tokens: int | None = None, policy: Policy | None = None, python: str = GUEST_PYTHON
 ) -> Stubs:
     """Stubs of all tools: in full if that fits; else shorter, but always valid Python, and never over the budget.
 

@@ -104,7 +104,7 @@ class Types:
         names: dict[str, list[str]] = {}
         for name in sorted(self.imported):
             names.setdefault(_MODULES.get(name, "datetime"), []).append(name)
-        return [f"from {module} import {', '.join(found)}" for module, found in names.items() if module]
+        return [f"from {module} import {', '.join(found)}" for module, found in sorted(names.items()) if module]
 
 
 class Spelling:
@@ -154,7 +154,9 @@ class Spelling:
             return self._in_place(schema)
         name, fresh = self._types.name_of(title, self._shape(schema), self._qualifier)
         if fresh:
-            self._types.texts[name] = self._class(name, schema)
+            text = self._class(name, schema)
+            del self._types.texts[name]  # Behind the types that it is made of.
+            self._types.texts[name] = text
         return name
 
     def _type(self, schema: dict[str, Any]) -> str:

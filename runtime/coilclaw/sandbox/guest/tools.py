@@ -62,8 +62,8 @@ class Tools:
         """The tools and folders below this path."""
         told = self.__description__()
         before = f"tools.{self._path}." if self._path else "tools."
-        calls = told["examples"] if told else ()
-        found = {each.removeprefix(before).partition("(")[0].partition(".")[0] for each in calls if each.startswith(before)}
+        below = [each.removeprefix(before) for each in (told["examples"] if told else ()) if each.startswith(before)]
+        found = {each.partition("(")[0].partition(".")[0] for each in below}
         return sorted(found) or (["start"] if told else [])
 
     def __repr__(self) -> str:
