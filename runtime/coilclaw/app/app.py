@@ -180,9 +180,8 @@ class CoilClaw:
         Runs beyond the number of workers wait for their turn, and the waiting is not part of their time.
         """
         config = self.settings.config
-        return self._runner.start(
-            given_request(config, source, name, inputs, engine, timeout, limits, caller, retry_of)
-        )
+        request = given_request(config, source, name, inputs, engine, timeout, limits, caller, retry_of)
+        return self._runner.start(request)
 
     def call(
         self,

@@ -106,7 +106,7 @@ class Request(Frozen):
     engine: str | None
     limits: Limits
     caller: Caller
-    retry_of: str | None
+    retry_of: str | None = None
 
 
 def given_request(

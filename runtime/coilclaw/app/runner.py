@@ -91,8 +91,8 @@ class Runner:
         def job() -> Report:
             # Executed also when the app was closed meanwhile: it ends at once, and its receipts say so.
             try:
-                told = replace(request, caller=replace(caller, show=show, display=display))
-                return self._run(told, run_id, deadline)
+                both = replace(caller, show=show, display=display)
+                return self._run(replace(request, caller=both), run_id, deadline)
             finally:
                 output.close()
                 self._leave(run_id, deadline)

@@ -7,7 +7,6 @@ append returns, or with `flush()`. Callers that wait at the same time share one 
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from coilclaw.receipts.canonical import digest
@@ -29,6 +28,7 @@ from coilclaw.receipts.receipt_table import (
 from coilclaw.receipts.rows import execute_rows
 from coilclaw.receipts.tail import Tail
 from coilclaw.receipts.verification import verify_database
+from coilclaw.sdk.quick_json import from_json
 from coilclaw.store import StoreUnwritable, checked_limit
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class ReceiptLog:
     def proven_of_run(self, run_id: str, after: int) -> list[Receipt]:
         """The receipts of a run behind a place. Raises DamagedReceipt unless the head proves them."""
         bodies = [body for body, _ in self.tail(after, run_id).read()]
-        return [receipt_of(body, digest(body), json.loads(body)["seq"]) for body in bodies]
+        return [receipt_of(body, digest(body), from_json(body)["seq"]) for body in bodies]
 
     def latest(self, limit: int, run_id: str | None = None) -> list[Receipt]:
         """The last `limit` receipts, oldest first."""

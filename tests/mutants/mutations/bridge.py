@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutation import Mutation
-from tests.mutants.mutations.selections import AUTHORS, BRIDGE, DISPLAYED, ENDING, FENCE, KEPT, REPLAY, RETRY
+from tests.mutants.mutations.selections import AUTHORS, BRIDGE, FENCE, KEPT, REPLAY
 
 __all__ = ["MUTATIONS"]
 
 _LOOPS: Final = "tests/bridge/test_loops.py"
+
+_RETRY: Final = "tests/runs/test_retry.py"
+_DISPLAYED: Final = "tests/runs/test_displayed.py"
+_ENDING: Final = "tests/runs/test_ending.py"
 
 MUTATIONS: Final = (
     Mutation(
@@ -216,73 +220,73 @@ MUTATIONS: Final = (
         "a process that has left its run does nothing more for it",
     ),
     Mutation(
-        "coilclaw.bridge.bridge:Bridge.withdraw",
-        "if number in self._pending:",
-        "if False:",
-        ENDING,
-        "a call that was given up is taken back with its question",
-    ),
-    Mutation(
-        "coilclaw.bridge.calls_under_way:CallsUnderWay.handle",
-        "return was_there",
-        "return True",
-        ENDING,
-        "a call that was given up before its turn came is not made",
-    ),
-    Mutation(
-        "coilclaw.bridge.bridge:Bridge.begin_again",
-        'if withdrawn and self.run.prior[number].state == "requested":',
-        "if False:",
-        ENDING,
-        "a call that was given up before its process died is not begun again",
-    ),
-    Mutation(
         "coilclaw.bridge.reuse:ReusableWrites.use",
         "self._succeeded[source.tool, source.args_hash].remove(source)",
         "pass",
-        RETRY + ' -k "as_often_as or all_of_them"',
+        _RETRY + ' -k "as_often_as or all_of_them"',
         "a write answers as many calls as it succeeded",
     ),
     Mutation(
         "coilclaw.bridge.reuse:ReusableWrites.__init__",
         "elif each.receipt not in used:",
         "else:",
-        RETRY + " -k suspended_and_resumed",
+        _RETRY + " -k suspended_and_resumed",
         "a resumed retry knows what it has reused",
     ),
     Mutation(
         "coilclaw.bridge.reuse:ReusableWrites.find",
         "found.tool_version != tool.version",
         "False",
-        RETRY + " -k another_version",
+        _RETRY + " -k another_version",
         "another version of a tool is not answered for",
     ),
     Mutation(
         "coilclaw.bridge.reuse:ReusableWrites.find",
         "found.runs_hash != runs_hash",
         "False",
-        RETRY + " -k something_else",
+        _RETRY + " -k something_else",
         "a call that runs something else is not answered for",
     ),
     Mutation(
         "coilclaw.bridge.call_receipts:CallReceipts.reuse",
         '"tool.call.reused"',
         '"tool.call.succeeded"',
-        RETRY + " -k names_the_call",
+        _RETRY + " -k names_the_call",
         "a reused answer has a receipt of its own kind",
     ),
     Mutation(
         "coilclaw.bridge.transcript:Transcript._display",
         "len(self._outputs) >= _MOST_OUTPUTS",
         "False",
-        DISPLAYED + " -k more_outputs",
+        _DISPLAYED + " -k more_outputs",
         "outputs are bounded in number",
     ),
     Mutation(
         "coilclaw.bridge.transcript:Transcript.write",
         "self._written += len(text.encode())",
         "self._written += len(text.encode()) * (stream == 1)",
-        DISPLAYED + " -k 'bounded or one_limit'",
+        _DISPLAYED + " -k 'bounded or one_limit'",
         "stderr and outputs count towards the output limit",
+    ),
+    Mutation(
+        "coilclaw.bridge.bridge:Bridge.withdraw",
+        "if number in self._pending:",
+        "if False:",
+        _ENDING,
+        "a call that was given up is taken back with its question",
+    ),
+    Mutation(
+        "coilclaw.bridge.calls_under_way:CallsUnderWay.handle",
+        "return was_there",
+        "return True",
+        _ENDING,
+        "a call that was given up before its turn came is not made",
+    ),
+    Mutation(
+        "coilclaw.bridge.bridge:Bridge.begin_again",
+        'if withdrawn and self.run.prior[number].state == "requested":',
+        "if False:",
+        _ENDING,
+        "a call that was given up before its process died is not begun again",
     ),
 )

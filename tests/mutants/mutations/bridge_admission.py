@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutation import Mutation
-from tests.mutants.mutations.selections import BINDINGS, BRIDGE, ENDING, ESTOP, FACTS, FENCE, KEPT, RETRY
+from tests.mutants.mutations.selections import BINDINGS, BRIDGE, ESTOP, FACTS, FENCE, KEPT
 
 __all__ = ["MUTATIONS"]
 
 _BRIDGE_ATTACKS: Final = "tests/bridge/test_attacks.py"
 _PREFLIGHT: Final = "tests/bridge/test_preflight.py tests/bridge/test_preflight_policy.py"
 _ORDER: Final = "tests/bridge/test_order_of_admission.py"
+
+_RETRY: Final = "tests/runs/test_retry.py"
+_ENDING: Final = "tests/runs/test_ending.py"
 
 MUTATIONS: Final = (
     Mutation(
@@ -316,24 +319,24 @@ MUTATIONS: Final = (
         "a call that is decided again is requested once",
     ),
     Mutation(
-        "coilclaw.bridge.admission:Admission.withdraw",
-        'WITHDRAWN, b"", void)',
-        'WITHDRAWN, b"")',
-        ENDING,
-        "the question about a call that was given up cannot be answered any more",
-    ),
-    Mutation(
         "coilclaw.bridge.admission:Admission._decide",
         "and not given_up and earlier is None",
         "and not given_up",
-        RETRY + " -k unknown_outcome",
+        _RETRY + " -k unknown_outcome",
         "a person decides about a write that may be a repetition",
     ),
     Mutation(
         "coilclaw.bridge.admission:Admission._decide",
         "if isinstance(earlier, Reused):",
         "if False:",
-        RETRY + " -k repeats_no_write",
+        _RETRY + " -k repeats_no_write",
         "a retry repeats no write",
+    ),
+    Mutation(
+        "coilclaw.bridge.admission:Admission.withdraw",
+        'WITHDRAWN, b"", void)',
+        'WITHDRAWN, b"")',
+        _ENDING,
+        "the question about a call that was given up cannot be answered any more",
     ),
 )

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutation import Mutation
-from tests.mutants.mutations.selections import DISPLAYED, KEPT, RETRY, WAITING
+from tests.mutants.mutations.selections import KEPT, WAITING
 
 __all__ = ["MUTATIONS"]
 
 _KEPT_END: Final = "tests/runs/test_kept_end.py"
+
+_RETRY: Final = "tests/runs/test_retry.py"
+_DISPLAYED: Final = "tests/runs/test_displayed.py"
 
 MUTATIONS: Final = (
     Mutation(
@@ -76,73 +79,73 @@ MUTATIONS: Final = (
         "a fence that nobody had is damage",
     ),
     Mutation(
-        "coilclaw.runs.history:_is_same_refusal",
-        'set(given) == {"ok", "code", "message", "hint"}',
-        'told.keys() >= {"ok", "code", "message"}',
-        "tests/runs/test_mutations.py",
-        "a refusal in the journal is what its receipt says, and nothing else",
-    ),
-    Mutation(
         "coilclaw.runs.retry:refuse_retry",
         '("running", "suspended", "orphaned")',
         '("running",)',
-        RETRY + " -k not_over",
+        _RETRY + " -k not_over",
         "a run that may still make calls is not retried",
     ),
     Mutation(
         "coilclaw.runs.retry:refuse_retry",
         "known.header.workspace != str(services.workspace)",
         "False",
-        RETRY + " -k another_workspace",
+        _RETRY + " -k another_workspace",
         "a run is retried in its own workspace",
     ),
     Mutation(
         "coilclaw.runs.retry:refuse_retry",
         "known.header.conversation_id != conversation",
         "False",
-        RETRY + " -k another_conversation",
+        _RETRY + " -k another_conversation",
         "a conversation gets no results of another",
     ),
     Mutation(
         "coilclaw.runs.retry:_proven",
         "if began == [digest(known.header.text().encode())]:",
         "if began:",
-        RETRY + " -k header",
+        _RETRY + " -k header",
         "receipts prove which run was retried",
     ),
     Mutation(
         "coilclaw.runs.retry:earlier_writes",
         "following = known.header.retry_of",
         "following = None",
-        RETRY + " -k all_of_them",
+        _RETRY + " -k all_of_them",
         "a retry of a retry counts the writes of all",
     ),
     Mutation(
         "coilclaw.runs.retry:_uncertain",
         '_NO_OUTCOME if end.type == "tool.call.started" else',
         'None if end.type == "tool.call.started" else',
-        RETRY + " -k process_died",
+        _RETRY + " -k process_died",
         "a write without an outcome is said",
     ),
     Mutation(
         "coilclaw.runs.retry:_UNCERTAIN",
         '"timeout": "did not end in time; what it did is unknown",',
         "",
-        RETRY + " -k unknown_outcome",
+        _RETRY + " -k unknown_outcome",
         "a write that timed out is said",
     ),
     Mutation(
         "coilclaw.runs.comparison:_ends",
         "digest(outcome.stderr.encode())",
         'facts["stderr_hash"]',
-        DISPLAYED + " -k notices",
+        _DISPLAYED + " -k notices",
         "a replay compares stderr",
     ),
     Mutation(
         "coilclaw.runs.comparison:_ends",
         "digest(outputs_json(outcome.outputs))",
         'facts.get("outputs_hash", _NOTHING_SHOWN)',
-        DISPLAYED + " -k notices",
+        _DISPLAYED + " -k notices",
         "a replay compares what was displayed",
+    ),
+    Mutation(
+        "coilclaw.runs.history:_is_same_refusal",
+        'set(given) == {"ok", "code", "message", "hint"}',
+        'given.keys() >= {"ok", "code", "message"}',
+        "tests/runs/test_mutations.py",
+        "a refusal in the journal is what its receipt says, and nothing else",
     ),
 )

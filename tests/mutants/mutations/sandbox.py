@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutation import Mutation
-from tests.mutants.mutations.selections import DISPLAYED
 
 __all__ = ["MUTATIONS"]
 
 _DEADLINE: Final = "tests/sandbox/test_deadline.py"
 _WORKERS: Final = "tests/sandbox/test_workers.py"
+
+_DISPLAYED: Final = "tests/runs/test_displayed.py"
 
 MUTATIONS: Final = (
     Mutation(
@@ -130,7 +131,7 @@ MUTATIONS: Final = (
         "coilclaw.sandbox.displayed:accepted_output",
         "and _CHECKS[mime](data)",
         "",
-        DISPLAYED + " -k none_ends_the_run",
+        _DISPLAYED + " -k none_ends_the_run",
         "an output is what it says",
     ),
 )

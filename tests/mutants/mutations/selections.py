@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = [
-    "AUTHORS",
-    "BINDINGS",
-    "BRIDGE",
-    "DISPLAYED",
-    "ENDING",
-    "ESTOP",
-    "FACTS",
-    "FENCE",
-    "KEPT",
-    "POLICY",
-    "REPLAY",
-    "RETRY",
-    "WAITING",
-    "WINDOWS",
-]
+__all__ = ["AUTHORS", "BINDINGS", "BRIDGE", "ESTOP", "FACTS", "FENCE", "KEPT", "POLICY", "REPLAY", "WAITING", "WINDOWS"]
 
 POLICY: Final = "tests/policy/test_policy.py tests/policy/test_decisions.py"
 WAITING: Final = "tests/runs/test_waiting.py"
@@ -37,6 +22,3 @@ FENCE: Final = (
 FACTS: Final = "tests/bridge/test_decision_facts.py"
 KEPT: Final = "tests/bridge/test_evidence_budget.py"
 AUTHORS: Final = "tests/bridge/test_hostile_authors.py"
-ENDING: Final = "tests/runs/test_ending.py"
-RETRY: Final = "tests/runs/test_retry.py"
-DISPLAYED: Final = "tests/runs/test_displayed.py"
