@@ -150,7 +150,7 @@ tools.shelf.send(line=str(total)).unwrap()
             for thread in threads:
                 thread.join()
             for asked in shop.book.list("pending"):
-                shop.book.decide(asked.id, granted=True, decided_by="me")
+                shop.book.decide(asked.id, approved=True, decided_by="me")
             shop.between = 0
             if not between:
                 shop.fill(foreign)

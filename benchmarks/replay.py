@@ -59,7 +59,7 @@ with Database(Path(sys.argv[1]), MIGRATIONS) as database, ReceiptLog(database, b
         while not (open_ones := book.list("pending")):
             time.sleep(0.001)
         time.sleep(float(line))
-        book.decide(open_ones[0].id, granted=True, decided_by="elsewhere")
+        book.decide(open_ones[0].id, approved=True, decided_by="elsewhere")
         print(time.monotonic_ns(), flush=True)
 """
 
@@ -186,7 +186,7 @@ tools.shelf.send(line=str(total)).unwrap()
         for _ in range(rounds):
             report = runtime.run(Snippet(source=source), engine, moments.registry, limits)
             (asked,) = book.list("pending")
-            book.decide(asked.id, granted=True, decided_by="me")
+            book.decide(asked.id, approved=True, decided_by="me")
             engine.guests.wait_until_full()  # As it is after hours of waiting.
             began = time.monotonic_ns()
             report = runtime.resume(report.run_id, lambda name: engine, moments.registry)

@@ -66,6 +66,18 @@ def cache_folder() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def home_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A home of their own: tests neither depend on files of whoever runs them nor leave any there."""
+    home = tmp_path_factory.mktemp("home")
+    (home / ".cache").mkdir()
+    (home / ".cache/coilclaw").symlink_to(cache_folder())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        patch.delenv("XDG_CACHE_HOME", raising=False)
+        yield
+
+
 @pytest.fixture(scope="session")
 def engine() -> Iterator[WasmEngine]:
     made = WasmEngine(cache_folder(), pool=2)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 from tests.app.conftest import Open
 from tests.app.test_app import note
 
-from coilclaw.app import CoilClaw, Report
+from coilclaw.app import AlreadyDecided, CoilClaw, NoSuchWindow, Report
 from coilclaw.sdk import OperatorError
 
 ONE = "r = tools.crm.note(text='x')\nr.value if r.ok else r.error.message"
@@ -52,8 +55,8 @@ def test_a_denial_reaches_the_snippet_with_its_reason(temporary: Open) -> None:
     assert "not on a Friday" in str(claw.resume(report.run_id).value)
 
 
-@pytest.mark.parametrize("granted", [True, False])
-def test_all_pending_calls_of_a_run_are_decided_as_one_sheet(temporary: Open, granted: bool) -> None:
+@pytest.mark.parametrize("approved", [True, False])
+def test_all_pending_calls_of_a_run_are_decided_as_one_sheet(temporary: Open, approved: bool) -> None:
     claw = temporary(note)
     source = (
         "import asyncio\n"
@@ -62,21 +65,94 @@ def test_all_pending_calls_of_a_run_are_decided_as_one_sheet(temporary: Open, gr
     )
     report, other = suspended(claw, source), suspended(claw)
     assert len(report.approvals) == 3
-    decided = claw.approvals.decide_run(report.run_id, granted=granted, by="ada")
-    assert {each.status for each in decided} == {"granted" if granted else "denied"}
+    decided = claw.approvals.decide_run(report.run_id, approved=approved, by="ada")
+    assert {each.status for each in decided} == {"granted" if approved else "denied"}
     assert claw.approvals.pending() == other.approvals
-    assert claw.resume(report.run_id).value == [granted] * 3
+    assert claw.resume(report.run_id).value == [approved] * 3
 
 
-def test_a_window_lets_further_calls_through_until_it_is_revoked(temporary: Open) -> None:
+MANY = "import asyncio\nawait asyncio.gather(*(tools.crm.note.start(text=each) for each in 'abc'))"
+
+
+def test_of_several_decisions_at_once_all_count_or_none(temporary: Open) -> None:
+    claw = temporary(note)
+    first, second, third = suspended(claw, MANY).approvals
+    claw.approvals.approve(second.id, by="ada")
+    receipts = len(claw.receipts.latest(1000))
+    with pytest.raises(AlreadyDecided, match=second.id):
+        claw.approvals.decide(first.id, second.id, third.id, approved=False, by="bob")
+    assert len(claw.receipts.latest(1000)) == receipts
+    assert [claw.approvals.get(each.id).status for each in (first, second, third)] == ["pending", "granted", "pending"]
+
+
+def test_a_sheet_that_somebody_else_began_to_decide_is_decided_to_its_end(
+    temporary: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claw = temporary(note)
+    report = suspended(claw, MANY)
+    store = claw._parts.stores.approvals
+    decide_all = store.decide_all
+
+    def meanwhile(ids: list[str], **options: Any) -> Any:
+        monkeypatch.undo()
+        store.decide(report.approvals[1].id, approved=False, decided_by="bob")
+        return decide_all(ids, **options)
+
+    monkeypatch.setattr(store, "decide_all", meanwhile)
+    decided = claw.approvals.decide_run(report.run_id, approved=True, by="ada")
+    assert [(each.status, each.decided_by) for each in decided] == [
+        ("granted", "ada"),
+        ("denied", "bob"),
+        ("granted", "ada"),
+    ]
+
+
+def test_a_direct_call_that_needs_approval_names_what_to_decide_and_resume(temporary: Open) -> None:
+    claw = temporary(note)
+    done = claw.call("crm.note", {"text": "x"})
+    (asked,) = done.approvals
+    assert (done.status, asked.tool, asked.run_id) == ("suspended", "crm.note", done.run_id)
+    assert done.error is not None
+    assert asked.id in done.error.message
+    assert done.run_id in str(done.error.hint)
+    claw.approvals.approve(asked.id, by="ada")
+    assert claw.resume(done.run_id).value == "x"
+
+
+def test_hints_name_the_method_beside_the_command(temporary: Open) -> None:
+    claw = temporary(note)
+    for use in (
+        lambda: claw.resume("run-1"),
+        lambda: claw.approvals.approve("approval-1", by="ada"),
+        lambda: claw.approvals.windows.close("grant-1", by="ada"),
+        lambda: claw.receipts.find("999"),
+    ):
+        with pytest.raises(OperatorError) as refused:
+            use()
+        assert re.search(r"`coilclaw .*`.*`[a-z.]+\(\)`", str(refused.value.hint)), refused.value.hint
+
+
+def test_runs_are_listed_in_pages_to_iterate_over(temporary: Open) -> None:
+    claw = temporary(note)
+    ids = [claw.run("1").run_id for _ in range(3)]
+    page = claw.runs.list(limit=2)
+    assert [run.run_id for run in page] == ids[:0:-1]
+    assert len(page) == 2
+    rest = claw.runs.list(cursor=page.cursor)
+    assert [run.run_id for run in rest] == ids[:1]
+    assert rest.cursor is None
+
+
+def test_a_window_lets_further_calls_through_until_it_is_closed(temporary: Open) -> None:
     claw = temporary(note)
     asked = suspended(claw).approvals[0]
     window = claw.approvals.windows.open(asked.id, by="ada", seconds=60, uses=5, where={"text": "x"})
     assert [each.id for each in claw.approvals.windows.list()] == [window.id]
     assert claw.run(ONE).value == "x"
     assert claw.run(ONE.replace("'x'", "'y'")).status == "suspended"
-    assert claw.approvals.windows.revoke(window.id, by="ada") is not None
-    assert claw.approvals.windows.revoke(window.id, by="ada") is None
+    claw.approvals.windows.close(window.id, by="ada")
+    with pytest.raises(NoSuchWindow):
+        claw.approvals.windows.close(window.id, by="ada")
     assert claw.run(ONE).status == "suspended"
 
 

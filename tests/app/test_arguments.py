@@ -1,47 +1,199 @@
-"""What a program passes to the app is checked like what a person types."""
+"""What a program passes to the app is checked, and the error says what to pass."""
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.app.test_app import lookup, note
 from tests.conftest import cache_folder
 
-from coilclaw.app import CoilClaw, WouldBlock
-from coilclaw.sdk import OperatorError, ToolContext, define_tool
+from coilclaw.app import BadArgument, CoilClaw
+from coilclaw.policy import LONGEST_WINDOW_SECONDS
+from coilclaw.sdk import CoilClawError, OperatorError
+from coilclaw.store import BadCursor
 
 
-def test_an_engine_that_does_not_exist_is_an_error() -> None:
-    with CoilClaw.temporary(cache=cache_folder()) as claw, pytest.raises(OperatorError, match="no engine 'wsm'"):
+@pytest.fixture(scope="module")
+def claw() -> Iterator[CoilClaw]:
+    with CoilClaw.temporary(tools=[lookup, note], cache=cache_folder()) as opened:
+        yield opened
+
+
+def test_an_engine_that_does_not_exist_is_an_error(claw: CoilClaw) -> None:
+    with pytest.raises(OperatorError, match="no engine 'wsm'"):
         claw.run("1", engine="wsm")
 
 
-@pytest.mark.parametrize("name", ["tools", "Ok", "1x", "__name__", "a b", ""])
-def test_an_input_has_a_name_that_a_snippet_can_use(name: str) -> None:
-    with CoilClaw.temporary(cache=cache_folder()) as claw, pytest.raises(OperatorError, match="name"):
+@pytest.mark.parametrize("name", ["tools", "Ok", "1x", "__name__", "a b", "", 1])
+def test_an_input_has_a_name_that_a_snippet_can_use(claw: CoilClaw, name: Any) -> None:
+    with pytest.raises(BadArgument, match="name"):
         claw.run("1", inputs={name: 1})
 
 
 @pytest.mark.parametrize("source", [None, Path("snippet.py"), b"1"])
-def test_a_snippet_is_text(source: Any) -> None:
-    with CoilClaw.temporary(cache=cache_folder()) as claw, pytest.raises(OperatorError, match="source as text"):
+def test_a_snippet_is_text(claw: CoilClaw, source: Any) -> None:
+    with pytest.raises(BadArgument, match="source as text"):
         claw.run(source)
 
 
-def test_waiting_for_a_result_on_the_loop_of_async_tools_is_refused() -> None:
-    @define_tool(id="clock.wait", risk="read")
-    async def wait(ctx: ToolContext) -> int:
-        await asyncio.sleep(0)
-        return 1
+class Unwritable:
+    """A value that JSON has no form for."""
 
-    async def main() -> int:
-        async with CoilClaw.temporary(tools=[wait], cache=cache_folder()) as claw:
-            handle = claw.start("tools.clock.wait().unwrap()")
-            with pytest.raises(WouldBlock):
-                handle.result()
-            value: int = (await handle).value
-            return value
 
-    assert asyncio.run(main()) == 1
+CIRCLE: list[Any] = []
+CIRCLE.append(CIRCLE)
+
+WRONG: dict[str, tuple[Callable[[CoilClaw], Any], str]] = {
+    "inputs that are no mapping": (lambda claw: claw.run("1", inputs=[1]), "`inputs` is a mapping"),  # type: ignore[arg-type]
+    "inputs without JSON": (
+        lambda claw: claw.run("1", inputs={"x": Unwritable()}),
+        "`inputs` cannot be written as JSON",
+    ),
+    "inputs in a circle": (lambda claw: claw.start("1", inputs={"x": CIRCLE}), "`inputs` cannot be written as JSON"),
+    "arguments as text": (lambda claw: claw.call("crm.lookup", "hi"), "`arguments` is a mapping"),  # type: ignore[arg-type]
+    "arguments without JSON": (
+        lambda claw: claw.call("crm.lookup", {"email": Unwritable()}),
+        "`arguments` cannot be written as JSON",
+    ),
+    "a tool that is no text": (lambda claw: claw.call(lookup), "`tool` is the id of a tool"),  # type: ignore[arg-type]
+    "a timeout as text": (lambda claw: claw.run("1", timeout="3"), "`timeout` is a number of seconds"),  # type: ignore[arg-type]
+    "no time": (lambda claw: claw.call("crm.lookup", timeout=0), "`timeout` is a number of seconds"),
+    "no number": (lambda claw: claw.resume("run-1", timeout=float("nan")), "`timeout` is a number of seconds"),
+    "limits": (lambda claw: claw.run("1", limits=3), "`limits` is an instance of Limits"),  # type: ignore[arg-type]
+    "a caller": (lambda claw: claw.run("1", caller="ada"), "`caller` is an instance of Caller"),  # type: ignore[arg-type]
+    "a name": (lambda claw: claw.run("1", name=Path("x")), "`name` is text"),  # type: ignore[arg-type]
+    "a run": (lambda claw: claw.resume(3), "`run_id` is the id of a run"),  # type: ignore[arg-type]
+    "another run": (lambda claw: claw.replay(3), "`run_id` is the id of a run"),  # type: ignore[arg-type]
+    "a limit as text": (lambda claw: claw.runs.list(limit="3"), "`limit` is a whole number"),  # type: ignore[arg-type]
+    "a limit of none": (lambda claw: claw.runs.list(limit=0), "`limit` is a whole number"),
+    "a limit below none": (lambda claw: claw.receipts.latest(-1), "`limit` is a whole number"),
+    "a limit beyond all": (lambda claw: claw.receipts.latest(10**30), "`limit` is a whole number"),
+    "a limit of yes": (lambda claw: claw.receipts.latest(True), "`limit` is a whole number"),
+    "a cursor": (lambda claw: claw.runs.list(cursor=3), "`cursor` is the cursor of a page"),  # type: ignore[arg-type]
+    "a place in the log": (lambda claw: claw.events(after=3), "`after` is the cursor of an event"),  # type: ignore[arg-type]
+    "a receipt": (lambda claw: claw.receipts.find(3), "`reference` is the id of a receipt"),  # type: ignore[arg-type]
+    "an unknown tool": (lambda claw: claw.tools.explain("crm.lookupp"), "no tool 'crm.lookupp'"),
+    "an unknown tool's facts": (lambda claw: claw.tools.facts("crm.lookupp"), "no tool 'crm.lookupp'"),
+    "an approval": (lambda claw: claw.approvals.approve(3, by="ada"), "`approval_id` is the id of an approval"),  # type: ignore[arg-type]
+    "a run that is none": (lambda claw: claw.approvals.pending({}), "`run_id` is the id of a run"),  # type: ignore[arg-type]
+    "receipts of no run": (lambda claw: claw.receipts.latest(run_id={}), "`run_id` is the id of a run"),  # type: ignore[arg-type]
+    "contents of no receipt": (lambda claw: claw.receipts.contents("1"), "a receipt is one that"),  # type: ignore[arg-type]
+    "a state": (lambda claw: claw.runs.list(status="done"), "`status` is one of orphaned, running, "),
+    "a run to cancel": (lambda claw: claw.runs.cancel({}, by="ada"), "`run_id` is the id of a run"),  # type: ignore[arg-type]
+    "a deadline": (lambda claw: claw.run("1", deadline=3), "`deadline` is an instance of Deadline"),  # type: ignore[arg-type]
+    "a plan": (lambda claw: claw.run("1", plan=3), "`plan` is an instance of ApprovedPlan"),  # type: ignore[arg-type]
+    "what to do": (lambda claw: claw.resume("run-1", unknown="x"), '`unknown` is "retry"'),  # type: ignore[arg-type]
+    "a call's number": (lambda claw: claw.replay("run-1", until="1"), "`until` is a whole number"),  # type: ignore[arg-type]
+    "a folder": (lambda claw: claw.replay("run-1", workspace="/nowhere"), "the workspace /nowhere does not exist"),
+    "a query": (lambda claw: claw.tools.search(3), "`query` is text"),  # type: ignore[arg-type]
+    "a budget": (lambda claw: claw.tools.stubs("x"), "`budget_tokens` is a whole number"),  # type: ignore[arg-type]
+    "a tool that is none": (lambda claw: claw.tools.explain(3), "`tool` is the id of a tool"),  # type: ignore[arg-type]
+    "a stopper": (lambda claw: claw.estop.set(by=3), "`by` is the name"),  # type: ignore[arg-type]
+    "a reason": (lambda claw: claw.estop.set(by="ada", reason=3), "`reason` is text"),  # type: ignore[arg-type]
+    "a wait": (lambda claw: claw.start("1").result("3"), "`timeout` is a number"),  # type: ignore[arg-type]
+    "an approver": (lambda claw: claw.approvals.approve("approval-1", by=3), "`by` is the name"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_an_argument_of_the_wrong_kind_is_refused_in_one_sentence(claw: CoilClaw, what: str) -> None:
+    use, told = WRONG[what]
+    with pytest.raises(BadArgument) as refused:
+        use(claw)
+    assert told in refused.value.message
+    assert "\n" not in refused.value.message
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "\u2603", "cnVucyA"])
+def test_a_text_that_is_no_cursor_is_refused(claw: CoilClaw, cursor: str) -> None:
+    with pytest.raises(BadCursor):
+        claw.runs.list(cursor=cursor)
+    with pytest.raises(BadCursor):
+        claw.events(after=cursor)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"seconds": "9"}, "`seconds` is a whole number"),
+        ({"seconds": LONGEST_WINDOW_SECONDS + 1}, "`seconds` is a whole number"),
+        ({"seconds": 9, "uses": 0}, "`uses` is a whole number"),
+        ({"seconds": 9, "uses": "3"}, "`uses` is a whole number"),
+        ({"seconds": 9, "where": "text"}, "`where` is a mapping"),
+    ],
+)
+def test_a_window_that_could_not_be_counted_is_not_opened(claw: CoilClaw, options: dict[str, Any], told: str) -> None:
+    (asked,) = claw.run("tools.crm.note(text='x')").approvals
+    with pytest.raises(BadArgument) as refused:
+        claw.approvals.windows.open(asked.id, by="ada", **options)
+    assert told in refused.value.message
+    assert claw.approvals.windows.list() == ()
+
+
+OPENED_WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "a function": ({"tools": [lambda: 1]}, "each of `tools` is a function with @define_tool"),
+    "a tool": ({"tools": note}, "`tools` is a list of tools"),
+    "a name": ({"tools": "crm.note"}, "`tools` is a list of tools"),
+    "a number": ({"tools": 3}, "`tools` is a list of tools"),
+    "a pool": ({"pool": -1}, "`pool` is a whole number"),
+    "workers": ({"workers": 0}, "`workers` is a whole number"),
+    "an environment": ({"environment": ["A=1"]}, "`environment` is a mapping"),
+    "a configuration": ({"config": "limits.calls=3"}, "`config` is a mapping"),
+    "a cache": ({"cache": 3}, "`cache` is a path"),
+    "notices": ({"notices": 3}, "`notices` is an instance of Notices"),
+    "a key": ({"config": {3: 4}}, "3 is no key of the configuration"),
+}
+
+
+@pytest.mark.parametrize("what", OPENED_WRONG)
+def test_an_app_that_is_opened_with_the_wrong_things_says_what_it_takes(what: str) -> None:
+    options, told = OPENED_WRONG[what]
+    with pytest.raises(CoilClawError) as refused:
+        CoilClaw.temporary(**options)
+    assert told in refused.value.message
+
+
+def test_a_home_is_a_path() -> None:
+    with pytest.raises(BadArgument, match="`home` is a path"):
+        CoilClaw.open(3)  # type: ignore[arg-type]
+
+
+def test_inputs_become_the_json_that_a_replay_uses_again(claw: CoilClaw) -> None:
+    report = claw.run("[day, sizes]", inputs={"day": date(2024, 2, 29), "sizes": (1, 2)})
+    assert report.value == ["2024-02-29", [1, 2]]
+    assert claw.replay(report.run_id).identical
+
+
+@pytest.mark.parametrize(
+    ("config", "environment", "told"),
+    [
+        ({"security.autonomy": "some"}, {}, "security.autonomy (from the app's arguments): "),
+        ({"security.autonomy.x": 3}, {}, "security.autonomy (from the app's arguments): "),
+        ({"limits": {"calls": "x"}}, {}, "limits.calls (from the app's arguments): "),
+        ({"policy.rules": [{"tool": 3}]}, {}, "policy.rules.0.tool (from the app's arguments): "),
+        ({"receipts.path": "\0"}, {}, "receipts.path (from the app's arguments): "),
+        ({}, {"COILCLAW_AUTONOMY": "some"}, "security.autonomy (from COILCLAW_AUTONOMY): "),
+    ],
+)
+def test_a_problem_of_the_configuration_names_where_the_value_comes_from(
+    config: dict[str, Any], environment: dict[str, str], told: str
+) -> None:
+    with pytest.raises(OperatorError) as refused:
+        CoilClaw.temporary(config=config, environment=environment)
+    assert told in refused.value.message
+    assert "config.toml" not in refused.value.message
+    assert "command line" not in refused.value.message
+
+
+@pytest.mark.parametrize("engine", ["wasm", "restricted"])
+def test_a_run_has_the_configured_time_where_none_is_given(engine: str) -> None:
+    # It ends by itself, so that a setting that is ignored shows soon.
+    source = "import time\nend = time.monotonic() + 10\nwhile time.monotonic() < end: pass"
+    with CoilClaw.temporary(cache=cache_folder(), config={"limits.seconds": 0.3}) as claw:
+        assert claw.run(source, engine=engine).status == "timed_out"
+        assert claw.start(source, engine=engine).result(60).status == "timed_out"
+        assert claw.run("1", engine=engine, timeout=60).status == "completed"

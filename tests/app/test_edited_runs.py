@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from tests.conftest import cache_folder
 
 from coilclaw.app import CoilClaw
+from coilclaw.receipts import DamagedReceipt
 from coilclaw.runs import NotResumable
 from coilclaw.sdk import ToolContext, define_tool
 
@@ -46,7 +48,7 @@ class Shop:
         return CoilClaw.open(self.folder / "home", workspace=self.workspace, tools=self._tools, cache=cache_folder())
 
     def edit(self, statement: str, *values: Any) -> list[Any]:
-        with sqlite3.connect(self.folder / "home" / "coilclaw.db") as database:
+        with closing(sqlite3.connect(self.folder / "home" / "coilclaw.db", isolation_level=None)) as database:
             return database.execute(statement, values).fetchall()
 
 
@@ -103,3 +105,49 @@ def test_a_cancelled_run_is_not_brought_back_by_its_row(shop: Shop) -> None:
     with shop.opened() as claw, pytest.raises(NotResumable, match="over"):
         claw.resume(run.run_id)
     assert shop.did == []
+
+
+def test_a_receipt_takes_back_what_was_approved_to_a_run_that_is_cancelled(shop: Shop) -> None:
+    with shop.opened() as claw:
+        run = claw.run("tools.shop.pay()")
+        (asked,) = run.approvals
+        claw.approvals.approve(asked.id, by="ada")
+        approved = claw._parts.stores.approvals.get(asked.id)
+        assert claw._parts.stores.approvals.is_proven(approved)
+        claw.runs.cancel(run.run_id, by="bob")
+        assert not claw._parts.stores.approvals.is_proven(approved), "whatever its row says"
+        denied, finished = claw.receipts.latest(2, run_id=run.run_id)
+        assert (denied.type, denied.payload["approval"]) == ("tool.call.denied", asked.id)
+        assert (denied.payload["code"], denied.payload["decided_by"]) == ("cancelled", "bob")
+        assert finished.type == "run.finished"
+        assert claw.approvals.get(asked.id).status == "expired"
+
+
+_VIEWS: dict[str, Callable[[CoilClaw, str, str], object]] = {
+    "run show": lambda claw, run_id, _: claw.runs.show(run_id),
+    "approval explain": lambda claw, _, approval_id: claw.approvals.explain(approval_id),
+    "receipt list": lambda claw, *_: claw.receipts.latest(),
+    "receipts of a run": lambda claw, run_id, _: claw.receipts.latest(run_id=run_id),
+    "receipt show": lambda claw, *_: claw.receipts.find("2"),
+    "receipt export": lambda claw, *_: list(claw.receipts.export()),
+    "events": lambda claw, *_: claw.feed.recent(10),
+}
+
+
+@pytest.mark.parametrize("view", _VIEWS)
+@pytest.mark.parametrize(
+    "change",
+    [
+        "body = CAST(replace(CAST(body AS TEXT), 'shop.', 'shoq.') AS BLOB)",
+        "receipt_hash = (SELECT receipt_hash FROM receipts WHERE seq = 1)",
+        "(body, receipt_hash) = (SELECT body, receipt_hash FROM receipts WHERE seq = 1)",
+    ],
+)
+def test_no_view_shows_a_receipt_that_was_changed(shop: Shop, view: str, change: str) -> None:
+    with shop.opened() as claw:
+        run = claw.run("tools.shop.pay()")
+        approval_id = run.approvals[0].id
+        _VIEWS[view](claw, run.run_id, approval_id)
+    shop.edit(f"UPDATE receipts SET {change} WHERE seq = 2")
+    with shop.opened() as claw, pytest.raises(DamagedReceipt, match="receipt 2 was changed"):
+        _VIEWS[view](claw, run.run_id, approval_id)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.app.conftest import Open
 from tests.app.test_app import lookup, note
-from tests.conftest import cache_folder
+from tests.conftest import TimePasses, cache_folder
 
 from coilclaw.app import CoilClaw, WouldBlock
 from coilclaw.sdk import Tool, ToolContext, define_tool
@@ -41,48 +41,51 @@ def test_two_hundred_runs_at_once_have_their_own_answers(temporary: Open) -> Non
     assert claw.verify().ok
 
 
-def test_runs_beyond_the_workers_wait_for_their_turn_at_no_cost_of_time(temporary: Open) -> None:
+def test_runs_beyond_the_workers_wait_for_their_turn_at_no_cost_of_time(
+    temporary: Open, time_passes: TimePasses
+) -> None:
     wait, began, go_on = waiting()
     claw = temporary(wait, workers=1)
-    first = claw.start("tools.slow.wait().value")
-    second = claw.start("1", timeout=5)
-    assert began.wait(30)
+    first = claw.start("tools.slow.wait()\n1", timeout=86_400)
+    second = claw.start("2", timeout=60)
+    assert began.wait(60)
     assert not second.done
+    time_passes(1000)
     go_on.set()
-    assert (first.result(30).value, second.result(30).value) == (True, 1)
+    assert (first.result(60).value, second.result(60).value) == (1, 2)
 
 
 def test_a_started_run_is_cancelled(temporary: Open) -> None:
     wait, began, _ = waiting()
     claw = temporary(wait)
     handle = claw.start("tools.slow.wait()")
-    assert began.wait(30)
+    assert began.wait(60)
     handle.cancel()
-    assert handle.result(30).status == "cancelled"
+    assert handle.result(60).status == "cancelled"
     again = claw.start("tools.slow.wait()")
     claw.runs.cancel(again.run_id, by="ada")
-    assert again.result(30).status == "cancelled"
+    assert again.result(60).status == "cancelled"
 
 
 def test_a_run_that_is_cancelled_before_its_turn_leaves_its_receipts_and_calls_nothing(temporary: Open) -> None:
     wait, began, go_on = waiting()
     claw = temporary(wait, note, workers=1, config={"security.autonomy": "full"})
     first, second = claw.start("tools.slow.wait()"), claw.start("tools.crm.note(text='x')")
-    assert began.wait(30)
+    assert began.wait(60)
     second.cancel()
     go_on.set()
-    report = second.result(30)
+    report = second.result(60)
     assert (report.status, report.activity) == ("cancelled", ())
     types = [each.type for each in claw.receipts.latest(50, run_id=second.run_id)]
     assert types == ["run.started", "run.finished"]
-    assert first.result(30).status == "completed"
+    assert first.result(60).status == "completed"
 
 
 def test_closing_ends_what_still_runs(temporary: Open) -> None:
     wait, began, _ = waiting()
     claw = temporary(wait, workers=1)
     running, queued = claw.start("tools.slow.wait()"), claw.start("1")
-    assert began.wait(30)
+    assert began.wait(60)
     claw.close()
     assert running.result(0).status == "cancelled"
     assert queued.result(0).status == "cancelled"
@@ -193,7 +196,7 @@ def test_nothing_is_left_after_closing() -> None:
     gc.collect()
     left = [each for each in threading.enumerate() if each not in threads]
     for thread in left:
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive(), thread
     assert len(os.listdir("/proc/self/fd")) <= files
     assert children() <= processes

@@ -12,6 +12,7 @@ from pydantic import BaseModel, field_validator
 from tests.conftest import TimePasses, World
 
 from coilclaw.policy import Answer, Autonomy, Question
+from coilclaw.receipts import Draft, now
 from coilclaw.sandbox import Abandoned, Crashed, Deadline, Limits, RunEnded
 from coilclaw.sandbox.report import reported_outcome
 from coilclaw.sdk import Forbid, ToolContext, ToolFailure, define_tool
@@ -281,9 +282,10 @@ def test_a_forged_outcome_is_a_crash(answer: str) -> None:
 def test_commits_do_not_fall_on_the_callers_thread(world: World) -> None:
     """An interrupt hits the main thread; a commit there would be cut in half."""
     threads: list[int] = []
-    write = world.log._write
-    world.log._write = lambda batch: (threads.append(threading.get_ident()), write(batch))[1]  # type: ignore[method-assign,func-returns-value]
+    write = world.log._commits._write
+    world.log._commits._write = lambda batch: (threads.append(threading.get_ident()), write(batch))[1]  # type: ignore[func-returns-value]
     world.run("1 + 1")
+    world.log.append(Draft("x.y", "done", now()))
     assert threads
     assert threading.get_ident() not in threads
 

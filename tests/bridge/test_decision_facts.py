@@ -125,7 +125,7 @@ def test_a_decision_made_elsewhere_is_for_one_call(world: World, granted: bool) 
     world.options["approvals"] = book
     assert called(world, "test.save")["pending"].payload["matched_rule"] == "autonomy"
     (asked,) = book.list("pending")
-    book.decide(asked.id, granted=granted, decided_by="ada")
+    book.decide(asked.id, approved=granted, decided_by="ada")
     decided = world.log.latest(1)[0].payload
     assert (decided["decided_by"], decided["scope"]) == ("ada", "once")
 

@@ -421,10 +421,10 @@ def test_a_run_that_waits_goes_on_waiting(stopped: Stopped, waiting: ApprovalSto
     assert report.status == "suspended"
     (question,) = waiting.list("pending")
     stopped.set()
-    waiting.decide(question.id, granted=True, decided_by="lee")
+    waiting.decide(question.id, approved=True, decided_by="lee")
     with pytest.raises(NotResumable, match=f"{report.run_id} waits on: kim stopped all tools") as raised:
         _resume(world.services(), world, report.run_id, save)
-    assert raised.value.hint == "`coilclaw estop --clear` ends the stop"
+    assert raised.value.hint == "`coilclaw estop --clear` and `estop.clear()` end the stop"
     assert effects == []
     assert stopped.receipts("run.resumed") == []
     stopped.stop.clear()
@@ -436,7 +436,7 @@ def test_an_approved_call_of_a_resumed_run_is_refused(stopped: Stopped, waiting:
     world = stopped.world
     report = stopped.run("tools.test.save().error.code", save)
     (question,) = waiting.list("pending")
-    waiting.decide(question.id, granted=True, decided_by="lee")
+    waiting.decide(question.id, approved=True, decided_by="lee")
     looks = iter([None])
     world.options["stop"] = lambda: next(looks, "stopped by then")
     report = _resume(world.services(), world, report.run_id, save)
@@ -450,7 +450,7 @@ def test_a_call_of_unknown_outcome_is_not_called_refused(stopped: Stopped, waiti
     world = stopped.world
     report = stopped.run("tools.test.save().unwrap()", save)
     (question,) = waiting.list("pending")
-    waiting.decide(question.id, granted=True, decided_by="lee")
+    waiting.decide(question.id, approved=True, decided_by="lee")
 
     @define_tool(id="test.save", risk="write")
     def dies(ctx: ToolContext, text: str = "x") -> int:
@@ -489,7 +489,7 @@ def test_a_run_that_stays_is_refused_what_it_waited_for(stopped: Stopped, waitin
         while not (pending := waiting.list("pending")):
             time.sleep(0.005)
         stopped.set()
-        waiting.decide(pending[0].id, granted=True, decided_by="lee")
+        waiting.decide(pending[0].id, approved=True, decided_by="lee")
 
     thread = threading.Thread(target=person)
     thread.start()

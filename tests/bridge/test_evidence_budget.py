@@ -156,7 +156,7 @@ refused = t.test.nothing(text="z" * 250_000).error.code
     report = world.run(source, echo, save, kept_bytes=6 * MIB)
     assert report.status == "suspended", report.error
     (approval,) = book.list("pending")
-    book.decide(approval.id, granted=True, decided_by="me")
+    book.decide(approval.id, approved=True, decided_by="me")
     runtime, registry = world.runtime(), world.registry(echo, save)
     resumed = runtime.resume(report.run_id, lambda name: world.engine, registry)
     assert resumed.status == "completed", resumed.error
@@ -179,7 +179,7 @@ def test_a_refused_call_is_repeated_by_its_hash_which_is_all_that_is_left_of_it(
     report = world.run("t = tools\nt.test.nothing(text='a' * 5000)\ntools.test.save(text='b')", save)
     assert report.status == "suspended"
     (approval,) = book.list("pending")
-    book.decide(approval.id, granted=True, decided_by="me")
+    book.decide(approval.id, approved=True, decided_by="me")
     resumed = world.runtime().resume(report.run_id, lambda name: world.engine, world.registry(save))
     assert resumed.status == "completed", resumed.error
 

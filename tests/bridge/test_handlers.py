@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import json
 import threading
@@ -13,7 +14,7 @@ from pydantic import BaseModel, field_serializer
 from tests.conftest import World
 
 from coilclaw.bridge import Handlers
-from coilclaw.sandbox import Abandoned, Deadline
+from coilclaw.sandbox import Abandoned, Deadline, ExpendableThreads
 from coilclaw.sandbox.threads import _JobThread
 from coilclaw.sdk import ToolContext, define_tool
 
@@ -42,16 +43,31 @@ def test_a_hanging_handler_is_abandoned_and_its_thread_ends_later() -> None:
     handlers.close()
 
 
-def test_a_job_that_is_given_up_before_its_thread_takes_it_is_never_done() -> None:
+def test_a_job_that_is_given_up_before_its_thread_takes_it_is_never_done(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a machine so busy that the thread does not get its turn in time."""
-    done: list[int] = []
-    worker = _JobThread()
-    worker._wanted.release()  # Let its thread end: from here on this test plays a thread that is late.
-    _wait_until(worker._wanted.locked)
-    worker.start(lambda: done.append(1))
-    worker.abandon()
-    assert worker._job is None
-    assert done == []
+    done: list[str] = []
+    late: list[Callable[[], None]] = []
+    start = _JobThread.start
+    with monkeypatch.context() as patched:
+        patched.setattr(_JobThread, "start", lambda worker, task: late.append(lambda: start(worker, task)))
+        threads = ExpendableThreads()
+        with pytest.raises(Abandoned):
+            threads.run(lambda: done.append("given up"), Deadline(10), timeout=0.02)
+    late[0]()
+    _wait_until(lambda: bool(threads._idle))
+    threads.run(lambda: done.append("wanted"), Deadline(10))
+    assert done == ["wanted"]
+    threads.close()
+
+
+def test_a_thread_whose_job_was_given_up_is_used_again_once_it_has_ended() -> None:
+    threads, release = ExpendableThreads(), threading.Event()
+    with pytest.raises(Abandoned):
+        threads.run(lambda: release.wait(30), Deadline(10), timeout=0.02)
+    assert threads._idle == []
+    release.set()
+    _wait_until(lambda: len(threads._idle) == 1)
+    threads.close()
 
 
 def test_an_async_handler_is_cancelled() -> None:
@@ -142,20 +158,15 @@ def test_a_quick_handler_moves_to_the_calling_thread_and_back() -> None:
 
 
 def test_an_interrupt_cancels_and_waits_for_the_end() -> None:
-    handlers = Handlers()
-    deadline = Deadline(10)
+    threads, deadline = ExpendableThreads(), Deadline(10)
 
-    class Interrupted:
-        calls = 0
+    def job() -> str:
+        _thread.interrupt_main()
+        _wait_until(lambda: deadline.cancelled)
+        return "ended"
 
-        def acquire(self, timeout: float) -> bool:
-            raise KeyboardInterrupt
-
-    from coilclaw.sandbox.threads import _acquired
-
-    assert _acquired(Interrupted(), 1, deadline) is False  # type: ignore[arg-type]
-    assert deadline.cancelled
-    handlers.close()
+    assert threads.run(job, deadline) == "ended"
+    threads.close()
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:

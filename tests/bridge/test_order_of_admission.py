@@ -104,7 +104,7 @@ def test_a_classifier_that_hangs_is_a_denial_of_its_own(world: World, released: 
     ended: list[Any] = []
 
     def hang(input: Any, ctx: ToolContext) -> None:
-        released.wait(10)
+        released.wait(30)
         ended.append(input)
 
     @define_tool(id="test.hang", risk="read", classify=hang)

@@ -92,7 +92,7 @@ def _by_approval(rivals: Rivals) -> Callable[[], object]:
     with pytest.raises(RunEnded):
         bridge.call("test.save", b"{}", 2)
     (asked,) = rivals.book.list("pending")
-    rivals.book.decide(asked.id, granted=True, decided_by="me")
+    rivals.book.decide(asked.id, approved=True, decided_by="me")
     return lambda: rivals.book.get(asked.id).status == "granted"
 
 

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
-from coilclaw.bridge import NoSuchRun, RunHeader, call_off, enter, find_run, leave, list_runs, take_over
+from coilclaw.bridge import (
+    Journal,
+    Known,
+    NoSuchRun,
+    RunHeader,
+    add_run,
+    cancel_waiting_run,
+    end_run,
+    find_run,
+    list_runs,
+    take_over,
+)
+from coilclaw.bridge.run_store import claim_run
 from coilclaw.receipts import Conflict, Draft, ReceiptLog, now
-from coilclaw.store import BadCursor, Database
+from coilclaw.sandbox import RunClock
+from coilclaw.store import BadCursor, BadLimit, Database
 
 
 def header(name: str = "a", workspace: str = "/w") -> RunHeader:
@@ -29,7 +43,7 @@ def header(name: str = "a", workspace: str = "/w") -> RunHeader:
 
 def begin(log: ReceiptLog, *run_ids: str) -> None:
     for run_id in run_ids:
-        log.append(Draft("run.started", "running", now(), run_id), rows=[enter(run_id, header(run_id))])
+        log.append(Draft("run.started", "running", now(), run_id), rows=[add_run(run_id, header(run_id))])
 
 
 def gone() -> str:
@@ -39,7 +53,7 @@ def gone() -> str:
 
 
 def test_a_run_is_found_with_the_workspace_it_began_in(log: ReceiptLog, database: Database) -> None:
-    log.append(Draft("run.started", "running", now(), "run-1"), rows=[enter("run-1", header(workspace="/home/x"))])
+    log.append(Draft("run.started", "running", now(), "run-1"), rows=[add_run("run-1", header(workspace="/home/x"))])
     found = find_run(database, "run-1")
     assert (found.header.workspace, found.state, found.started_at.year) == ("/home/x", "running", 2023)
     with pytest.raises(NoSuchRun, match="run-2"):
@@ -64,7 +78,7 @@ def test_pages_show_every_run_once_and_the_newest_first(log: ReceiptLog, databas
 def test_runs_are_listed_by_state(log: ReceiptLog, database: Database, limit: int) -> None:
     begin(log, *(f"run-{number}" for number in range(9)))
     for number, status in enumerate(("suspended", "failed", "completed", "suspended", "completed")):
-        log.append(rows=[leave(f"run-{number}", 1, status)])
+        log.append(rows=[end_run(f"run-{number}", 1, status)])
     with database.transaction() as connection:
         connection.execute("UPDATE runs SET process = ? WHERE run_id IN ('run-5', 'run-7')", (gone(),))
     states = {
@@ -104,10 +118,33 @@ def test_a_cursor_of_something_else_is_refused(database: Database) -> None:
 
 def test_one_of_those_who_take_a_run_over_has_it(log: ReceiptLog, database: Database) -> None:
     begin(log, "run-1")
-    log.append(rows=[leave("run-1", 1, "suspended")])
+    log.append(rows=[end_run("run-1", 1, "suspended")])
     known = find_run(database, "run-1")
     log.append(rows=[take_over(known)])
-    for late in (take_over(known), call_off(known), leave("run-1", 1, "completed")):
+    for late in (take_over(known), cancel_waiting_run(known), end_run("run-1", 1, "completed")):
         with pytest.raises(Conflict):
             log.append(rows=[late])
     assert find_run(database, "run-1").fence == 2
+
+
+@pytest.mark.parametrize("status", ["suspended", "completed", "cancelled"])
+def test_a_process_that_has_left_its_run_does_nothing_more_for_it(
+    log: ReceiptLog, database: Database, status: str
+) -> None:
+    begin(log, "run-1")
+    journal = Journal("run-1", 1, RunClock(0))
+    log.append(rows=[end_run("run-1", 1, status)])
+    for late in (claim_run("run-1", 1), end_run("run-1", 1, "completed"), journal.answer(Known(1, None, "late"))):
+        with pytest.raises(Conflict):
+            log.append(rows=[late])
+    assert find_run(database, "run-1").status == status
+
+
+@pytest.mark.parametrize("cursor", ["", "ü", "run-1", 7, b"x", None])
+@pytest.mark.parametrize("limit", [-1, 1.5, "3", None, True])
+def test_a_limit_that_is_none_is_refused(database: Database, limit: Any, cursor: Any) -> None:
+    with pytest.raises((BadLimit, BadCursor)):
+        list_runs(database, limit=limit, cursor=cursor)
+    if cursor is not None:
+        with pytest.raises(BadCursor):
+            list_runs(database, cursor=cursor)

@@ -31,7 +31,7 @@ def hang(ctx: ToolContext) -> None:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < ends
         time.sleep(0.01)

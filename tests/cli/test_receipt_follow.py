@@ -40,7 +40,7 @@ def test_receipts_of_other_processes_are_printed_as_they_come_until_an_interrupt
         assert [each["run_id"] for each in found] == [run_id for run_id in run_ids for _ in range(5)]
         process.send_signal(signal.SIGINT)
         assert lines.read() == ""
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
 
 
 def test_lines_for_people_are_those_of_the_list(coilclaw: Command) -> None:
@@ -50,7 +50,7 @@ def test_lines_for_people_are_those_of_the_list(coilclaw: Command) -> None:
         coilclaw("run", "-", stdin="2")
         shown = first + [lines.readline() for _ in range(2)]
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     assert "".join(shown) == coilclaw("receipt", "list").out
 
 
@@ -68,7 +68,7 @@ def test_only_the_receipts_of_one_run_are_followed_if_it_is_named(coilclaw: Comm
         coilclaw("resume", suspended["run_id"], *workspace)
         found = objects(lines, 5)
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     assert {each["run_id"] for each in found} == {suspended["run_id"]}
     assert [each["type"] for each in found][-1] == "run.finished"
 

@@ -399,7 +399,7 @@ def test_a_decision_reaches_a_waiting_process_soon(ready: Command) -> None:
             while not (pending := book.list("pending")):
                 time.sleep(0.002)
             began = time.perf_counter()
-            book.decide(pending[0].id, granted=True, decided_by="me")
+            book.decide(pending[0].id, approved=True, decided_by="me")
             while len(lines(ready)) == done:
                 time.sleep(0.002)
             took.append(time.perf_counter() - began)

@@ -78,6 +78,7 @@ def imported(coilclaw: Command, *args: str, stdin: str = "1") -> set[str]:
         [sys.executable, "-c", NOTE, str(place), *args],
         input=stdin.encode(),
         env=coilclaw.environment,
+        cwd=coilclaw.folder,
         capture_output=True,
     )
     assert note.returncode == 0, note.stderr.decode()

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from tests.conftest import cache_folder
 
+from coilclaw import app
+from coilclaw.sdk import CoilClawError
+
 TEXT = (Path(__file__).resolve().parents[2] / "docs/embedding.md").read_text()
 FIRST, SCRIPT, SERVICE, *CELLS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
-@pytest.fixture(autouse=True)
-def users_cache(engine: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The examples use the cache of the user; here, that of the tests."""
-    monkeypatch.setattr("coilclaw.config.load.user_cache", lambda environment: cache_folder())
+pytestmark = pytest.mark.usefixtures("engine")  # The examples do not wait for the sandbox to be compiled.
 
 
 def printed_by(source: str, tmp_path: Path, python: Path = Path(sys.executable)) -> str:
@@ -60,6 +60,17 @@ def test_another_request_answers_what_a_run_asked() -> None:
         assert (asked["tool"], asked["arguments"], names["sent"]) == ("mail.send", {"to": "ada"}, [])
         again = client.post(f"/approvals/{asked['id']}").json()
         assert (again["status"], again["value"], names["sent"]) == ("completed", True, ["ada"])
+        twice = client.post(f"/approvals/{asked['id']}")
+        assert (twice.status_code, twice.json()["code"], names["sent"]) == (409, "not_resumable", ["ada"])
+        unknown = client.post("/approvals/approval-1")
+        assert (unknown.status_code, unknown.json()["code"]) == (404, "no_such_approval")
+
+
+def test_the_page_names_every_error_of_the_library() -> None:
+    table = TEXT.partition("## Errors")[2].partition("|---|")[2].partition("##")[0]
+    exported = [getattr(app, name) for name in app.__all__]
+    errors = {each.__name__ for each in exported if isinstance(each, type) and issubclass(each, CoilClawError)}
+    assert set(re.findall(r"`(\w+)`", table)) == errors
 
 
 def test_cells_of_a_notebook_await_and_follow_a_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,8 +22,6 @@ from coilclaw.evidence import (
 )
 from coilclaw.receipts import ReceiptLog
 
-pytestmark = pytest.mark.timeout(120)  # A reader that is not woken waits for ever.
-
 
 def test_output_comes_between_the_start_of_a_run_and_its_end(log: ReceiptLog, feed: EventFeed) -> None:
     start = feed.end()

@@ -15,7 +15,8 @@ writes = st.lists(st.tuples(st.sampled_from([1, 2]), st.text(min_size=1, max_siz
 
 
 def buffer() -> OutputBuffer:
-    return OutputBuffer("run-1", Place, lambda run_id: None)
+    place = Place(0)
+    return OutputBuffer("run-1", lambda: place, lambda run_id: None)
 
 
 @given(writes, st.data())

@@ -126,7 +126,7 @@ def raw_serving(talk: Callable[[socket.socket, threading.Event], None]) -> Itera
         finally:
             over.set()
             listener.shutdown(socket.SHUT_RDWR)
-    thread.join(timeout=5)
+    thread.join(timeout=60)
 
 
 @pytest.fixture

@@ -136,7 +136,7 @@ def main(words: Sequence[str], mutations: Sequence[Mutation] = MUTATIONS) -> int
     """Try the mutations that the words name, or all; 1 if something is not noticed."""
     chosen = [each for each in mutations if all(word in f"{each.where} {each.breaks}" for word in words)]
     if problems := unusable(chosen):
-        print("These mutations no longer fit the source; edit tests/mutants/mutations.py:", *problems, sep="\n  ")
+        print("These mutations no longer fit the source; edit tests/mutants/mutations:", *problems, sep="\n  ")
         return 1
     began = time.monotonic()
     printing = threading.Lock()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -25,10 +28,38 @@ def size():
 
 
 def test_the_list_is_long_and_fits_the_source() -> None:
-    assert len(MUTATIONS) >= 150
-    assert len({(each.where, each.old, each.new) for each in MUTATIONS}) == len(MUTATIONS)
+    assert len(MUTATIONS) >= 300
     assert unusable(MUTATIONS) == []
-    assert [place for place in places(MUTATIONS) if not (ROOT / place.partition("::")[0]).exists()] == []
+
+
+def test_every_selection_names_tests_that_are_there() -> None:
+    assert {each.tests for each in MUTATIONS if not all(is_named(word, each) for word in words_of(each))} == set()
+
+
+def words_of(mutation: Mutation) -> list[str]:
+    """The files, the tests and the words of `-k` that a mutation selects its tests by."""
+    return [word for word in re.findall(r"[\w/.]+", mutation.tests) if word not in ("k", "not", "and", "or")]
+
+
+def is_named(word: str, mutation: Mutation) -> bool:
+    files = [ROOT / place.partition("::")[0] for place in places([mutation])]
+    sources = [each for file in files for each in (file.rglob("test_*.py") if file.is_dir() else [file])]
+    return (ROOT / word).exists() or any(word in source.read_text() for source in sources)
+
+
+def test_every_mutation_stands_once() -> None:
+    count = Counter((each.where, each.old, each.new) for each in MUTATIONS)
+    assert [place for place, times in count.items() if times > 1] == []
+
+
+def test_every_mutation_is_in_the_list_and_beside_those_of_its_package() -> None:
+    folder = Path(__file__).parent / "mutations"
+    found: list[Mutation] = []
+    for name in sorted({path.stem for path in folder.glob("*.py")} - {"__init__", "selections"}):
+        part: tuple[Mutation, ...] = import_module(f"tests.mutants.mutations.{name}").MUTATIONS
+        assert {each.module.split(".")[1] for each in part} == {name.partition("_admission")[0]}
+        found += part
+    assert found == list(MUTATIONS)
 
 
 @pytest.mark.parametrize(
@@ -90,4 +121,4 @@ def test_survivors_are_named_and_end_the_run_with_1(capsys: pytest.CaptureFixtur
 def test_a_list_that_does_not_fit_is_not_run(capsys: pytest.CaptureFixture[str]) -> None:
     stale = Mutation("coilclaw.sdk.risk:Risk.raised_to", "no such text", "x", "tests/policy/test_policy.py", "nothing")
     assert main([], [stale]) == 1
-    assert "edit tests/mutants/mutations.py" in capsys.readouterr().out
+    assert "edit tests/mutants/mutations" in capsys.readouterr().out

@@ -264,7 +264,7 @@ def test_a_decision_is_proven_by_its_receipt_alone(book: ApprovalStore, database
     assert not book.is_proven(book.get(first.id))
     with database.transaction() as connection:
         connection.execute("UPDATE approvals SET status = 'pending', decided_by = NULL")
-    granted = book.decide(first.id, granted=True, decided_by="me")
+    granted = book.decide(first.id, approved=True, decided_by="me")
     assert book.is_proven(granted)
     started = Draft("tool.call.started", "allowed", now(), "run-1", payload={"approval": first.id})
     log.append(started, rows=[book.consume(granted)])
@@ -310,15 +310,15 @@ def test_no_decision_in_the_table_is_proven_without_a_receipt(
 def test_a_decision_is_proven_for_exactly_what_it_was_made_about(
     book: ApprovalStore, database: Database, first: Approval, granted: bool, change: str
 ) -> None:
-    assert book.is_proven(book.decide(first.id, granted=granted, decided_by="me"))
+    assert book.is_proven(book.decide(first.id, approved=granted, decided_by="me"))
     edit(database, change)
     assert not book.is_proven(book.get(first.id))
 
 
 def test_a_yes_beside_a_no_is_not_proven(book: ApprovalStore, database: Database, first: Approval) -> None:
-    book.decide(first.id, granted=True, decided_by="me")
+    book.decide(first.id, approved=True, decided_by="me")
     edit(database, "status = 'pending'")
-    book.decide(first.id, granted=False, decided_by="me")
+    book.decide(first.id, approved=False, decided_by="me")
     edit(database, "status = 'granted', decided_after = 0")
     assert not book.is_proven(book.get(first.id))
 
@@ -380,7 +380,7 @@ def test_a_yes_of_an_earlier_form_is_asked_for_again(upgraded: ApprovalStore) ->
     assert [each.id for each in upgraded.list("pending")] == ["pending", "granted"]
     assert (upgraded.list("granted"), upgraded.get("granted").decided_by) == ([], None)
     for name in ("pending", "granted"):
-        assert upgraded.is_proven(upgraded.decide(name, granted=True, decided_by="me"))
+        assert upgraded.is_proven(upgraded.decide(name, approved=True, decided_by="me"))
 
 
 def test_a_no_of_an_earlier_form_stays_and_its_windows_are_closed(

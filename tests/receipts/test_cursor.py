@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from tests.conftest import KEY
 
 from coilclaw.receipts import BadCursor, DamagedReceipt, Draft, ReceiptLog, cursor_of, now
-from coilclaw.receipts.log import _Entry
-from coilclaw.store import Database
+from coilclaw.receipts.commits import Entry
+from coilclaw.store import BadLimit, Database
 
 
 def drafts(count: int, run_id: str = "run-1") -> list[Draft]:
@@ -21,9 +22,9 @@ def drafts(count: int, run_id: str = "run-1") -> list[Draft]:
 @contextmanager
 def busy(log: ReceiptLog) -> Iterator[None]:
     """As if another thread were writing: what is appended meanwhile is written when it is done."""
-    log._leading = True
+    log._commits._leading = True
     yield
-    log._hand_over((), _Entry((), None))
+    log._commits._hand_over((), Entry())
 
 
 def test_a_page_has_the_receipts_behind_its_cursor_and_says_where_the_next_begins(log: ReceiptLog) -> None:
@@ -66,7 +67,7 @@ def test_a_page_of_one_run_looks_past_the_others(log: ReceiptLog) -> None:
 def test_nothing_is_flushed_to_be_read(log: ReceiptLog) -> None:
     """Readers would otherwise cost the writer a sync each."""
     log.append(*drafts(1))
-    with log._lock:  # So that nobody else can flush it.
+    with log._commits._lock:  # So that nobody else can flush it.
         cursor = log.end()
         assert len(log.after(None, 5).receipts) == 1
     log.append_relaxed(*drafts(1))
@@ -86,6 +87,50 @@ def test_a_cursor_of_another_log_is_refused(database: Database, log: ReceiptLog)
         begun_again.append(*drafts(5))
         with pytest.raises(BadCursor):
             begun_again.after(cursor, 1)
+
+
+@pytest.mark.parametrize("seq", [0, 1, 2, 3])
+def test_a_cursor_with_another_hash_is_no_place_in_the_log(log: ReceiptLog, seq: int) -> None:
+    log.append(*drafts(3))
+    given = (log.after(None, seq)).cursor
+    assert log.after(given, 0).cursor == given
+    other = given[:-1] + ("1" if given[-1] == "0" else "0")
+    for limit in (0, 9):
+        with pytest.raises(BadCursor):
+            log.after(other, limit)
+
+
+def test_a_cursor_before_a_receipt_that_was_changed_is_not_to_blame(database: Database, log: ReceiptLog) -> None:
+    log.append(*drafts(3))
+    cursor = log.after(None, 1).cursor
+    for change in ("receipt_hash = 'x'", "body = CAST('{}' AS BLOB)"):
+        with database.transaction() as connection:
+            connection.execute(f"UPDATE receipts SET {change} WHERE seq = 2")
+        with pytest.raises(DamagedReceipt):
+            log.after(cursor, 1)
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "0", "00000000-0-", 7, b"x", 1.5])
+def test_what_is_no_cursor_is_refused(log: ReceiptLog, cursor: Any) -> None:
+    log.append(*drafts(3))
+    with pytest.raises(BadCursor):
+        log.after(cursor, 1)
+
+
+@pytest.mark.parametrize("limit", [-1, 1.5, "3", None])
+def test_what_is_no_limit_is_refused(log: ReceiptLog, limit: Any) -> None:
+    log.append(*drafts(3))
+    for read in (lambda: log.after(None, limit), lambda: log.latest(limit), lambda: log.latest(limit, "run-1")):
+        with pytest.raises(BadLimit):
+            read()
+
+
+def test_any_whole_number_is_a_limit(log: ReceiptLog) -> None:
+    ids = log.append(*drafts(3))
+    for run_id in (None, "run-1"):
+        assert [each.id for each in log.latest(10**30, run_id)] == ids
+        assert log.latest(0, run_id) == []
+    assert len(log.after(None, 10**30).receipts) == 3
 
 
 def test_receipts_without_a_head_are_not_read(database: Database, log: ReceiptLog) -> None:
@@ -139,14 +184,13 @@ def test_a_place_is_behind_what_was_appended_before_and_before_what_comes(log: R
     with busy(log):
         log.append_relaxed(*drafts(1))
         queued = log.place()
-        assert log.place() == queued, "nothing was appended in between"
+        assert log.place() is queued, "nothing was appended in between"
         log.append_relaxed(*drafts(1))
         last = log.place()
     log.append(*drafts(1))
     cursors = [cursor_of(receipt) for receipt in log.after(None, 9).receipts]
     for place, before in ((idle, 2), (queued, 3), (last, 4)):
-        assert place.is_known
-        assert [place.is_behind(cursor) for cursor in cursors] == [number < before for number in range(5)]
+        assert [not place.is_before(cursor) for cursor in cursors] == [number < before for number in range(5)]
         assert [place.is_reached(cursor) for cursor in cursors] == [number + 1 >= before for number in range(5)]
 
 
@@ -155,10 +199,19 @@ def test_a_place_is_not_known_before_everything_that_it_is_behind_is_written(log
     with busy(log):
         log.append_relaxed(*drafts(1))
         place = log.place()
-        assert not place.is_known
+        assert place.seq is None
     log.flush()
-    assert place.is_known
+    assert place.seq is not None
     assert place.is_reached(log.end())
+
+
+def test_asking_for_a_place_writes_nothing(log: ReceiptLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    log.append(*drafts(1))
+    with busy(log):
+        monkeypatch.setattr(log._database, "transaction", None)
+        places = [log.place() for _ in range(3)]
+        assert (log._commits._queue, log._commits._flush_due) == ([], False)
+    assert {place.seq for place in places} == {1}
 
 
 def test_a_place_in_a_log_that_cannot_be_written_is_given_all_the_same(log: ReceiptLog) -> None:
@@ -177,7 +230,7 @@ def test_whoever_finds_a_receipt_on_disk_knows_the_places_before_it(
     def observed() -> Iterator[object]:
         with Database.transaction(log._database) as connection:
             yield connection
-        seen.append((len(log.after(None, 9).receipts), place.is_known))  # Right behind the commit.
+        seen.append((len(log.after(None, 9).receipts), place.seq is not None))  # Right behind the commit.
 
     with busy(log):
         monkeypatch.setattr(log._database, "transaction", observed)

@@ -14,7 +14,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.conftest import KEY
 
-from coilclaw.receipts import MIGRATIONS, DamagedReceipt, Draft, LogUnwritable, ReceiptLog, digest, found_log, marks
+from coilclaw.receipts import (
+    GENESIS,
+    MIGRATIONS,
+    DamagedReceipt,
+    Draft,
+    LogUnwritable,
+    ReceiptLog,
+    digest,
+    found_log,
+    marks,
+)
 from coilclaw.receipts.seal import seal
 from coilclaw.store import Database
 
@@ -334,6 +344,7 @@ def test_the_seal_of_a_head_passes_for_no_mark(tmp_path: Path) -> None:
     for forged in (
         seal(KEY, **head._asdict()),
         seal(KEY, log_id=head.log_id, seq=8, receipt_hash=head.receipt_hash + ":"),
+        seal(KEY, log_id=head.log_id, seq=8, receipt_hash=f"{head.receipt_hash}:{GENESIS}"),  # What a mark says.
     ):
         rows(path, "UPDATE receipt_marks SET runs = x'', seal = ?", forged)
         assert refused(path)

@@ -121,7 +121,7 @@ def granted(
             continue
         taken.add((question.run_id, question.number))
         asked = book.ask(question, digest(question.arguments.encode()), _requested(question))
-        found[_key(question)] = (question, book.decide(asked.id, granted=True, decided_by="me"))
+        found[_key(question)] = (question, book.decide(asked.id, approved=True, decided_by="me"))
     return world, book, found
 
 
@@ -151,7 +151,7 @@ def test_a_swapped_question_finds_no_approval(
     granted: tuple[World, ApprovalStore, dict[tuple[Any, ...], tuple[Question, Approval]]],
 ) -> None:
     world, _, known = granted
-    asking = ApprovalGate(world.services(), world.caller(), Deadline(600))
+    asking = ApprovalGate(world.services(), world.caller(), Deadline(600), list)
     for _, (question, approval) in list(known.items())[:20]:
         permission = asking.permission(question, _requested(question))
         assert isinstance(permission, Permission)
@@ -220,7 +220,7 @@ def test_swaps_on_the_whole_way_execute_nothing(world: World, database: Database
         run_id, number, line = f"run-{attempt:04x}", chance.randrange(1, 9), chance.choice("abc")
         assert _tried(world, run_id, number, (send, sent), "shelf.send", {"line": line}) == "suspended"
         (asked,) = book.list("pending", run_id=run_id)
-        book.decide(asked.id, granted=True, decided_by="me")
+        book.decide(asked.id, approved=True, decided_by="me")
         tools, name = (send, sent), "shelf.send"
         arguments: dict[str, Any] = {"line": line}
         world.rules = ()
@@ -256,7 +256,7 @@ def test_a_default_that_is_written_out_is_another_call(world: World, database: D
     world.options |= {"database": database, "approvals": book}
     _tried(world, "run-1", 1, (send,), "shelf.send", {"line": "x"})
     (asked,) = book.list("pending")
-    book.decide(asked.id, granted=True, decided_by="me")
+    book.decide(asked.id, approved=True, decided_by="me")
     assert _tried(world, "run-1", 1, (send,), "shelf.send", {"line": "x", "count": 1}) == "suspended"
     assert not Path(world.workspace / "done").exists()
 
@@ -288,9 +288,9 @@ class Waits:
         taken = Row("UPDATE runs SET fence = fence + 1, process = '999999999:1'", (), claims=True)
         self.world.log.append(Draft("run.resumed", "running", now(), run_id), rows=[taken])
 
-    def decide(self, *, granted: bool) -> None:
+    def decide(self, *, approved: bool) -> None:
         for each in self.book.list("pending"):
-            self.book.decide(each.id, granted=granted, decided_by="me")
+            self.book.decide(each.id, approved=approved, decided_by="me")
 
     @property
     def done(self) -> list[str]:
@@ -308,16 +308,55 @@ SEND: Final = "r = tools.shelf.send(line='x')\nr.value if r.ok else r.error.code
 
 def test_a_no_holds_when_the_policy_would_allow_the_call_by_now(waits: Waits) -> None:
     report = waits.run(SEND)
-    waits.decide(granted=False)
+    waits.decide(approved=False)
     waits.world.autonomy = Autonomy.FULL
     report = waits.resume(report)
     assert (report.status, report.value) == ("completed", "approval_denied")
     assert waits.done == []
 
 
+@pytest.mark.parametrize("autonomy", [Autonomy.SUPERVISED, Autonomy.FULL])
+def test_a_process_that_lost_its_run_asks_nothing_and_records_its_request_once(
+    waits: Waits, autonomy: Autonomy
+) -> None:
+    waits.world.autonomy = autonomy
+
+    @define_tool(id="test.lose", risk="read")
+    def lose(ctx: ToolContext) -> None:
+        waits.take_over()
+
+    report = waits.run("tools.test.lose()\n" + SEND, send, lose)
+    assert report.status == "crashed"
+    assert waits.book.list("pending") == []
+    assert waits.world.types().count("tool.call.requested") == 2
+
+
+def test_a_call_that_is_decided_again_is_requested_once(waits: Waits, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What permitted it was used elsewhere: it is admitted again, and is still the same request."""
+    report = waits.run(SEND)
+    waits.decide(approved=True)
+    consumed = ApprovalStore.consume
+    lost = iter([Row("UPDATE runs SET fence = fence WHERE run_id = ''", (), claims=True)])
+    monkeypatch.setattr(ApprovalStore, "consume", lambda *given: next(lost, None) or consumed(*given))
+    assert waits.resume(report).status == "completed"
+    assert waits.world.types().count("tool.call.requested") == 1
+    assert waits.done == ["send x 1"]
+
+
+def test_a_fresh_call_whose_window_was_just_used_is_requested_once(
+    waits: Waits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits.world.open_window(waits.book, send)
+    used = ApprovalStore.use
+    lost = iter([Row("UPDATE runs SET fence = fence WHERE run_id = ''", (), claims=True)])
+    monkeypatch.setattr(ApprovalStore, "use", lambda *given: next(lost, None) or used(*given))
+    assert waits.run(SEND).status == "completed"
+    assert waits.world.types().count("tool.call.requested") == 1
+
+
 def test_a_no_is_stronger_than_a_window(waits: Waits) -> None:
     report = waits.run(SEND)
-    waits.decide(granted=False)
+    waits.decide(approved=False)
     waits.world.open_window(waits.book, send)
     assert waits.resume(report).value == "approval_denied"
     assert waits.done == []
@@ -334,11 +373,11 @@ def test_a_no_is_the_answer_for_good(
     world.options |= {"database": database, "approvals": book}
     question = _question(random.Random(8))
     args_hash = digest(question.arguments.encode())
-    book.decide(book.ask(question, args_hash, _requested(question)).id, granted=False, decided_by="me")
+    book.decide(book.ask(question, args_hash, _requested(question)).id, approved=False, decided_by="me")
     changed = replace(question, **later)
     if asked_again:
-        book.decide(book.ask(changed, args_hash, _requested(changed)).id, granted=True, decided_by="me")
-    answer = ApprovalGate(world.services(), world.caller(), Deadline(30)).permission(changed, _requested(changed))
+        book.decide(book.ask(changed, args_hash, _requested(changed)).id, approved=True, decided_by="me")
+    answer = ApprovalGate(world.services(), world.caller(), Deadline(30), list).permission(changed, _requested(changed))
     assert isinstance(answer, Denied)
     assert answer.refusal.code == "approval_denied"
 
@@ -371,7 +410,7 @@ def test_what_was_granted_to_a_run_that_is_over_is_void(waits: Waits) -> None:
         return 2
 
     report = waits.run("tools.shelf.look()\n" + SEND, look, send)
-    waits.decide(granted=True)
+    waits.decide(approved=True)
     (granted,) = waits.book.list("granted")
     assert waits.resume(report, look_again, send).status == "diverged"
     assert waits.book.get(granted.id).status == "expired"
@@ -388,7 +427,7 @@ def test_a_clock_that_was_set_back_does_not_hide_the_question_that_is_open(
     monkeypatch.setattr(time, "time", lambda: real() - 7200)
     report = waits.resume(report, send_changed, sent)
     assert report.status == "suspended", "another version: asked again, by an earlier clock"
-    waits.decide(granted=True)
+    waits.decide(approved=True)
     report = waits.resume(report, send_changed, sent)
     assert (report.value, waits.done) == (1, ["changed x 1"])
 
@@ -484,7 +523,7 @@ def test_what_a_person_says_about_one_call_of_unknown_outcome_is_not_taken_for_t
 
 def test_a_tool_that_is_missing_just_now_does_not_end_the_run(waits: Waits) -> None:
     report = waits.run(SEND)
-    waits.decide(granted=True)
+    waits.decide(approved=True)
     with pytest.raises(NotResumable, match=r"shelf\.send"):
         waits.resume(report, sent)
     assert waits.resume(report).value == 1
@@ -497,7 +536,7 @@ def test_what_waits_is_begun_only_after_everything_else_was_as_before(waits: Wai
         "getattr(tools.shelf, 'nothing')(n=1)\ngetattr(tools.shelf, 'nothing')(n=2)\na.result().ok"
     )
     assert report.status == "suspended"
-    waits.decide(granted=True)
+    waits.decide(approved=True)
 
     @define_tool(id="shelf.nothing", risk="read")
     def nothing(ctx: ToolContext, n: int) -> int:

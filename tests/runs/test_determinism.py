@@ -146,7 +146,7 @@ class Shelf:
             waits += 1
             assert waits < 100, seed
             for each in self.book.list("pending", run_id=report.run_id):
-                self.book.decide(each.id, granted=True, decided_by="me")
+                self.book.decide(each.id, approved=True, decided_by="me")
             before = self.calls(report.run_id)
             report = self.asked.resume(report.run_id, lambda name: self.engine, self.registry)
             assert report.stdout.startswith(printed), (seed, "what it had printed is what it prints")
@@ -210,7 +210,7 @@ while looks < 3000:
     assert report.status == "suspended"
     assert _rows(shelf, report.run_id) <= 2
     (question,) = shelf.book.list("pending")
-    shelf.book.decide(question.id, granted=True, decided_by="me")
+    shelf.book.decide(question.id, approved=True, decided_by="me")
     report = shelf.asked.resume(report.run_id, lambda name: shelf.engine, shelf.registry)
     assert report.value == [True, 3000]
     shelf.replayed(shelf.asked, report, 0)
@@ -238,7 +238,7 @@ tools.shelf.send(line="y"); c = time.time()
 """
     report = shelf.asked.run(Snippet(source=source), shelf.engine, shelf.registry, Limits())
     (question,) = shelf.book.list("pending")
-    shelf.book.decide(question.id, granted=True, decided_by="me")
+    shelf.book.decide(question.id, approved=True, decided_by="me")
     real = time.time_ns
     monkeypatch.setattr(time, "time_ns", lambda: real() - 3600 * 10**9)
     report = shelf.asked.resume(report.run_id, lambda name: shelf.engine, shelf.registry)
@@ -269,7 +269,7 @@ def test_time_stands_still_while_parallel_calls_wait_for_a_person_here(shelf: Sh
         assert run.is_alive()
     time_passes(1000)
     for each in waiting:
-        shelf.book.decide(each.id, granted=True, decided_by="me")
+        shelf.book.decide(each.id, approved=True, decided_by="me")
     run.join(60)
     assert ends[0].value == [True, True]
 
@@ -293,7 +293,7 @@ tools.shelf.look(of="last")
         snippet_ = Snippet(source=source.format(more=more, calls=calls))
         report = shelf.asked.run(snippet_, shelf.engine, shelf.registry, limits)
         (question,) = shelf.book.list("pending")
-        shelf.book.decide(question.id, granted=True, decided_by="me")
+        shelf.book.decide(question.id, approved=True, decided_by="me")
         report = shelf.asked.resume(report.run_id, lambda name: shelf.engine, shelf.registry)
         assert report.status == expected
 

@@ -158,7 +158,7 @@ def test_what_was_displayed_before_a_suspension_is_kept_and_displayed_again(eith
     assert [each.data for each in report.outputs] == ["before"]
     assert report_of(either.database, either.world.log, report.run_id) == report
     (pending,) = either.book.list("pending")
-    either.book.decide(pending.id, granted=True, decided_by="ada")
+    either.book.decide(pending.id, approved=True, decided_by="ada")
     registry = either.world.registry(*TOOLS)
     report = either.runtime.resume(report.run_id, lambda name: either.engine, registry)
     assert [each.data for each in report.outputs] == ["before", "after"]

@@ -38,7 +38,7 @@ class Ends:
     def approve(self, most: int = 100) -> int:
         questions = self.book.list("pending")[:most]
         for each in questions:
-            self.book.decide(each.id, granted=True, decided_by="me")
+            self.book.decide(each.id, approved=True, decided_by="me")
         return len(questions)
 
     def lines(self) -> list[str]:
@@ -90,7 +90,7 @@ def test_a_run_waits_on_for_the_last_of_the_calls_that_it_left(ends: Ends) -> No
 def test_a_no_to_a_call_that_was_left_is_in_the_report(ends: Ends) -> None:
     report = ends.run(LEFT)
     for question in ends.book.list("pending"):
-        ends.book.decide(question.id, granted=False, decided_by="me")
+        ends.book.decide(question.id, approved=False, decided_by="me")
     report = ends.resume(report.run_id)
     assert (report.status, ends.lines()) == ("completed", [])
     assert [(each.kind, each.line) for each in report.warnings] == [("unread_err", 2)]
@@ -147,7 +147,7 @@ def test_a_call_that_was_given_up_can_no_longer_be_approved_and_is_never_made(en
     withdrawn = ends.book.of_call(report.run_id, 1)
     assert withdrawn is not None
     with pytest.raises(AlreadyDecided):
-        ends.book.decide(withdrawn.id, granted=True, decided_by="me")
+        ends.book.decide(withdrawn.id, approved=True, decided_by="me")
     ends.approve()
     report = ends.resume(report.run_id)
     assert (report.status, report.stdout, report.warnings) == ("completed", "too slow\n", ())

@@ -110,7 +110,7 @@ def test_a_row_that_was_changed_to_what_runs_now_is_no_yes(waiting: Waiting) -> 
 def test_a_no_holds_whatever_the_call_stands_for(waiting: Waiting) -> None:
     report = waiting.run(CLEAR, clear)
     (asked,) = waiting.book.list("pending")
-    waiting.book.decide(asked.id, granted=False, decided_by="me")
+    waiting.book.decide(asked.id, approved=False, decided_by="me")
     put(waiting.world.workspace, "b")
     assert waiting.resume(report.run_id, clear).value == "approval_denied"
     assert waiting.lines() == []

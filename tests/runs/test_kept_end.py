@@ -81,7 +81,7 @@ def test_a_resumed_run_shows_its_last_end(replays: Replays) -> None:
     replays.world.autonomy = Autonomy.SUPERVISED
     waits = replays.run("print('before')\nn = tools.ledger.add(line='x').unwrap()\nprint('after')\nn")
     (asked,) = replays.book.list("pending")
-    replays.book.decide(asked.id, granted=True, decided_by="me")
+    replays.book.decide(asked.id, approved=True, decided_by="me")
     report = replays.runtime.resume(waits.run_id, lambda name: replays.engine, replays.world.registry(*TOOLS))
     assert (report.status, report.value, report.stdout) == ("completed", 1, "before\nafter\n")
     assert shown(replays, report) == report
@@ -177,7 +177,7 @@ def test_what_suspensions_kept_counts_when_the_run_is_resumed(replays: Replays) 
         assert again is not None
         unkept.append(again.unkept)
         (asked,) = replays.book.list("pending")
-        replays.book.decide(asked.id, granted=True, decided_by="me")
+        replays.book.decide(asked.id, approved=True, decided_by="me")
         report = replays.runtime.resume(report.run_id, lambda name: replays.engine, replays.world.registry(*TOOLS))
     assert report.status == "completed", report.error
     assert unkept[:2] == [frozenset(), frozenset()]

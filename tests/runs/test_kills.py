@@ -142,7 +142,7 @@ def life(home, source, die_at, unknown):
             report = runtime.run(Snippet(source=source), engine, registry, Limits(), retry_of=retry_of)
         else:
             for each in book.list("pending", run_id=known[0][0]):
-                book.decide(each.id, granted="refused" not in str(log.contents(each.args_hash)), decided_by="me")
+                book.decide(each.id, approved="refused" not in str(log.contents(each.args_hash)), decided_by="me")
             report = runtime.resume(known[0][0], lambda name: engine, registry, unknown=unknown)
     error = report.error.message if report.error else None
     return {

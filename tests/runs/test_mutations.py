@@ -130,7 +130,7 @@ class Shelf:
             snippet = Snippet(source=SOURCE, inputs={"start": [1, 2, 3]})
             report = runtime.run(snippet, self.engine, registry, Limits())
             (asked,) = book.list("pending")
-            book.decide(asked.id, granted=True, decided_by="me")
+            book.decide(asked.id, approved=True, decided_by="me")
             return report
 
         report = self.do(work)

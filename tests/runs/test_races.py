@@ -62,7 +62,7 @@ with Database(home / "coilclaw.db", MIGRATIONS) as database, ReceiptLog(database
     for each in questions:
         granted = chance.random() < 0.7
         try:
-            book.decide(each.id, granted=granted, decided_by=name)
+            book.decide(each.id, approved=granted, decided_by=name)
             won[each.id] = granted
         except AlreadyDecided:
             pass
@@ -324,7 +324,7 @@ def test_of_many_that_resume_a_run_one_does(world: World, database: Database) ->
     registry, runtime = world.registry(send), world.runtime()
     report = runtime.run(Snippet(source="tools.shelf.send(line='x').unwrap()"), world.engine, registry, Limits())
     (asked,) = book.list("pending")
-    book.decide(asked.id, granted=True, decided_by="me")
+    book.decide(asked.id, approved=True, decided_by="me")
     ends: list[str] = []
     at_once = threading.Barrier(4)
 

@@ -140,7 +140,7 @@ def test_a_run_that_was_resumed_is_identical_from_its_beginning(replays: Replays
     replays.world.autonomy = Autonomy.SUPERVISED
     report = replays.run("import random\nr = random.random()\ntools.ledger.add(line=str(r)).unwrap()\nprint(r)")
     for each in replays.book.list("pending"):
-        replays.book.decide(each.id, granted=True, decided_by="me")
+        replays.book.decide(each.id, approved=True, decided_by="me")
     done = replays.runtime.resume(report.run_id, lambda name: replays.engine, replays.world.registry(*TOOLS))
     assert done.status == "completed"
     assert replays.replay(report.run_id).identical

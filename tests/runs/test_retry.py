@@ -163,7 +163,7 @@ def test_a_write_of_unknown_outcome_is_not_reused_and_a_person_decides(replays: 
     assert (again.status, len(replays.lines())) == ("suspended", 1)
     (pending,) = replays.book.list("pending", run_id=again.run_id)
     assert f"the same call of {first.run_id} did not end in time; what it did is unknown" in pending.reason
-    replays.book.decide(pending.id, granted=True, decided_by="ada")
+    replays.book.decide(pending.id, approved=True, decided_by="ada")
     assert resume(replays, again.run_id, slow).value == "timeout"
     started = [each for each in replays.world.log.of_run(again.run_id) if each.type == "tool.call.started"]
     assert "unknown" in started[0].payload["doubt"]
@@ -205,7 +205,7 @@ def test_a_call_that_would_run_something_else_is_not_answered_for(replays: Repla
     replays.world.autonomy = Autonomy.SUPERVISED
     replays.world.approver = asked = Asked("unanswered")
     first = replays.run("tools.ledger.sweep()", sweep)
-    replays.book.decide(replays.book.list("pending")[0].id, granted=True, decided_by="ada")
+    replays.book.decide(replays.book.list("pending")[0].id, approved=True, decided_by="ada")
     assert resume(replays, first.run_id, sweep).value == {"ok": True, "value": "1"}
     assert retry(replays, "tools.ledger.sweep().value", first, sweep).value == "1"
     runs.append("b")
@@ -262,7 +262,7 @@ def test_a_retry_that_is_suspended_and_resumed_repeats_no_write(either: Replays)
     assert again.status == "suspended"
     for _ in range(3):
         (pending,) = either.book.list("pending", run_id=again.run_id)
-        either.book.decide(pending.id, granted=True, decided_by="ada")
+        either.book.decide(pending.id, approved=True, decided_by="ada")
         again = resume(either, again.run_id)
     assert (again.status, again.value) == ("completed", [1, 4, 2, 3, 5, 6])
     assert [each.split()[1] for each in either.lines()] == [*"aabxay"]

@@ -106,7 +106,7 @@ def test_a_run_does_not_start_without_a_log(world: World) -> None:
 def test_a_log_that_fails_during_the_run_ends_it(world: World) -> None:
     @define_tool(id="test.saw", risk="read")
     def saw(ctx: ToolContext) -> None:
-        world.log._failure = "the disk is full"  # What a failed commit leaves behind.
+        world.log._commits._failure = "the disk is full"  # What a failed commit leaves behind.
 
     kept.clear()
     report = world.run("tools.test.saw()\ntools.numbers.keep(n=1)\ntools.numbers.keep(n=2)", saw, keep)

@@ -68,7 +68,7 @@ def test_it_is_written_to_as_if_it_had_always_been_so(path: Path) -> None:
     with Database(path, MIGRATIONS) as database, ReceiptLog(database, KEY) as log:
         book = ApprovalStore(database, log)
         first, second = book.list("pending")
-        book.decide(second.id, granted=True, decided_by="me")
+        book.decide(second.id, approved=True, decided_by="me")
         assert book.is_proven(book.get(second.id))
         log.append(*(Draft("x", "allowed", now(), first.run_id) for _ in range(2100)))
         assert len(log.of_run(first.run_id)) == len(list(log.tail(0, first.run_id).read())) > 2100

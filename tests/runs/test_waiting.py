@@ -37,7 +37,7 @@ class Waiting(JournaledWorld):
     def approve_all(self, run_id: str) -> list[str]:
         open_ones = self.book.list("pending", run_id=run_id)
         for each in open_ones:
-            self.book.decide(each.id, granted=True, decided_by="me")
+            self.book.decide(each.id, approved=True, decided_by="me")
         return [each.tool for each in open_ones]
 
     def to_the_end(self, report: RunReport, *tools: Tool) -> RunReport:
@@ -64,7 +64,7 @@ def test_a_write_waits_is_approved_elsewhere_and_leaves_the_whole_trail(waiting:
     assert waiting.lines() == []
     (question,) = waiting.book.list("pending")
     assert (question.tool, question.run_id, question.number) == ("ledger.add", report.run_id, 1)
-    waiting.book.decide(question.id, granted=True, decided_by="me")
+    waiting.book.decide(question.id, approved=True, decided_by="me")
     report = waiting.resume(report.run_id)
     assert (report.status, report.value) == ("completed", 1)
     assert waiting.lines() == ["1 one"]
@@ -109,7 +109,7 @@ print(a, first, b, second)
 def test_a_no_is_an_answer(waiting: Waiting) -> None:
     report = waiting.run("r = tools.ledger.add(line='x')\n[r.ok, r.error.code, r.error.message]")
     (question,) = waiting.book.list("pending")
-    waiting.book.decide(question.id, granted=False, decided_by="me")
+    waiting.book.decide(question.id, approved=False, decided_by="me")
     report = waiting.resume(report.run_id)
     assert report.value == [False, "approval_denied", "me said no"]
     assert waiting.lines() == []
@@ -211,7 +211,7 @@ def test_a_finished_run_cannot_be_resumed(waiting: Waiting) -> None:
     from coilclaw.runs import NotResumable
 
     report = waiting.run("1")
-    with pytest.raises(NotResumable, match="is completed"):
+    with pytest.raises(NotResumable, match=f"^{report.run_id} is completed"):
         waiting.resume(report.run_id)
 
 

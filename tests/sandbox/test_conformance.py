@@ -214,7 +214,7 @@ def test_parallel_calls_run_at_the_same_time(execute: Execute) -> None:
     together = threading.Barrier(5)
 
     def meet() -> bool:
-        together.wait(timeout=15)  # Passes only if all five calls are under way at once.
+        together.wait(timeout=60)  # Passes only if all five calls are under way at once.
         return True
 
     source = "import asyncio\nall(r.unwrap() for r in await asyncio.gather(*(tools.meet.start() for _ in range(5))))"

@@ -144,7 +144,7 @@ def test_a_run_can_be_cancelled_from_another_thread(execute: Execute, endless: s
     deadline, started, release = Deadline(60.0), threading.Event(), threading.Event()
 
     def cancel() -> None:
-        if started.wait(30):
+        if started.wait(60):
             deadline.cancel()
 
     tools = {"started": started.set, "stuck": lambda: release.wait(60)}

@@ -92,7 +92,7 @@ def test_runs_at_the_same_time_are_in_different_processes() -> None:
     engine = WasmEngine(cache_folder(), workers=2)
     try:
         assert engine.workers.wait_until_ready()
-        met = threading.Barrier(2, timeout=20)
+        met = threading.Barrier(2, timeout=60)
         answers: list[Any] = []
 
         def run(number: int) -> None:
@@ -105,7 +105,7 @@ def test_runs_at_the_same_time_are_in_different_processes() -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(60)
         assert sorted(answers) == [9, 16]
         assert len(engine.workers.pids) == 2
     finally:
@@ -239,17 +239,17 @@ def test_a_run_that_waits_for_a_tool_keeps_no_other_run_from_running(engine: Was
 
     def wait() -> bool:
         called.set()
-        return released.wait(30)
+        return released.wait(60)
 
     waiting: list[Any] = []
     thread = threading.Thread(
         target=lambda: waiting.append(Execution(tools={"wait": wait}).of("tools.wait().unwrap()", engine).value)
     )
     thread.start()
-    assert called.wait(20)
+    assert called.wait(60)
     assert Execution().of("1 + 1", engine).value == 2
     released.set()
-    thread.join(30)
+    thread.join(60)
     assert waiting == [True]
 
 
@@ -260,7 +260,7 @@ def test_a_worker_whose_run_hangs_in_a_tool_is_replaced(engine: WasmEngine, monk
     class HangingHost(RecordingHost):
         def call(self, tool: str, input: bytes, line: int) -> bytes:
             called.set()
-            released.wait(30)
+            released.wait(60)
             return b"{}"
 
     pid, deadline = pid_of(engine), Deadline(60)
@@ -269,12 +269,12 @@ def test_a_worker_whose_run_hangs_in_a_tool_is_replaced(engine: WasmEngine, monk
         target=lambda: engine.execute(Snippet(source="tools.x.y()"), Limits(), host, deadline, Pins())
     )
     thread.start()
-    assert called.wait(20)
+    assert called.wait(60)
     deadline.cancel()
     assert Execution().of("1 + 1", engine).value == 2
     assert not Path(f"/proc/{pid}").exists()
     released.set()
-    thread.join(30)
+    thread.join(60)
 
 
 def test_many_runs_at_once_all_get_their_own_answers() -> None:
@@ -317,10 +317,10 @@ def test_no_process_and_no_descriptor_is_left_after_close() -> None:
         )
     )
     thread.start()
-    assert started.wait(20)
+    assert started.wait(60)
     pids = engine.workers.pids
     engine.close()
-    thread.join(20)
+    thread.join(60)
     assert isinstance(outcomes[0], Crashed), "a run that is under way ends with its process"
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
     assert set(os.listdir("/proc/self/fd")) == before

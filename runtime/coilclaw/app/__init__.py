@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from coilclaw.app.app import CoilClaw
     from coilclaw.app.approvals import ApprovalRequest, Approvals, Windows
     from coilclaw.app.arguments import RESERVED_NAMES
+    from coilclaw.app.composition import Composition
     from coilclaw.app.engines import Engines
-    from coilclaw.app.errors import AppClosed, WouldBlock
+    from coilclaw.app.errors import AppClosed, BadArgument, WouldBlock
     from coilclaw.app.estop import Estop, StopChange
     from coilclaw.app.examples import Trial, try_example
     from coilclaw.app.handle import RunHandle
@@ -18,14 +19,23 @@ if TYPE_CHECKING:
     from coilclaw.app.receipts import Receipts
     from coilclaw.app.report import CallReport, Report, UnknownCall
     from coilclaw.app.runs import Runs
-    from coilclaw.app.servers import open_servers, server_specs
+    from coilclaw.app.servers import open_servers
     from coilclaw.app.services import make_policy
     from coilclaw.app.stores import Stores, open_stores, restart_log
     from coilclaw.app.toolbox import Toolbox, installed_registry
     from coilclaw.app.tools import Tools
     from coilclaw.bridge import Caller
-    from coilclaw.policy import Window
-    from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal, RunPage, RunRecord
+    from coilclaw.policy import AlreadyDecided, NoSuchApproval, NoSuchWindow, Window
+    from coilclaw.runs import (
+        ApprovedPlan,
+        Comparison,
+        NoSuchRun,
+        NotCancellable,
+        NotResumable,
+        Rehearsal,
+        RunPage,
+        RunRecord,
+    )
     from coilclaw.sandbox import Deadline, Limits
 else:
     __getattr__ = lazy_exports(
@@ -34,8 +44,9 @@ else:
             "app": "CoilClaw",
             "arguments": "RESERVED_NAMES",
             "approvals": "ApprovalRequest Approvals Windows",
+            "composition": "Composition",
             "engines": "Engines",
-            "errors": "AppClosed WouldBlock",
+            "errors": "AppClosed BadArgument WouldBlock",
             "estop": "Estop StopChange",
             "examples": "Trial try_example",
             "handle": "RunHandle",
@@ -44,33 +55,42 @@ else:
             "receipts": "Receipts",
             "report": "CallReport Report UnknownCall",
             "runs": "Runs",
-            "servers": "open_servers server_specs",
+            "servers": "open_servers",
             "services": "make_policy",
             "stores": "Stores open_stores restart_log",
             "toolbox": "Toolbox installed_registry",
             "tools": "Tools",
             "coilclaw.bridge": "Caller",
-            "coilclaw.policy": "Window",
-            "coilclaw.runs": "ApprovedPlan Comparison Rehearsal RunPage RunRecord",
+            "coilclaw.policy": "AlreadyDecided NoSuchApproval NoSuchWindow Window",
+            "coilclaw.runs": "ApprovedPlan Comparison NoSuchRun NotCancellable NotResumable "
+            "Rehearsal RunPage RunRecord",
             "coilclaw.sandbox": "Deadline Limits",
         },
     )
 
 __all__ = [
     "RESERVED_NAMES",
+    "AlreadyDecided",
     "AppClosed",
     "ApprovalRequest",
     "Approvals",
     "ApprovedPlan",
+    "BadArgument",
     "CallReport",
     "Caller",
     "CoilClaw",
     "Comparison",
+    "Composition",
     "Deadline",
     "Engines",
     "Estop",
     "HeldFile",
     "Limits",
+    "NoSuchApproval",
+    "NoSuchRun",
+    "NoSuchWindow",
+    "NotCancellable",
+    "NotResumable",
     "Notices",
     "Quarantine",
     "Receipts",
@@ -94,6 +114,5 @@ __all__ = [
     "open_servers",
     "open_stores",
     "restart_log",
-    "server_specs",
     "try_example",
 ]

@@ -8,29 +8,28 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from coilclaw.app.arguments import check_timeout, given_caller, given_limits, given_snippet, given_workspace
+from coilclaw.app.arguments import check, given_json, given_limits, given_request
 from coilclaw.app.composition import Composition
-from coilclaw.app.errors import AppClosed
-from coilclaw.config import Settings, load_settings
+from coilclaw.app.errors import AppClosed, BadArgument
+from coilclaw.config import load_settings
 
 if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few of them.
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from types import TracebackType
 
     from coilclaw.app.approvals import Approvals
     from coilclaw.app.engines import Engines
     from coilclaw.app.estop import Estop
-    from coilclaw.app.execution import Execution
     from coilclaw.app.handle import RunHandle
     from coilclaw.app.notices import Notices
     from coilclaw.app.quarantine import Quarantine
     from coilclaw.app.receipts import Receipts
     from coilclaw.app.report import CallReport, Report
+    from coilclaw.app.runner import Runner
     from coilclaw.app.runs import Runs
     from coilclaw.app.tools import Tools
     from coilclaw.bridge import Caller, Registry
-    from coilclaw.config import Settings
     from coilclaw.evidence import EventFeed, EventReader
     from coilclaw.receipts import Verification
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
@@ -47,34 +46,15 @@ class CoilClaw:
     caller. What is still running when it is closed is cancelled.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        environment: Mapping[str, str] | None = None,
-        tools: Sequence[Tool] = (),
-        pool: int | None = None,
-        watch: bool = False,
-        workers: int | None = None,
-        record: bool = True,
-        notices: Notices | None = None,
-        patience: Callable[[], float] | None = None,
-    ) -> None:
-        """Use `open` or `temporary` instead, unless the settings are at hand. Nothing is loaded yet."""
-        self.settings = settings
-        self._parts = Composition(
-            settings,
-            environment=environment or {},
-            tools=tools,
-            pool=pool,
-            watch=watch,
-            record=record,
-            notices=notices,
-            patience=patience,
-        )
+    def __init__(self, parts: Composition, *, workers: int | None = None) -> None:
+        """Use `open` or `temporary` instead, unless the parts are at hand. Nothing is loaded yet."""
+        check(workers=workers)
+        self.settings = parts.settings
+        self._parts = parts
         self._workers = workers
         self._lock = threading.Lock()
-        self._made: Execution | None = None
+        self._closing = threading.RLock()
+        self._made: Runner | None = None
         self._closed = False
         self._after = ExitStack()
 
@@ -84,12 +64,12 @@ class CoilClaw:
         home: str | os.PathLike[str],
         *,
         workspace: str | os.PathLike[str] | None = None,
-        tools: Sequence[Tool] = (),
+        tools: Iterable[Tool] = (),
         pool: int | None = None,
         watch: bool = False,
         environment: Mapping[str, str] | None = None,
         config: Mapping[str, Any] | None = None,
-        cache: Path | None = None,
+        cache: str | os.PathLike[str] | None = None,
         workers: int | None = None,
         notices: Notices | None = None,
     ) -> CoilClaw:
@@ -101,36 +81,33 @@ class CoilClaw:
         of `config.toml`, such as `{"security.autonomy": "readonly"}`. The compiled sandbox is kept in `cache`, by
         default the user's. At most `workers` runs of `start` are executed at the same time.
         """
+        check(home=home, workspace=workspace, environment=environment, config=config, cache=cache)
         given = dict(config or {})
         if workspace is not None:
-            given["workspace_dir"] = str(given_workspace(workspace))
-        place = Path(home).expanduser().absolute()
-        settings = load_settings(environment or {}, given, home=place, cache=cache)
-        made = cls(
-            settings,
-            environment=environment,
-            tools=tools,
-            pool=pool,
-            watch=watch,
-            workers=workers,
-            notices=notices,
+            given["workspace_dir"] = str(_existing(workspace))
+        settings = load_settings(
+            environment or {},
+            given,
+            home=Path(home).expanduser().absolute(),
+            cache=None if cache is None else Path(cache).expanduser(),
+            given_by="the app's arguments",
         )
-        try:
+        parts = Composition(settings, environment=environment, tools=tools, pool=pool, watch=watch, notices=notices)
+        with ExitStack() as stack:
+            made = stack.enter_context(cls(parts, workers=workers))
             made.load()
-        except BaseException:
-            made.close()
-            raise
+            stack.pop_all()
         return made
 
     @classmethod
     def temporary(
         cls,
         *,
-        tools: Sequence[Tool] = (),
+        tools: Iterable[Tool] = (),
         pool: int | None = None,
         environment: Mapping[str, str] | None = None,
         config: Mapping[str, Any] | None = None,
-        cache: Path | None = None,
+        cache: str | os.PathLike[str] | None = None,
         workers: int | None = None,
         notices: Notices | None = None,
     ) -> CoilClaw:
@@ -180,10 +157,11 @@ class CoilClaw:
         that was approved. With `retry_of`, calls that are the same as succeeded writes of that run are answered from
         its receipts, and not made again. Whoever passes a `deadline` can cancel the run with it.
         """
-        snippet, given = given_snippet(source, name, inputs), given_limits(self.settings.config, limits, timeout)
-        return self._execution.run(
-            snippet, engine, given, given_caller(caller), deadline=deadline, plan=plan, retry_of=retry_of
-        )
+        runner = self._blocking("run")
+        check(deadline=deadline, plan=plan)
+        config = self.settings.config
+        request = given_request(config, source, name, inputs, engine, timeout, limits, caller, retry_of)
+        return runner.run(request, deadline, plan)
 
     def start(
         self,
@@ -201,8 +179,9 @@ class CoilClaw:
 
         Runs beyond the number of workers wait for their turn, and the waiting is not part of their time.
         """
-        snippet, given = given_snippet(source, name, inputs), given_limits(self.settings.config, limits, timeout)
-        return self._execution.start(snippet, engine, given, given_caller(caller), retry_of=retry_of)
+        config = self.settings.config
+        request = given_request(config, source, name, inputs, engine, timeout, limits, caller, retry_of)
+        return self._runner.start(request)
 
     def call(
         self,
@@ -214,10 +193,10 @@ class CoilClaw:
         deadline: Deadline | None = None,
     ) -> CallReport:
         """Call one tool directly: the same checks and the same receipts as for a call of a snippet."""
+        runner = self._blocking("call")
+        check(tool=tool, caller=caller, deadline=deadline)
         limits = given_limits(self.settings.config, None, timeout)
-        return self._execution.call(
-            tool.removeprefix("tools."), arguments or {}, limits, given_caller(caller), deadline
-        )
+        return runner.call(tool.removeprefix("tools."), given_json("arguments", arguments), limits, caller, deadline)
 
     def rehearse(
         self,
@@ -232,8 +211,10 @@ class CoilClaw:
         deadline: Deadline | None = None,
     ) -> Rehearsal:
         """Run a snippet with its reads only; other calls are answered with sample values. Returns the plan."""
-        snippet, given = given_snippet(source, name, inputs), given_limits(self.settings.config, limits, timeout)
-        return self._execution.rehearse(snippet, engine, given, given_caller(caller), deadline)
+        runner = self._blocking("rehearse")
+        check(deadline=deadline)
+        config = self.settings.config
+        return runner.rehearse(given_request(config, source, name, inputs, engine, timeout, limits, caller), deadline)
 
     def resume(
         self,
@@ -248,15 +229,18 @@ class CoilClaw:
 
         `unknown` says what to do about calls of unknown outcome: call again, or count as failed.
         """
-        check_timeout(timeout)
-        return self._execution.resume(run_id, given_caller(caller), unknown=unknown, timeout=timeout, deadline=deadline)
+        runner = self._blocking("resume")
+        check(run_id=run_id, timeout=timeout, caller=caller, deadline=deadline)
+        if unknown not in (None, "retry", "failed"):
+            raise BadArgument('`unknown` is "retry", "failed" or None')
+        return runner.resume(run_id, caller, unknown, timeout, deadline)
 
     def replay(
         self,
         run_id: str,
         *,
         until: int | None = None,
-        workspace: Path | None = None,
+        workspace: str | os.PathLike[str] | None = None,
         caller: Caller | None = None,
     ) -> Comparison:
         """Repeat a run from its journal with no side effects, and compare.
@@ -264,7 +248,9 @@ class CoilClaw:
         With `until`, it stops at the call of that number and shows the variables. The tools compared with are those
         of the workspace where the run began, or of `workspace`.
         """
-        return self._execution.replay(run_id, given_caller(caller), until, workspace)
+        runner = self._blocking("replay")
+        check(run_id=run_id, until=until, workspace=workspace, caller=caller)
+        return runner.replay(run_id, caller, until, None if workspace is None else _existing(workspace))
 
     # Looking and deciding --------------------------------------------------------------------------------
 
@@ -273,21 +259,21 @@ class CoilClaw:
         """Pending calls, decisions about them, and windows."""
         from coilclaw.app.approvals import Approvals
 
-        return Approvals(self._parts.stores)
+        return Approvals(self._parts)
 
     @cached_property
     def receipts(self) -> Receipts:
         """The log: its latest receipts, those of a run, and what they stand for."""
         from coilclaw.app.receipts import Receipts
 
-        return Receipts(self._parts.stores.log)
+        return Receipts(self._parts)
 
     @cached_property
     def runs(self) -> Runs:
         """Runs of this home, whichever process they belong to."""
         from coilclaw.app.runs import Runs
 
-        return Runs(self._parts.stores, self._cancel_here)
+        return Runs(self._parts, self._cancel_here)
 
     @cached_property
     def tools(self) -> Tools:
@@ -298,7 +284,7 @@ class CoilClaw:
 
     def registry_of(self, run_id: str) -> Registry:
         """The tools that a run would be resumed with: those of the workspace where it began."""
-        return self._execution.workspace_of(run_id).toolbox.registry
+        return self._runner.workspace_of(run_id).toolbox.registry
 
     @property
     def engines(self) -> Engines:
@@ -310,19 +296,19 @@ class CoilClaw:
         """Tool files that were written through the bridge and are not trusted yet."""
         from coilclaw.app.quarantine import Quarantine
 
-        return Quarantine(self._parts.stores, self.settings.config.workspace_dir)
+        return Quarantine(self._parts)
 
     @cached_property
     def estop(self) -> Estop:
         """The emergency stop of the home."""
         from coilclaw.app.estop import Estop
-        from coilclaw.policy import EmergencyStop
 
-        return Estop(EmergencyStop.of_home(self.settings.home), lambda: self._parts.stores.log)
+        return Estop(lambda: self._parts.stop, lambda: self._parts.stores.log)
 
     def events(self, after: str | None = None) -> EventReader:
         """Everything that happens in this home, in any process, for `async for` or `for`: from the beginning of the
         log, or behind an event's cursor. `feed.end()` is the cursor of now."""
+        check(after=after)
         return self._parts.feed.follow(after)
 
     @property
@@ -332,21 +318,28 @@ class CoilClaw:
 
     def verify(self) -> Verification:
         """Check the whole receipt log: every hash, the chain and the seal."""
+        self._parts.refuse_to_block("verify")
         return self._parts.stores.log.verify()
 
     # Opening and closing ---------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Cancel what still runs, wait until that has ended, and close everything. May be called again."""
-        with self._lock:
-            self._closed, made = True, self._made
-        with self._after, ExitStack() as stack:
-            stack.callback(self._parts.close)
-            if made is not None:
-                stack.callback(made.close)
+        """Refuse what comes from now on, cancel what still runs, wait until that has ended, and close everything.
+
+        May be called again, and by several threads: each returns when everything is closed.
+        """
+        self._parts.refuse_to_block("close")
+        with self._closing:
+            with self._lock:
+                self._closed, runner = True, self._made
+            with self._after, ExitStack() as stack:
+                stack.callback(self._parts.close)
+                if runner is not None:
+                    runner.close()
 
     def __enter__(self) -> CoilClaw:
-        return self
+        with self._parts.using():
+            return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -356,30 +349,46 @@ class CoilClaw:
     async def __aenter__(self) -> CoilClaw:
         from asyncio import get_running_loop
 
-        self._parts.handlers.host_loop = get_running_loop()
+        self._parts.run_tools_on(get_running_loop())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        from coilclaw.app.handle import run_beside_loop
+        from asyncio import shield, wrap_future
+        from concurrent.futures import ThreadPoolExecutor
 
-        await run_beside_loop(self.close)  # Runs that have to end first may be waiting for this loop.
+        # Runs that have to end first may be waiting for this loop; and the loop's own threads, for those runs.
+        thread = ThreadPoolExecutor(1, thread_name_prefix="coilclaw-close")
+        await shield(wrap_future(thread.submit(self.close)))
+        thread.shutdown()
 
     # Inside ----------------------------------------------------------------------------------------------
 
+    def _blocking(self, method: str) -> Runner:
+        """The runner, for a method that waits until something has been run."""
+        self._parts.refuse_to_block(method)
+        return self._runner
+
     @property
-    def _execution(self) -> Execution:
-        from coilclaw.app.execution import Execution
+    def _runner(self) -> Runner:
+        from coilclaw.app.runner import Runner
 
         with self._lock:
+            if self._closed:
+                raise AppClosed
             if self._made is None:
-                if self._closed:
-                    raise AppClosed
-                self._made = Execution(self._parts, self._workers)
+                self._made = Runner(self._parts, self._workers)
             return self._made
 
     def _cancel_here(self, run_id: str) -> bool:
         with self._lock:
-            execution = self._made
-        return execution is not None and execution.cancel(run_id)
+            runner = self._made
+        return runner is not None and runner.cancel(run_id)
+
+
+def _existing(workspace: str | os.PathLike[str]) -> Path:
+    place = Path(workspace).expanduser()
+    if not place.is_dir():
+        raise BadArgument(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
+    return place.resolve()

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from coilclaw.app.arguments import check
 from coilclaw.evidence import activity_of
-from coilclaw.policy import AlreadyDecided, NoSuchWindow
+from coilclaw.policy import AlreadyDecided
 from coilclaw.receipts import contents_json
 from coilclaw.runs import NoSuchRun, find_run
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
+    from coilclaw.app.composition import Composition
     from coilclaw.app.stores import Stores
     from coilclaw.policy import Approval, Window
     from coilclaw.receipts import ReceiptLog
@@ -58,46 +61,58 @@ class ApprovalRequest(Frozen):
 class Approvals:
     """Lists and decides calls that wait for a person. Any process of the home sees the decisions."""
 
-    def __init__(self, stores: Stores) -> None:
-        self._stores = stores
-        self.windows = Windows(stores)
+    def __init__(self, parts: Composition) -> None:
+        self._parts = parts
+        self.windows = Windows(parts)
+
+    @property
+    def _stores(self) -> Stores:
+        return self._parts.stores
 
     def pending(self, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:
         """Calls that a decision could still move, oldest first."""
+        check(run_id=run_id)
         return pending_approvals(self._stores, run_id)
 
     def list(self, *, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:
         """Every call that ever needed approval, oldest first."""
+        check(run_id=run_id)
         found = self._stores.approvals.list(*_STATUSES, run_id=run_id)
         return tuple(_request(each, self._stores.log) for each in _in_order(found))
 
     def get(self, approval_id: str) -> ApprovalRequest:
+        """How a call that needed approval stands. Raises NoSuchApproval."""
+        check(approval_id=approval_id)
         return _request(self._stores.approvals.get(approval_id), self._stores.log)
 
     def approve(self, approval_id: str, *, by: str) -> ApprovalRequest:
         """Approve one call: once, with exactly these arguments. Returns how it stands now, whoever decided it."""
-        return self._decide(approval_id, granted=True, by=by, reason=None)
+        return self._settled([approval_id], True, by, None)[0]
 
     def deny(self, approval_id: str, *, by: str, reason: str | None = None) -> ApprovalRequest:
         """Deny one call for good; the snippet receives an Err with the reason. Returns how it stands now."""
-        return self._decide(approval_id, granted=False, by=by, reason=reason)
+        return self._settled([approval_id], False, by, reason)[0]
 
     def decide_run(
-        self, run_id: str, *, granted: bool, by: str, reason: str | None = None
+        self, run_id: str, *, approved: bool, by: str, reason: str | None = None
     ) -> tuple[ApprovalRequest, ...]:
-        """Approve or deny all pending calls of a run."""
-        return tuple(self._decide(each.id, granted=granted, by=by, reason=reason) for each in self.pending(run_id))
+        """Approve or deny all pending calls of a run, in one transaction. Returns how they stand now."""
+        return self._settled([each.id for each in self.pending(run_id)], approved, by, reason)
 
-    def _decide(self, approval_id: str, *, granted: bool, by: str, reason: str | None) -> ApprovalRequest:
-        try:
-            return self.decide(approval_id, granted=granted, by=by, reason=reason)
-        except AlreadyDecided:
-            return self.get(approval_id)
+    def _settled(self, ids: Sequence[str], approved: bool, by: str, reason: str | None) -> tuple[ApprovalRequest, ...]:
+        check(by=by, reason=reason)
+        while pending := [each for each in ids if self.get(each).status == "pending"]:
+            with suppress(AlreadyDecided):  # By somebody else just now: what they left is decided again.
+                self.decide(*pending, approved=approved, by=by, reason=reason)
+        return tuple(map(self.get, ids))
 
-    def decide(self, approval_id: str, *, granted: bool, by: str, reason: str | None = None) -> ApprovalRequest:
-        """Decide one call. Raises AlreadyDecided if it is not pending: of all who try, one succeeds."""
-        decided = self._stores.approvals.decide(approval_id, granted=granted, decided_by=by, note=reason)
-        return _request(decided, self._stores.log)
+    def decide(
+        self, *approval_ids: str, approved: bool, by: str, reason: str | None = None
+    ) -> tuple[ApprovalRequest, ...]:
+        """Decide calls in one transaction. Raises AlreadyDecided, and decides none, if one of them is not pending."""
+        stores = self._stores
+        decided = stores.approvals.decide_all(approval_ids, approved=approved, decided_by=by, note=reason)
+        return tuple(_request(each, stores.log) for each in decided)
 
     def open_request(self, approval_id: str) -> ApprovalRequest:
         """A request, if a decision could still matter. Raises OperatorError if its run is over."""
@@ -106,7 +121,7 @@ class Approvals:
         if asked.status == "pending" and status not in ("running", "suspended"):
             raise OperatorError(
                 f"{asked.run_id}, which asked for {asked.id}, is over ({status})",
-                hint="`coilclaw approval list` shows what waits for a decision",
+                hint="`coilclaw approval list` and `approvals.pending()` show what waits for a decision",
             )
         return _request(asked, self._stores.log)  # Of all who decide it, one succeeds, whatever its status here.
 
@@ -146,12 +161,12 @@ class Approvals:
 class Windows:
     """Permissions for further calls of one tool, limited in uses and time."""
 
-    def __init__(self, stores: Stores) -> None:
-        self._stores = stores
+    def __init__(self, parts: Composition) -> None:
+        self._parts = parts
 
     def list(self) -> tuple[Window, ...]:
         """The windows that are open; those that close first come first."""
-        return tuple(self._stores.approvals.windows())
+        return tuple(self._parts.stores.approvals.windows())
 
     def open(
         self,
@@ -163,8 +178,9 @@ class Windows:
         where: Mapping[str, Any] | None = None,
     ) -> Window:
         """Let calls like this one through for a while: of the same tool, with the same values of `where`."""
-        stores = self._stores
+        stores = self._parts.stores
         asked = stores.approvals.get(approval_id)
+        check(by=by, seconds=seconds, uses=uses, where=where)
         narrowed = dict(where or {})
         arguments = _arguments(asked, stores.log)
         if narrowed and not isinstance(arguments, dict):
@@ -176,16 +192,9 @@ class Windows:
         place = find_run(stores.database, asked.run_id).header.workspace
         return stores.approvals.open_window(asked.of_tool, place, narrowed, uses=uses, seconds=seconds, granted_by=by)
 
-    def revoke(self, window_id: str, *, by: str) -> Window | None:
-        """Close a window before its time; None if it is not open."""
-        try:
-            return self.close(window_id, by=by)
-        except NoSuchWindow:
-            return None
-
     def close(self, window_id: str, *, by: str) -> Window:
         """Close a window before its time. Raises NoSuchWindow if it is not open."""
-        return self._stores.approvals.close_window(window_id, decided_by=by)
+        return self._parts.stores.approvals.close_window(window_id, decided_by=by)
 
 
 def pending_approvals(stores: Stores, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:

@@ -1,67 +1,172 @@
-"""The arguments of the app's methods, checked and with their defaults."""
+"""The arguments of the app's methods: what each of them takes, by its name."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from coilclaw.sdk import OperatorError
+from coilclaw.app.errors import BadArgument
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.bridge import Caller
     from coilclaw.config import Config
     from coilclaw.sandbox import Limits, Snippet
+    from coilclaw.sdk import Tool
 
-__all__ = ["RESERVED_NAMES", "check_timeout", "given_caller", "given_limits", "given_snippet", "given_workspace"]
+__all__ = ["RESERVED_NAMES", "Request", "check", "given_json", "given_limits", "given_request", "given_tools"]
 
-_LONGEST_SECONDS: Final = 24 * 3600
 RESERVED_NAMES: Final = frozenset({"tools", "Ok", "Err", "Result", "ToolCallError", "ToolError", "display"})
 """Names that every snippet has from the sandbox."""
 
 
-def check_timeout(timeout: float | None) -> None:
-    """Raise OperatorError for a timeout that no run can have."""
-    if timeout is not None and not 0 < timeout <= _LONGEST_SECONDS:  # Nor anything that is not a number.
-        raise OperatorError(f"a timeout is more than 0 and at most {_LONGEST_SECONDS} seconds")
+class _Rule(NamedTuple):
+    kind: type | tuple[type, ...] | str
+    """A type, or the name of one that `coilclaw.app` has, which is imported when there is something to check."""
+    said: str
+    bounds: tuple[float, float] | None = None
+    optional: bool = False
+
+
+def _text(said: str = "text", *, optional: bool = False) -> _Rule:
+    return _Rule(str, said, optional=optional)
+
+
+def _count(least: int, most: int, *, optional: bool = True) -> _Rule:
+    return _Rule(int, f"a whole number from {least} to {most}", (least, most), optional)
+
+
+def _instance(kind: str) -> _Rule:
+    return _Rule(kind, f"an instance of {kind}", optional=True)
+
+
+_PATH: Final = _Rule((str, os.PathLike), "a path", optional=True)
+_VALUES: Final = _Rule(Mapping, "a mapping of names to values", optional=True)
+_MANY: Final = 1_000_000
+_DAY: Final = 24 * 3600
+_RULES: Final = {
+    "source": _text("Python source as text"),
+    "name": _text(),
+    "query": _text(),
+    "tool": _text("the id of a tool"),
+    "run_id": _text("the id of a run", optional=True),
+    "retry_of": _text("the id of a run", optional=True),
+    "approval_id": _text("the id of an approval"),
+    "reference": _text("the id of a receipt, or its number as text"),
+    "by": _text("the name of who decides"),
+    "reason": _text(optional=True),
+    "cursor": _text("the cursor of a page", optional=True),
+    "after": _text("the cursor of an event", optional=True),
+    "limit": _count(1, _MANY, optional=False),
+    "until": _count(1, _MANY),
+    "pool": _count(0, _MANY),
+    "workers": _count(1, _MANY),
+    "budget_tokens": _count(0, _MANY),
+    "uses": _count(1, 10_000, optional=False),
+    "seconds": _count(1, 15 * 60, optional=False),
+    "timeout": _Rule((int, float), f"a number of seconds, more than 0 and at most {_DAY}", (1e-9, _DAY), optional=True),
+    "caller": _instance("Caller"),
+    "deadline": _instance("Deadline"),
+    "limits": _instance("Limits"),
+    "notices": _instance("Notices"),
+    "plan": _instance("ApprovedPlan"),
+    "arguments": _VALUES,
+    "config": _VALUES,
+    "environment": _VALUES,
+    "inputs": _VALUES,
+    "where": _VALUES,
+    "home": _PATH._replace(optional=False),
+    "workspace": _PATH,
+    "cache": _PATH,
+}
+
+
+def check(**arguments: Any) -> None:
+    """Raise BadArgument if one of these is not what an argument of its name must be."""
+    for name, value in arguments.items():
+        if value is not None or not _RULES[name].optional:
+            _check(name, value, _RULES[name])
+
+
+def _check(name: str, value: Any, rule: _Rule) -> None:
+    kind: Any = getattr(import_module("coilclaw.app"), rule.kind) if isinstance(rule.kind, str) else rule.kind
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise BadArgument(f"`{name}` is {rule.said}, not a value of type {type(value).__name__}")
+    if rule.bounds and not rule.bounds[0] <= value <= rule.bounds[1]:
+        raise BadArgument(f"`{name}` is {rule.said}")
+
+
+class Request(Frozen):
+    """A snippet to run: where, within which limits, and for whom."""
+
+    snippet: Snippet
+    engine: str | None
+    limits: Limits
+    caller: Caller
+    retry_of: str | None = None
+
+
+def given_request(
+    config: Config,
+    source: str,
+    name: str,
+    inputs: Mapping[str, Any] | None,
+    engine: str | None,
+    timeout: float | None,
+    limits: Limits | None,
+    caller: Caller | None,
+    retry_of: str | None = None,
+) -> Request:
+    """What `run`, `start` and `rehearse` were asked for."""
+    from coilclaw.bridge import Caller
+    from coilclaw.sandbox import Snippet
+
+    check(source=source, name=name, inputs=inputs, caller=caller, retry_of=retry_of)
+    for each in inputs or ():
+        if not isinstance(each, str) or not each.isidentifier() or each.startswith("__"):
+            raise BadArgument(f"{each!r} is not a name that an input can have")
+        if each in RESERVED_NAMES:
+            raise BadArgument(f"{each!r} is a name of the sandbox itself", hint="give the input another name")
+    snippet = Snippet(source=source, name=name, inputs=given_json("inputs", inputs))
+    given = given_limits(config, limits, timeout)
+    return Request(snippet=snippet, engine=engine, limits=given, caller=caller or Caller(), retry_of=retry_of)
 
 
 def given_limits(config: Config, limits: Limits | None, timeout: float | None) -> Limits:
     """The limits of a run: those given, or the configured ones, with another time limit if one is given."""
     from coilclaw.app.services import run_limits
 
-    check_timeout(timeout)
+    check(limits=limits, timeout=timeout)
     limits = limits or run_limits(config)
     return limits if timeout is None else replace(limits, seconds=timeout)
 
 
-def given_caller(caller: Caller | None) -> Caller:
-    from coilclaw.bridge import Caller
+def given_json(name: str, values: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Values by name, as the JSON data that a sandbox or a tool gets: dates, models and much else become that."""
+    check(**{name: values})
+    if not values:
+        return {}
+    from pydantic_core import from_json, to_json
 
-    return caller or Caller()
-
-
-def given_snippet(source: str, name: str, inputs: Mapping[str, Any] | None) -> Snippet:
-    """The snippet to run. Raises OperatorError for a source that is no text and for names no variable can have."""
-    from coilclaw.sandbox import Snippet
-
-    if not isinstance(source, str):
-        raise OperatorError(
-            f"a snippet is Python source as text, not a {type(source).__name__}", hint="read the file first"
-        )
-    for each in inputs or ():
-        if not isinstance(each, str) or not each.isidentifier() or each.startswith("__"):
-            raise OperatorError(f"{each!r} is not a name that an input can have")
-        if each in RESERVED_NAMES:
-            raise OperatorError(f"{each!r} is a name of the sandbox itself", hint="give the input another name")
-    return Snippet(source=source, name=name, inputs=inputs or {})
+    try:
+        data: Mapping[str, Any] = from_json(to_json(values))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise BadArgument(f"`{name}` cannot be written as JSON: {error}") from None
+    return data
 
 
-def given_workspace(workspace: str | os.PathLike[str]) -> Path:
-    """The folder that is meant. Raises OperatorError if it is none."""
-    place = Path(workspace).expanduser()
-    if not place.is_dir():
-        raise OperatorError(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
-    return place.resolve()
+def given_tools(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    """The tools of the host's own code."""
+    if not tools:
+        return ()
+    from coilclaw.sdk import Tool
+
+    if isinstance(tools, Tool | str) or not isinstance(tools, Iterable):
+        raise BadArgument("`tools` is a list of tools, such as `tools=[lookup]`")
+    found = tuple(tools)
+    if any(not isinstance(each, Tool) for each in found):
+        raise BadArgument("each of `tools` is a function with @define_tool")
+    return found

@@ -3,30 +3,51 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from coilclaw.app.arguments import check, given_tools
 from coilclaw.app.engines import Engines
+from coilclaw.app.errors import AppClosed, WouldBlock
 from coilclaw.app.notices import Notices
 from coilclaw.app.stores import Stores, open_stores
 from coilclaw.sdk import OperatorError, ToolDefinitionError
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:  # Imported where they are used: whoever only looks at the stores needs none of them.
-    from collections.abc import Callable, Mapping, Sequence
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from coilclaw.app.toolbox import Toolbox
     from coilclaw.bridge import Handlers
     from coilclaw.config import SecretStore, Settings
     from coilclaw.evidence import EventFeed
-    from coilclaw.policy import Policy
+    from coilclaw.policy import EmergencyStop, Policy
     from coilclaw.runs import Runtime
     from coilclaw.sdk import Tool
 
 __all__ = ["Composition", "OpenWorkspace"]
+
+
+P = TypeVar("P")
+
+
+class Part(Generic[P]):
+    """A part of an app: made once, when it is first needed, and refused when the app is closed."""
+
+    def __init__(self, make: Callable[[Any], P]) -> None:
+        self._make = make
+        self._name = make.__name__
+
+    def __get__(self, parts: Composition, owner: type | None = None) -> P:
+        with parts.using():
+            if self._name not in parts.made:
+                parts.made[self._name] = self._make(parts)
+            part: P = parts.made[self._name]
+            return part
 
 
 class OpenWorkspace(Frozen):
@@ -47,8 +68,8 @@ class Composition:
         self,
         settings: Settings,
         *,
-        environment: Mapping[str, str],
-        tools: Sequence[Tool] = (),
+        environment: Mapping[str, str] | None = None,
+        tools: Iterable[Tool] = (),
         pool: int | None = None,
         watch: bool = False,
         record: bool = True,
@@ -56,60 +77,81 @@ class Composition:
         patience: Callable[[], float] | None = None,
     ) -> None:
         self.settings = settings
-        self.environment = environment
+        check(environment=environment, pool=pool, notices=notices)
+        self.environment = environment or {}
         self.notices = notices or Notices()
-        self._tools = tuple(tools)
+        self.made: dict[str, Any] = {}
+        self._tools = given_tools(tools)
         self._watch = watch
         self._record = record
         self._patience = patience
         self._lock = threading.RLock()
         self._closing = ExitStack()
+        self._closed = False
+        self._host_loop: AbstractEventLoop | None = None
         self._toolboxes: dict[Path, Toolbox] = {}
         self._open: dict[Path, OpenWorkspace] = {}
         self.engines = Engines(settings, pool=pool, notices=self.notices)
 
-    @cached_property
+    @contextmanager
+    def using(self) -> Iterator[None]:
+        """Have the parts for oneself. Raises AppClosed."""
+        with self._lock:
+            if self._closed:
+                raise AppClosed
+            yield
+
+    @Part
     def policy(self) -> Policy:
         from coilclaw.app.services import make_policy
 
         return make_policy(self.settings.config)
 
-    @cached_property
+    @Part
     def secrets(self) -> SecretStore:
         from coilclaw.app.services import make_secrets
 
         return make_secrets(self.settings, self.environment)
 
-    @property
-    def handlers(self) -> Handlers:
-        with self._lock:
-            return self._handlers
+    @Part
+    def stop(self) -> EmergencyStop:
+        from coilclaw.policy import EmergencyStop
 
-    @cached_property
-    def _handlers(self) -> Handlers:
+        return EmergencyStop.of_home(self.settings.home)
+
+    @Part
+    def handlers(self) -> Handlers:
         from coilclaw.bridge import Handlers
 
         return self._closing.enter_context(closing(Handlers()))
 
-    @property
+    @Part
     def stores(self) -> Stores:
-        with self._lock:
-            return self._stores
-
-    @cached_property
-    def _stores(self) -> Stores:
         return self._closing.enter_context(open_stores(self.settings, patience=self._patience, notices=self.notices))
 
-    @property
+    @Part
     def feed(self) -> EventFeed:
-        with self._lock:
-            return self._feed
-
-    @cached_property
-    def _feed(self) -> EventFeed:
         from coilclaw.evidence import EventFeed
 
-        return self._closing.enter_context(EventFeed(self.stores.log))
+        refuse = partial(self.refuse_to_block, "events")
+        return self._closing.enter_context(EventFeed(self.stores.log, before_waiting=refuse))
+
+    def run_tools_on(self, loop: AbstractEventLoop) -> None:
+        """Run async tools on this event loop, which is the caller's."""
+        self.handlers.host_loop = self._host_loop = loop
+
+    def refuse_to_block(self, method: str) -> None:
+        """Raise WouldBlock on the loop that async tools run on: it must not wait for a run that may call them."""
+        if self._host_loop is None:
+            return
+        from asyncio import get_running_loop
+
+        try:
+            here = get_running_loop()
+        except RuntimeError:
+            return  # No loop runs on this thread.
+        if here is self._host_loop:
+            raise WouldBlock(method)
 
     def toolbox(self, place: Path | None = None) -> Toolbox:
         """The tools of a workspace, loaded; by default of the configured one."""
@@ -117,7 +159,7 @@ class Composition:
 
         settings = self._settings_for(place)
         key = settings.config.workspace_dir.resolve()
-        with self._lock:
+        with self.using():
             if key not in self._toolboxes:
                 toolbox = Toolbox(
                     settings,
@@ -144,7 +186,7 @@ class Composition:
 
         settings = self._settings_for(place)
         key = settings.config.workspace_dir.resolve()
-        with self._lock:
+        with self.using():
             if key not in self._open:
                 toolbox = self.toolbox(place)
                 if self._record:
@@ -181,9 +223,8 @@ class Composition:
     def close(self) -> None:
         """Close everything, in the opposite order of its making."""
         with self._lock:
+            self._closed, self._host_loop = True, None
             closing = self._closing.pop_all()
-            self._toolboxes.clear()
-            self._open.clear()
         with ExitStack() as stack:
             stack.push(closing)
             stack.callback(self.engines.close)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from coilclaw.app.errors import AppClosed
 from coilclaw.app.notices import Notices
 from coilclaw.app.stores import make_home
 from coilclaw.sdk import OperatorError
@@ -32,6 +33,7 @@ class Engines:
         self._notices = notices or Notices()
         self._lock = threading.Lock()
         self._made: dict[str, Engine] = {}
+        self._closed = False
 
     def get(self, name: str | None = None) -> Engine:
         """The engine of this name; without one, that of the configuration."""
@@ -39,6 +41,8 @@ class Engines:
         if name not in _NAMES:
             raise OperatorError(f"there is no engine {name!r}", hint=f"engines: {', '.join(_NAMES)}")
         with self._lock:
+            if self._closed:
+                raise AppClosed
             if name not in self._made:
                 self._made[name] = self._restricted() if name == "restricted" else self._wasm()
             return self._made[name]
@@ -70,7 +74,7 @@ class Engines:
 
     def close(self) -> None:
         with self._lock:
-            engines, self._made = self._made, {}
+            self._closed, engines, self._made = True, self._made, {}
         for engine in engines.values():
             engine.close()
 

@@ -2,19 +2,29 @@
 
 CoilClawError
 └── OperatorError
-    ├── AppClosed
-    └── WouldBlock
+    ├── AppClosed          the app was closed
+    ├── BadArgument        a method was given something it does not take
+    └── WouldBlock         a blocking method was called on the event loop of async tools
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 from coilclaw.sdk import OperatorError
 
-__all__ = ["AppClosed", "WouldBlock"]
+__all__ = ["AppClosed", "BadArgument", "WouldBlock"]
+
+_INSTEAD: Final = {
+    "run": "await claw.start(…)",
+    "result": "await handle",
+    "events": "async for event in …",
+}
+"""What to write instead of a method that blocks, where that is not `asyncio.to_thread`."""
 
 
 class AppClosed(OperatorError):
-    """The app was closed; nothing can be run with it."""
+    """The app was closed; nothing can be done with it."""
 
     code = "app_closed"
 
@@ -22,13 +32,17 @@ class AppClosed(OperatorError):
         super().__init__("this app is closed", hint="open another one")
 
 
+class BadArgument(OperatorError):
+    """A method was given something it does not take; the message says what it takes."""
+
+    code = "bad_argument"
+
+
 class WouldBlock(OperatorError):
     """A blocking method was called on the event loop that async tools run on."""
 
     code = "would_block"
 
-    def __init__(self) -> None:
-        super().__init__(
-            "this would block the event loop that async tools run on",
-            hint="use `await claw.start(…)`, or call it with `asyncio.to_thread`",
-        )
+    def __init__(self, method: str) -> None:
+        instead = _INSTEAD.get(method, f"await asyncio.to_thread(claw.{method}, …)")
+        super().__init__(f"this would block the event loop that async tools run on; write `{instead}` instead")

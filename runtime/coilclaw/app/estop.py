@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from coilclaw.app.arguments import check
 from coilclaw.receipts import Draft, now
 from coilclaw.sdk import CoilClawError, OperatorError
 from coilclaw.sdk.frozen import Frozen
@@ -37,25 +38,26 @@ class StopChange(Frozen):
 class Estop:
     """The emergency stop of a home: while it is set, every call in every process is refused."""
 
-    def __init__(self, stop: EmergencyStop, log: Callable[[], ReceiptLog]) -> None:
+    def __init__(self, stop: Callable[[], EmergencyStop], log: Callable[[], ReceiptLog]) -> None:
         self._stop = stop
         self._log = log
 
     @property
     def path(self) -> Path:
-        return self._stop.path
+        return self._stop().path
 
     @property
     def state(self) -> StopState | None:
         """The stop that is set, or None. In doubt it is set."""
-        return self._stop.found()
+        return self._stop().found()
 
     def set(
         self, *, by: str, reason: str | None = None, told: Callable[[StopChange], None] = lambda change: None
     ) -> StopChange:
         """Stop every tool. `told` is called before the receipt is written, which may take long or fail."""
+        check(by=by, reason=reason)
         reason, when = _short(reason), now()
-        created = self._stop.set(who=by, reason=reason, when=when)
+        created = self._stop().set(who=by, reason=reason, when=when)
         state = self.state
         told(StopChange(state=state, changed=created))
         payload = {"decided_by": by, "reason": reason, "already_set": not created}
@@ -67,10 +69,16 @@ class Estop:
 
     def clear(self, *, by: str, reason: str | None = None) -> StopChange:
         """Let tools be called again. Raises OperatorError if the stop still holds after this."""
+        check(by=by, reason=reason)
         found = self.state
         if found is None:
             return StopChange(state=None, changed=False)
-        payload = {"decided_by": by, "reason": _short(reason), "stopped_by": found.who, "stopped_at": found.when}
+        payload = {
+            "decided_by": by,
+            "reason": _short(reason),
+            "stopped_by": found.who,
+            "stopped_at": found.when,
+        }
         try:
             (receipt,) = self._log().append(Draft("estop.cleared", "allowed", now(), payload=payload))
         except Exception as error:
@@ -80,7 +88,7 @@ class Estop:
             ) from None
         if self.state not in (found, None):
             raise OperatorError("another stop was set meanwhile, and holds", hint="clear it again if you mean that one")
-        cleared = self._stop.clear()
+        cleared = self._stop().clear()
         return StopChange(state=self.state, changed=cleared, receipt=receipt)
 
 

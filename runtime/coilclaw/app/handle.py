@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
+from coilclaw.app.errors import BadArgument
+
 if TYPE_CHECKING:
+    from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
-    from coilclaw.evidence import EventFeed, EventReader, OutputBuffer
+    from coilclaw.evidence import EventReader, OutputBuffer
     from coilclaw.sandbox import Deadline
 
-__all__ = ["RunHandle", "run_beside_loop"]
+__all__ = ["RunHandle"]
 
 
 class RunHandle:
@@ -23,23 +25,23 @@ class RunHandle:
         run_id: str,
         future: Future[Report],
         deadline: Deadline,
-        feed: EventFeed,
+        parts: Composition,
         begins: str,
         output: OutputBuffer,
-        refuse_to_block: Callable[[], None],
     ) -> None:
         self.run_id = run_id
         self._future = future
         self._deadline = deadline
-        self._feed = feed
+        self._parts = parts
         self._begins = begins
         self._output = output  # Held for readers who come late.
-        self._refuse_to_block = refuse_to_block
 
     def result(self, timeout: float | None = None) -> Report:
         """Wait for the run and return its report. Raises TimeoutError when that takes longer than `timeout` seconds;
         the run continues then."""
-        self._refuse_to_block()
+        self._parts.refuse_to_block("result")
+        if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float)):
+            raise BadArgument("`timeout` is a number of seconds")
         return self._future.result(timeout)
 
     def __await__(self) -> Generator[Any, None, Report]:
@@ -50,7 +52,7 @@ class RunHandle:
 
     def events(self) -> EventReader:
         """What happens in the run, from its beginning: for `async for` or `for`. Ends when the run ends or suspends."""
-        return self._feed.of_run(self.run_id, self._begins)
+        return self._parts.feed.of_run(self.run_id, self._begins)
 
     def cancel(self) -> None:
         """End the run as soon as it can be ended. Its report says `cancelled`, unless it was over before."""
@@ -59,22 +61,3 @@ class RunHandle:
     @property
     def done(self) -> bool:
         return self._future.done()
-
-
-async def run_beside_loop(job: Callable[[], None]) -> None:
-    """Do something that blocks on a thread of its own, which has ended when this returns."""
-    import asyncio
-
-    done: Future[None] = Future()
-
-    def work() -> None:
-        try:
-            job()
-            done.set_result(None)
-        except BaseException as error:
-            done.set_exception(error)
-
-    thread = threading.Thread(target=work, name="coilclaw-close")
-    thread.start()
-    await asyncio.shield(asyncio.wrap_future(done))
-    thread.join()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coilclaw.sdk import Quarantined
 from coilclaw.workspace_tools import Sources, ask_to_look
 
 if TYPE_CHECKING:
-    from coilclaw.app.stores import Stores
+    from coilclaw.app.composition import Composition
+    from coilclaw.trust import TrustLedger
     from coilclaw.workspace_tools import Source
 
 __all__ = ["HeldFile", "Quarantine"]
@@ -29,20 +29,25 @@ class HeldFile:
 class Quarantine:
     """Looks at the tool files of a workspace and runs none of them."""
 
-    def __init__(self, stores: Stores, workspace: Path) -> None:
-        self.sources = Sources(workspace / "tools")
-        self._ledger = stores.trust(workspace)
+    def __init__(self, parts: Composition) -> None:
+        self._parts = parts
+        self.sources = Sources(parts.settings.config.workspace_dir / "tools")
+
+    @property
+    def _ledger(self) -> TrustLedger:
+        return self._parts.stores.trust(self._parts.settings.config.workspace_dir)
 
     def held(self) -> dict[str, HeldFile]:
         """Every quarantined file by its name, such as `tools/posthog/tools.py`."""
-        self._ledger.recover(self.sources.digests)
-        found, judge = self._ledger.examine(self.sources.read)
+        ledger = self._ledger
+        ledger.recover(self.sources.digests)
+        found, judge = ledger.examine(self.sources.read)
         reasons = judge({name: source.digest for name, source in found.items() if source.data.strip()})
         held = {}
         for name, reason in reasons.items():
             source = found[name]
             entry = Quarantined(name=f"tools/{name}", path=source.path, content_hash=source.digest, reason=reason)
-            held[entry.name] = HeldFile(entry=entry, source=source, in_force=self._ledger.in_force(name))
+            held[entry.name] = HeldFile(entry=entry, source=source, in_force=ledger.in_force(name))
         return held
 
     def trust(self, file: HeldFile, *, by: str) -> str:

@@ -6,9 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from coilclaw.app.arguments import check
+from coilclaw.app.errors import BadArgument
+from coilclaw.sdk import Receipt
+
 if TYPE_CHECKING:
-    from coilclaw.receipts import ReceiptLog
-    from coilclaw.sdk import Receipt
+    from coilclaw.app.composition import Composition
 
 __all__ = ["Receipts"]
 
@@ -16,26 +19,30 @@ __all__ = ["Receipts"]
 class Receipts:
     """The receipts of a home, written by any of its processes. Nothing can be changed here."""
 
-    def __init__(self, log: ReceiptLog) -> None:
-        self.log = log
+    def __init__(self, parts: Composition) -> None:
+        self._parts = parts
 
     def latest(self, limit: int = 20, *, run_id: str | None = None) -> list[Receipt]:
         """The last receipts, oldest first; with `run_id`, only those of a run."""
-        return self.log.latest(limit, run_id)
+        check(limit=limit, run_id=run_id)
+        return self._parts.stores.log.latest(limit, run_id)
 
     def find(self, reference: str) -> Receipt:
         """One receipt by its id or its number."""
-        return self.log.find(reference)
+        check(reference=reference)
+        return self._parts.stores.log.find(reference)
 
     def contents(self, receipt: Receipt) -> dict[str, Any]:
         """The arguments and the result that a receipt stands for, as far as it has them and they are kept."""
-        contents: dict[str, Any] = {}
+        if not isinstance(receipt, Receipt):
+            raise BadArgument("a receipt is one that `latest` or `find` returned")
+        log, contents = self._parts.stores.log, {}
         for name, content_hash in (("arguments", receipt.args_hash), ("result", receipt.result_hash)):
-            body = self.log.contents(content_hash) if content_hash else None
+            body = log.contents(content_hash) if content_hash else None
             if body:
                 contents[name] = json.loads(body)
         return contents
 
     def export(self) -> Iterator[bytes]:
         """Every receipt as one line of canonical JSON, oldest first."""
-        return self.log.export()
+        return self._parts.stores.log.export()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from coilclaw.app.approvals import pending_approvals
 from coilclaw.evidence import activity_of
 from coilclaw.receipts import small_contents
+from coilclaw.sdk import Err
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from coilclaw.sandbox import DisplayedOutput, RunWarning, SnippetError
     from coilclaw.sdk import ActivityItem, Receipt, Result, RunStatus, ToolCallError
 
-__all__ = ["CallReport", "Report", "UnknownCall", "report_so_far", "reported"]
+__all__ = ["CallReport", "Report", "UnknownCall", "call_reported", "report_so_far", "reported"]
 
 _BEFORE_START: Final = ("tool.call.requested", "tool.call.pending", "tool.call.approved")
 
@@ -63,7 +64,6 @@ class Report(Frozen):
 
     def facts(self) -> dict[str, Any]:
         """The report as JSON data."""
-        error = self.error
         return {
             "run_id": self.run_id,
             "status": self.status,
@@ -74,15 +74,7 @@ class Report(Frozen):
             "stderr": self.stderr,
             "warnings": [asdict(each) for each in self.warnings],
             "outputs": [each.facts() for each in self.outputs],
-            "error": None
-            if error is None
-            else {
-                "type": error.type,
-                "message": error.message,
-                "line": error.line,
-                "traceback": error.traceback,
-                "hint": error.hint,
-            },
+            "error": None if self.error is None else asdict(self.error),
             "activity": [item._asdict() for item in self.activity],
             "approvals": [each.short_facts() for each in self.approvals],
             "duration_ms": self.duration_ms,
@@ -117,6 +109,11 @@ class CallReport(Frozen):
         return self.report.status
 
     @property
+    def approvals(self) -> tuple[ApprovalRequest, ...]:
+        """What a suspended call needs a decision about; once it is made, `resume(run_id)` makes the call."""
+        return self.report.approvals
+
+    @property
     def receipt_id(self) -> str | None:
         """The last receipt of the call; None if the run ended before there was one."""
         return self.report.activity[-1].receipt_ref if self.report.activity else None
@@ -145,6 +142,15 @@ def reported(stores: Stores, run: RunReport) -> Report:
         unkept=run.unkept,
         not_made=frozenset(each.id for each in _last_of_calls(receipts) if each.type in _BEFORE_START),
     )
+
+
+def call_reported(result: Result[Any], report: Report) -> CallReport:
+    """What is said of a direct call; one that was suspended names what to decide and what to resume."""
+    if report.status == "suspended":
+        waits = ", ".join(each.id for each in report.approvals) or "a decision"
+        hint = f"decide about it with `approvals.approve` or `approvals.deny`, then `resume({report.run_id!r})`"
+        result = Err("suspended", f"{report.run_id} waits for {waits}", hint)
+    return CallReport(result=result, report=report)
 
 
 def report_so_far(stores: Stores, known: RunRecord) -> Report:

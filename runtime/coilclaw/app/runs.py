@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, get_args
 
+from coilclaw.app.arguments import check
+from coilclaw.app.errors import BadArgument
 from coilclaw.app.report import report_so_far, reported
 from coilclaw.runs import cancel_run, find_run, list_runs, report_of
+from coilclaw.sdk import RunStatus
 
 if TYPE_CHECKING:
+    from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
-    from coilclaw.app.stores import Stores
     from coilclaw.runs import RunPage, RunRecord
 
 __all__ = ["Runs"]
+
+_STATES: Final = ("orphaned", *get_args(RunStatus))
 
 
 class Runs:
     """Every run of a home that left a journal, whichever process it belongs to."""
 
-    def __init__(self, stores: Stores, cancel_here: Callable[[str], bool]) -> None:
-        self._stores = stores
+    def __init__(self, parts: Composition, cancel_here: Callable[[str], bool]) -> None:
+        self._parts = parts
         self._cancel_here = cancel_here
 
     def list(self, *, status: str | None = None, limit: int = 50, cursor: str | None = None) -> RunPage:
@@ -28,23 +33,29 @@ class Runs:
 
         The states are those of a report, `running`, and `orphaned` for a run whose process ended before the run did.
         """
-        return list_runs(self._stores.database, status=status, limit=limit, cursor=cursor)
+        if status is not None and status not in _STATES:
+            raise BadArgument(f"`status` is one of {', '.join(_STATES)}")
+        check(limit=limit, cursor=cursor)
+        database = self._parts.stores.database
+        return list_runs(database, status=status, limit=limit, cursor=cursor)
 
     def find(self, run_id: str) -> RunRecord:
         """How a run stands. Raises NoSuchRun."""
-        return find_run(self._stores.database, run_id)
+        check(run_id=run_id)
+        return find_run(self._parts.stores.database, run_id)
 
     def show(self, run_id: str) -> Report:
         """The report of a run as it was when it ended or was suspended. Raises NoSuchRun."""
-        known = self.find(run_id)
-        kept = report_of(self._stores.database, self._stores.log, run_id)
-        return report_so_far(self._stores, known) if kept is None else reported(self._stores, kept)
+        known, stores = self.find(run_id), self._parts.stores
+        kept = report_of(stores.database, stores.log, run_id)
+        return report_so_far(stores, known) if kept is None else reported(stores, kept)
 
     def cancel(self, run_id: str, *, by: str) -> None:
         """Cancel a run: one that is under way here as soon as it can be ended, a suspended one at once.
 
         Raises NotCancellable for a run that is over, or under way in another process.
         """
+        stores = self._parts.stores
+        check(run_id=run_id, by=by)
         if not self._cancel_here(run_id):
-            stores = self._stores
             cancel_run(stores.database, stores.log, stores.approvals, run_id, decided_by=by)

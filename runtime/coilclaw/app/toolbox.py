@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from coilclaw.app.servers import open_servers
@@ -124,14 +123,6 @@ class Toolbox:
             self._programs.stop()
         if self._servers is not None:
             self._servers.close()
-
-    def __enter__(self) -> Toolbox:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _added(self) -> Loaded:
         if not self._plugins.exists():

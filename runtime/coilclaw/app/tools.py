@@ -6,6 +6,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from coilclaw.app.arguments import check, given_json
+from coilclaw.app.errors import BadArgument
+
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.bridge import Registry, Stubs
@@ -35,18 +38,30 @@ class Tools:
 
     def get(self, name: str) -> Tool | None:
         """The tool of this id or alias."""
+        check(tool=name)
         return self.registry.resolve(name.removeprefix("tools."))
+
+    def _named(self, tool: Tool | str) -> Tool:
+        """A tool that is given itself, or by its id or alias. Raises BadArgument if there is none of that name."""
+        from coilclaw.sdk import Tool
+
+        found = tool if isinstance(tool, Tool) else self.get(tool)
+        if found is None:
+            raise BadArgument(f"there is no tool {tool!r}", hint=self.registry.suggestion(str(tool)))
+        return found
 
     def search(self, query: str) -> list[Tool]:
         """The tools that fit the words of a query, best first."""
         from coilclaw.bridge import search_tools
 
+        check(query=query)
         return [match.tool for match in search_tools(self.registry, query)]
 
     def stubs(self, budget_tokens: int | None = None) -> Stubs:
         """Typed Python stubs for a model's prompt; with a budget, less is said about each tool until they fit."""
         from coilclaw.bridge import GUEST_PYTHON, registry_stubs
 
+        check(budget_tokens=budget_tokens)
         native = self._parts.settings.config.sandbox.engine == "restricted"
         python = f"{sys.version_info.major}.{sys.version_info.minor}" if native else GUEST_PYTHON
         return registry_stubs(self.registry, budget_tokens=budget_tokens, policy=self.policy, python=python)
@@ -77,10 +92,11 @@ class Tools:
         """The other names by which a tool can be called."""
         return [alias for alias, tool_id in self.registry.aliases.items() if tool_id == tool.id]
 
-    def facts(self, tool: Tool) -> dict[str, Any]:
+    def facts(self, tool: Tool | str) -> dict[str, Any]:
         """A contract, what policy says about it, and which secrets are there, as JSON data. Never a secret's value."""
         from coilclaw.bridge import example_calls, tool_schemas
 
+        tool = self._named(tool)
         verdict = self.policy.decide(tool, tool.risk)
         input_schema, output_schema = tool_schemas(tool)
         return {
@@ -105,16 +121,20 @@ class Tools:
             "line": tool.line,
         }
 
-    def explain(self, tool: Tool, arguments: Mapping[str, Any] | None = None, *, channel: str = "app") -> Explanation:
+    def explain(
+        self, tool: Tool | str, arguments: Mapping[str, Any] | None = None, *, channel: str = "app"
+    ) -> Explanation:
         """What has a say about a call, and what decides. Nothing is called, though the tool may classify arguments.
 
         Raises pydantic's ValidationError if the tool does not take these arguments.
         """
+        tool = self._named(tool)
         if arguments is None:
             return self.policy.explain(tool, tool.risk, channel=channel)
         from pydantic_core import to_json
 
-        input = tool.input.__pydantic_validator__.validate_json(to_json(dict(arguments)), strict=True, extra="forbid")
+        arguments = given_json("arguments", arguments)
+        input = tool.input.__pydantic_validator__.validate_json(to_json(arguments), strict=True, extra="forbid")
         return self.policy.explain(tool, self.classified(tool, input), arguments, channel, input=input)
 
     def classified(self, tool: Tool, input: Any) -> Risk | Forbid:
@@ -135,12 +155,13 @@ class Tools:
         )
         return classify(tool, input, context)
 
-    def window_for(self, tool: Tool, arguments: Mapping[str, Any] | None = None) -> Window | None:
+    def window_for(self, tool: Tool | str, arguments: Mapping[str, Any] | None = None) -> Window | None:
         """The window that would let a call through; without arguments, one that lets some calls of the tool through."""
         if not self._parts.settings.config.receipts.path.exists():
             return None
         from coilclaw.policy import CallOfTool
 
+        tool = self._named(tool)
         call = CallOfTool(tool.id, tool.version, self.policy.digest)
         workspace = str(self._parts.settings.config.workspace_dir.resolve())
         found = self._parts.stores.approvals.windows()

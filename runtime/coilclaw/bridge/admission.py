@@ -95,23 +95,28 @@ class Admission:
         self._policy = PolicyCheck(services, run)
         self._contexts = CallContexts(services, run, under_way)
         self._prior = PriorCalls(run.prior, run.unknown)
-        self.gate = ApprovalGate(services, run.caller, run.deadline)
+        self.gate = ApprovalGate(services, run.caller, run.deadline, receipts.claim)
         self.unmet: set[str] = set()
         """Codes of refusals a person could lift: `approval_required`, `missing_secret`."""
 
     def admit(self, name: str, sent: bytes, line: int, number: int, *, stops: bool) -> AdmissionResult:
         """Decide about a call, and record that it is started if it may run."""
-        for _ in range(_MOST_ATTEMPTS):
+        for attempt in range(_MOST_ATTEMPTS):
             try:
-                result = self._examine(name, sent, line, number, stops)
+                result = self._examine(name, sent, line, number, stops, is_recorded=attempt > 0)
                 return self._under_way.start(result) if isinstance(result, Admitted) else result
             except Conflict:
                 continue  # What permitted the call ran out, or was used elsewhere: it is decided again.
         # An approval is used up by one process, and a run belongs to one: this is not the one.
         raise RunEnded(TAKEN_OVER)
 
-    def _examine(self, name: str, sent: bytes, line: int, number: int, stops: bool) -> AdmissionResult:
-        """Put a call through everything that could refuse it, in the order that the module names."""
+    def _examine(
+        self, name: str, sent: bytes, line: int, number: int, stops: bool, *, is_recorded: bool
+    ) -> AdmissionResult:
+        """Put a call through everything that could refuse it, in the order that the module names.
+
+        With `is_recorded`, the log has the request already, because this is done again.
+        """
         identity = identify(self._services, self._run, name, sent, line, number, stops=stops)
         call, tool, prior = identity.call, identity.call.tool, self._prior.get(number)
         if number > self._run.limits.calls:
@@ -121,7 +126,8 @@ class Admission:
         input = self._input(identity, stopped, repeats)
         requested = self._receipts.requested(identity)
         if prior is None:
-            self._record_request(identity, requested)
+            if not is_recorded:
+                self._record_request(identity, requested)
         elif (settled := self._settled(identity, prior, stopped)) is not None:
             return settled
         problem = input if isinstance(input, Refusal) else self._hindrance(identity, input, repeats)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -53,19 +53,23 @@ class Pending(NamedTuple):
 class ApprovalGate:
     """Finds or requests approvals for the calls of one run."""
 
-    def __init__(self, services: Services, caller: Caller, deadline: Deadline) -> None:
+    def __init__(
+        self, services: Services, caller: Caller, deadline: Deadline, claims: Callable[[], Sequence[Row]]
+    ) -> None:
+        """`claims` gives the rows that claim the run for this process: one that has lost its run asks nothing."""
         self._caller = caller
+        self._claims = claims
         self._workspace = str(services.workspace)
         self._approvals = services.approvals if caller.suspends else None
         self._deadline = deadline
 
     def permission(self, question: Question, requested: Draft) -> Permission | Denied | Pending:
         """Find or get a decision about this call; without one, the question is on disk before `Pending` is returned."""
-        book, args_hash = self._approvals, str(requested.args_hash)
+        approvals, args_hash = self._approvals, str(requested.args_hash)
         known: Approval | None = None
         bound = runs_facts(question.runs_hash)
-        if book is not None:
-            known = book.of_call(question.run_id, question.number)
+        if approvals is not None:
+            known = approvals.of_call(question.run_id, question.number)
             if known is not None and known.status == "denied" and known.is_of_call(question, args_hash):
                 # For good: an edited tool, another policy or a window do not undo it.
                 said = denied_by_person(denial(str(known.decided_by), known.note))
@@ -74,25 +78,25 @@ class ApprovalGate:
                 question = _asked_again(question, known, args_hash)
                 known = None
             if known is not None and known.status == "granted":
-                return self._unproven(known) or Permission((), (book.consume(known),), {"approval": known.id})
+                return self._unproven(known) or Permission((), (approvals.consume(known),), {"approval": known.id})
             if known is not None and known.status != "pending":
                 known = None
             # After the answer to this very call, which would otherwise be left over while a window is used up.
-            if window := book.usable(question.of_tool, self._workspace, question.arguments):
+            if window := approvals.usable(question.of_tool, self._workspace, question.arguments):
                 facts = {"decision": "window", "grant": window.id, **_decided(window.granted_by, "window"), **bound}
-                rows = [book.use(window)] + ([book.answered_here(known, window.granted_by)] if known else [])
+                rows = [approvals.use(window)] + ([approvals.answered_here(known, window.granted_by)] if known else [])
                 return Permission((following(requested, "tool.call.approved", "allowed", now(), facts),), tuple(rows))
         answer = self._put(question)
         decided = {"decision": answer.decision, **_decided(answer.decided_by, answer.scope), **bound}
         if answer.decision == "allow-once":
-            here = (book.answered_here(known, answer.decided_by),) if book is not None and known is not None else ()
+            here = (approvals.answered_here(known, answer.decided_by),) if approvals and known else ()
             return Permission((following(requested, "tool.call.approved", "allowed", now(), decided),), here)
         if answer.decision == "deny":
-            if book is not None and known is not None:
+            if approvals is not None and known is not None:
                 return self._deny(known, question, requested, answer)
             return Denied(denied_by_person(denial(answer.decided_by, None), decided))
-        if book is not None:
-            return Pending(known or book.ask(question, args_hash, requested), question)
+        if approvals is not None:
+            return Pending(known or approvals.ask(question, args_hash, requested, self._claims()), question)
         del decided["scope"]
         return Denied(
             Refusal(
@@ -110,7 +114,7 @@ class ApprovalGate:
         """Deny a question that is on disk; if someone else decided first, follow that decision."""
         assert self._approvals is not None
         try:
-            self._approvals.decide(known.id, granted=False, decided_by=bounded(answer.decided_by))
+            self._approvals.decide(known.id, approved=False, decided_by=bounded(answer.decided_by))
         except AlreadyDecided:
             return self.permission(question, requested)
         return Denied(denied_by_person(denial(bounded(answer.decided_by), None)), has_receipt=True)
@@ -129,10 +133,10 @@ class ApprovalGate:
 
     def is_decided(self, pending: Pending) -> bool:
         """Whether someone has decided meanwhile, or opened a window for calls like this one."""
-        book, question = self._approvals, pending.question
-        if book is None or book.get(pending.approval.id).status != "pending":
+        approvals, question = self._approvals, pending.question
+        if approvals is None or approvals.get(pending.approval.id).status != "pending":
             return True
-        return book.usable(question.of_tool, self._workspace, question.arguments) is not None
+        return approvals.usable(question.of_tool, self._workspace, question.arguments) is not None
 
     def wait(self, pending: Pending) -> None:
         """Wait here for a decision made elsewhere; the run's time stands still.

@@ -77,9 +77,9 @@ class CallReceipts:
         if self._journal is not None and (rows := self._journal.looked()):
             self.log.append_relaxed(rows=rows)
 
-    def hold(self) -> list[Row]:
+    def claim(self) -> list[Row]:
         """Claim that the run still belongs to this process."""
-        return [] if self._journal is None else [self._journal.hold()]
+        return [] if self._journal is None else [self._journal.claim()]
 
 
 def following(

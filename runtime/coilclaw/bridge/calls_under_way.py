@@ -103,7 +103,7 @@ class CallsUnderWay:
     def _enter(self, admitted: Admitted) -> Admitted | Refusal:
         number, rows, contents = admitted.call.number, [*admitted.rows], admitted.contents
         if admitted.durable:
-            rows += self._receipts.hold()
+            rows += self._receipts.claim()
             guarded = self._guarded(admitted)
             if isinstance(guarded, Refusal):
                 return self._refuse(admitted, guarded)
@@ -134,7 +134,7 @@ class CallsUnderWay:
     def _too_late(self, admitted: Admitted) -> RunEnded:
         """Record that the run ended before this call started, and return the end of the run."""
         late_end = refused(admitted.draft, TOO_LATE, prefix_facts(admitted.unkept))
-        self._services.log.append_relaxed(late_end, rows=self._receipts.hold())
+        self._services.log.append_relaxed(late_end, rows=self._receipts.claim())
         return RunEnded(self._deadline.outcome or Cancelled())
 
     def _guarded(self, admitted: Admitted) -> GuardedCall | Refusal | None:
@@ -225,4 +225,4 @@ class CallsUnderWay:
         if abandoned:
             ends = [refused(admitted.draft, self.estop.given_up() or ABANDONED) for admitted in abandoned]
             with suppress(Conflict):  # Another process has the run by now, and decides what became of its calls.
-                self._services.log.append(*ends, rows=self._receipts.hold())
+                self._services.log.append(*ends, rows=self._receipts.claim())

@@ -7,7 +7,7 @@ with the time it had by then. Giving the same answers again at the same places r
 A snippet that looks for answers again and again, and gets none, is not a flood of rows: such looks move its
 time by what it asked for and nothing else, so their number is enough, written before the next thing that happens.
 
-The receipts that the run writes next pin down everything it was told until then (`Journal.mark`).
+The receipts that the run writes next pin down everything it had received by then (`Journal.mark`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from coilclaw.bridge.run_store import HELD, hold
+from coilclaw.bridge.run_store import HELD, claim_run
 from coilclaw.receipts import Row, read_contents
 from coilclaw.sdk.quick_json import from_json
 from coilclaw.store import KEYED, Migration
@@ -46,7 +46,7 @@ JOURNAL: Final = (
     ),
 )
 
-_ENTER: Final = f"INSERT INTO journal SELECT ?, ?, ?, ? WHERE {HELD}"
+_INSERT: Final = f"INSERT INTO journal SELECT ?, ?, ?, ? WHERE {HELD}"
 
 
 class Known(NamedTuple):
@@ -76,7 +76,7 @@ class Recorded:
 
     answers: Mapping[int, Known]
     deliveries: Sequence[Delivery]
-    heard: DeliveryDigest
+    delivered: DeliveryDigest
     marks: Sequence[str]
     """What `Journal.mark` was before the first delivery and after each."""
     rows: int
@@ -103,8 +103,8 @@ class DeliveryDigest:
         self.position += 1
         self._digest.update(body.encode())
         for known in answers:
-            told = "" if known is None else f"{known.result_hash} {known.failure}"
-            self._digest.update(f"{len(told)} {told}".encode("utf-8", "backslashreplace"))
+            text = "" if known is None else f"{known.result_hash} {known.failure}"
+            self._digest.update(f"{len(text)} {text}".encode("utf-8", "backslashreplace"))
 
     @property
     def mark(self) -> str:
@@ -121,7 +121,7 @@ class Journal:
     def __init__(self, run_id: str, fence: int, clock: RunClock, recorded: Recorded | None = None) -> None:
         self._run_id = run_id
         self.fence = fence
-        self._heard = recorded.heard if recorded is not None else DeliveryDigest()
+        self._delivered = recorded.delivered if recorded is not None else DeliveryDigest()
         self._answers: dict[int, Known] = dict(recorded.answers) if recorded is not None else {}
         self._looks = 0
         self.clock = clock
@@ -129,15 +129,15 @@ class Journal:
     @property
     def mark(self) -> str:
         """A digest that identifies every delivery so far."""
-        return self._heard.mark
+        return self._delivered.mark
 
     def pins(self) -> dict[str, str | int]:
         """Payload fields that bind a receipt to the journal so far; the fence exposes a process that lost the run."""
         return {"heard": self.mark, "fence": self.fence} if self.fence > 1 else {"heard": self.mark}
 
-    def hold(self) -> Row:
+    def claim(self) -> Row:
         """Claims that the run is still this process's; goes with whatever precedes a side effect."""
-        return hold(self._run_id, self.fence)
+        return claim_run(self._run_id, self.fence)
 
     def answer(self, known: Known) -> Row:
         """Make the row for the answer of a begun call."""
@@ -166,11 +166,11 @@ class Journal:
 
     def _delivery(self, body: Sequence[object], numbers: Sequence[int]) -> Row:
         text = _text(body)
-        self._heard.add(text, [self._answers.pop(abs(number), None) for number in numbers])
-        return self._row("delivery", self._heard.position, text)
+        self._delivered.add(text, [self._answers.pop(abs(number), None) for number in numbers])
+        return self._row("delivery", self._delivered.position, text)
 
     def _row(self, kind: str, key: int, body: str) -> Row:
-        return Row(_ENTER, (self._run_id, kind, key, body, self._run_id, self.fence), claims=True)
+        return Row(_INSERT, (self._run_id, kind, key, body, self._run_id, self.fence), claims=True)
 
 
 _text: Final = json.JSONEncoder(separators=(",", ":")).encode
@@ -181,15 +181,15 @@ def read_journal(database: Database, run_id: str) -> Recorded:
     """Read the whole journal of a run. Raises ValueError if it is damaged."""
     answers: dict[int, Known] = {}
     deliveries: list[Delivery] = []
-    heard = DeliveryDigest()
-    marks = [heard.mark]
+    digest = DeliveryDigest()
+    marks = [digest.mark]
     rows = database.read("SELECT kind, key, body FROM journal WHERE run_id = ? ORDER BY kind, key", (run_id,))
     for kind, key, body in rows:
         if type(key) is not int or type(body) is not str:
             raise ValueError(f"row {kind} {key} of the journal is damaged")
         fields = from_json(body)
         size = len(fields) if type(fields) is list else 0
-        told: Sequence[Known | None] = ()
+        delivered: Sequence[Known | None] = ()
         if kind == "answer" and size == 2 and _is_answer(*fields):
             answers[key] = Known(key, *fields)
             continue
@@ -199,16 +199,16 @@ def read_journal(database: Database, run_id: str) -> Recorded:
             deliveries.append(Delivery((number,), clock, True))
         elif size == 2 and type(fields[0]) is list and type(fields[1]) is int and _are_numbers(fields[0]):
             deliveries.append(Delivery(tuple(fields[0]), fields[1], False))
-            told = [answers.get(abs(number)) for number in fields[0]]
+            delivered = [answers.get(abs(number)) for number in fields[0]]
         elif size == 1 and type(fields[0]) is int and fields[0] > 0:
             deliveries.append(Delivery((), 0, False, fields[0]))
         else:
             raise ValueError(f"row {kind} {key} of the journal is damaged")
         if kind != "delivery" or key != len(deliveries):
             raise ValueError(f"delivery {len(deliveries)} is missing in the journal")
-        heard.add(body, told)
-        marks.append(heard.mark)
-    return Recorded(answers, deliveries, heard, marks, len(rows), database)
+        digest.add(body, delivered)
+        marks.append(digest.mark)
+    return Recorded(answers, deliveries, digest, marks, len(rows), database)
 
 
 def count_rows(database: Database, run_id: str) -> int:

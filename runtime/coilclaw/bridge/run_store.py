@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from coilclaw.bridge.errors import NoSuchRun, NotResumable
 from coilclaw.receipts import LOG_END, Row
 from coilclaw.sdk.frozen import Frozen
-from coilclaw.store import KEYED, Migration, cursor_at, position_of
+from coilclaw.store import KEYED, Migration, checked_limit, cursor_at, position_of
 from coilclaw.trust import is_running, this_process
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coilclaw.sandbox import Limits
     from coilclaw.store import Database
@@ -30,11 +30,11 @@ __all__ = [
     "RunHeader",
     "RunPage",
     "RunRecord",
-    "call_off",
-    "enter",
+    "add_run",
+    "cancel_waiting_run",
+    "claim_run",
+    "end_run",
     "find_run",
-    "hold",
-    "leave",
     "list_runs",
     "take_over",
 ]
@@ -61,9 +61,9 @@ RUNS: Final = (
 )
 
 _COLUMNS: Final = "run_id, status, fence, process, first_seq, header"
-_HELD_BY: Final = "run_id = ? AND fence = ?"
+_HELD_BY: Final = "run_id = ? AND fence = ? AND status = 'running'"
 HELD: Final = f"EXISTS (SELECT 1 FROM runs WHERE {_HELD_BY})"  # noqa: S608
-"""An SQL condition about a run's id and a fence: the run still belongs to the process that has this fence."""
+"""An SQL condition about a run's id and a fence: the run is still under way in the process that has this fence."""
 
 
 class RunHeader(Frozen):
@@ -129,8 +129,14 @@ class RunPage(Frozen):
     runs: Sequence[RunRecord]
     cursor: str | None
 
+    def __iter__(self) -> Iterator[RunRecord]:
+        return iter(self.runs)
 
-def enter(run_id: str, header: RunHeader) -> Row:
+    def __len__(self) -> int:
+        return len(self.runs)
+
+
+def add_run(run_id: str, header: RunHeader) -> Row:
     """Make the row of a run that starts in this process."""
     return Row(
         f"INSERT INTO runs ({_COLUMNS}) VALUES (?, 'running', 1, ?, {LOG_END}, ?)",  # noqa: S608
@@ -138,31 +144,31 @@ def enter(run_id: str, header: RunHeader) -> Row:
     )
 
 
-def take_over(known: RunRecord) -> Row:
+def take_over(record: RunRecord) -> Row:
     """Resume a run: of all processes that try, one succeeds."""
     return Row(
         "UPDATE runs SET status = 'running', fence = fence + 1, process = ? "
         "WHERE run_id = ? AND fence = ? AND status = ?",
-        (this_process(), known.run_id, known.fence, known.status),
+        (this_process(), record.run_id, record.fence, record.status),
         claims=True,
     )
 
 
-def call_off(known: RunRecord) -> Row:
+def cancel_waiting_run(record: RunRecord) -> Row:
     """Cancel a suspended run; conflicts if someone has resumed it meanwhile."""
     return Row(
         "UPDATE runs SET status = 'cancelled', fence = fence + 1 WHERE run_id = ? AND fence = ? AND status = ?",
-        (known.run_id, known.fence, known.status),
+        (record.run_id, record.fence, record.status),
         claims=True,
     )
 
 
-def hold(run_id: str, fence: int) -> Row:
+def claim_run(run_id: str, fence: int) -> Row:
     """Claim that a run is still this process's; goes with whatever precedes a side effect."""
     return Row(f"UPDATE runs SET process = process WHERE {_HELD_BY}", (run_id, fence), claims=True)  # noqa: S608
 
 
-def leave(run_id: str, fence: int, status: str) -> Row:
+def end_run(run_id: str, fence: int, status: str) -> Row:
     """Set the status of a run that ended or was suspended in this process."""
     return Row(f"UPDATE runs SET status = ? WHERE {_HELD_BY}", (status, run_id, fence), claims=True)  # noqa: S608
 
@@ -171,7 +177,7 @@ def find_run(database: Database, run_id: str) -> RunRecord:
     """Return a run by its id. Raises NoSuchRun, and NotResumable if its row is damaged."""
     rows = database.read(f"SELECT {_COLUMNS} FROM runs WHERE run_id = ?", (run_id,))  # noqa: S608
     if not rows:
-        raise NoSuchRun(f"there is no run {run_id!r}", hint="`coilclaw run list` shows runs")
+        raise NoSuchRun(f"there is no run {run_id!r}", hint="`coilclaw run list` and `runs.list()` show runs")
     record = _record(rows[0])
     if record is None:
         raise NotResumable(f"the header of {run_id} is damaged", hint="start it again as a new run")
@@ -183,7 +189,7 @@ def list_runs(database: Database, *, status: str | None = None, limit: int = 50,
 
     `cursor` is that of the page before. Rows that are damaged are left out, and a warning is logged.
     """
-    below = None if cursor is None else position_of("runs", cursor)
+    limit, below = checked_limit(limit), None if cursor is None else position_of("runs", cursor)
     stored = "running" if status == "orphaned" else status
     found: list[RunRecord] = []
     damaged = 0

@@ -125,7 +125,7 @@ def approve(
         if not yes and somebody_is_here() and not _confirmed(claw, asked, as_json):
             say(f"{asked.id} is still pending.", err=True)
             sys.exit(1)
-        decided = claw.approvals.decide(asked.id, granted=True, by=this_person())
+        (decided,) = claw.approvals.decide(asked.id, approved=True, by=this_person())
         opened = None
         if seconds is not None:
             opened = claw.approvals.windows.open(
@@ -158,9 +158,8 @@ def deny(
     settings = settings_for(workspace)
     with open_app(settings) as claw:
         asked = [claw.approvals.open_request(approval_id)] if approval_id else _pending(claw, str(run_id))
-        decided = [
-            claw.approvals.decide(each.id, granted=False, by=this_person(), reason=reason or None) for each in asked
-        ]
+        ids = [each.id for each in asked]
+        decided = claw.approvals.decide(*ids, approved=False, by=this_person(), reason=reason or None)
         for each in decided:
             _tell(each, "Denied")
         resumable = resumes and _is_resumable(claw, decided[0], None)

@@ -90,10 +90,10 @@ def check(names: tuple[str, ...], workspace: str | None, strict: bool, as_json: 
     settings = settings_for(workspace)
     place = settings.config.workspace_dir
     with open_app(settings, record=False) as claw:
-        registry, mine, has_secret = claw.tools.registry, claw.tools.own, claw.tools.has_secret
-    findings = checks.check_tools(
-        place, mine, registry.diagnostics, quarantined=registry.quarantined, secret_present=has_secret
-    )
+        registry, mine = claw.tools.registry, claw.tools.own
+        findings = checks.check_tools(
+            place, mine, registry.diagnostics, quarantined=registry.quarantined, secret_present=claw.tools.has_secret
+        )
     looked_at = {str(file) for file in checks.tool_files(place)}
     if names:
         looked_at, unknown = checks.files_meant(place, names, mine)

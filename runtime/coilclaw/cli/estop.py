@@ -36,7 +36,7 @@ def estop(reason: str | None, clear: bool, status: bool, as_json: bool) -> None:
     with ExitStack() as stack:
         # Neither a configuration that is not valid nor a lost log is in the way of a stop.
         stop = Estop(
-            EmergencyStop.of_home(home_folder(os.environ)),
+            lambda: EmergencyStop.of_home(home_folder(os.environ)),
             lambda: stack.enter_context(open_stores(load_settings(os.environ), notices=terminal_notices())).log,
         )
         if status:

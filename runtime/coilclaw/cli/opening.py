@@ -62,9 +62,9 @@ def settings_for(workspace: str | None = None, **overrides: Any) -> Settings:
 def open_app(settings: Settings, *, record: bool = True, pool: int = 0, deadline: Deadline | None = None) -> CoilClaw:
     """The app of one command. With `deadline`, another process that writes to the database is waited for no longer
     than the run has time. A command that only looks at tools passes `record=False`: nothing is recorded then."""
-    from coilclaw.app import CoilClaw
+    from coilclaw.app import CoilClaw, Composition
 
-    return CoilClaw(
+    parts = Composition(
         settings,
         environment=os.environ,
         record=record,
@@ -72,6 +72,7 @@ def open_app(settings: Settings, *, record: bool = True, pool: int = 0, deadline
         notices=terminal_notices(),
         patience=None if deadline is None else lambda: max(_SHORTEST_WAIT, deadline.remaining),
     )
+    return CoilClaw(parts)
 
 
 def load_registry(settings: Settings) -> Registry:

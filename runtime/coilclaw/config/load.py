@@ -62,11 +62,12 @@ def load_settings(
     home: Path | None = None,
     cache: Path | None = None,
     workspace_exists: bool = False,
+    given_by: str = "command line",
 ) -> Settings:
     """Return the configuration in force. Raises ConfigError with every problem at once.
 
     Without `home` and `cache`, the environment says where they are. With `workspace_exists`, a workspace that is not
-    there is one of the problems.
+    there is one of the problems. `given_by` is where the overrides come from.
     """
     home = home or home_folder(environment)
     path = home / "config.toml"
@@ -80,16 +81,21 @@ def load_settings(
     tree = expand_variables(given, {**environment, "COILCLAW_HOME": str(home)}, problems)
     unset = {_key_of(problem) for problem in problems}
     for key, value in (overrides or {}).items():
+        if not isinstance(key, str):
+            raise OperatorError(f"{key!r} is no key of the configuration", hint='keys are text, like "limits.calls"')
         _put(tree, tuple(key.split(".")), value)
-        sources[key] = "command line"
-    others = [*settle_paths(tree, home, sources), *_misplaced(tree.get("workspace_dir"), home, workspace_exists)]
+        sources = {each: origin for each, origin in sources.items() if not each.startswith(f"{key}.")}
+        sources[key] = given_by
+    places = [*settle_paths(tree, home, sources), *_misplaced(tree.get("workspace_dir"), home, workspace_exists)]
+    others = [each.replace(":", f"{_origin(_key_of(each), sources)}:", 1) for each in places]
     found: list[Problem] = []
     config: Config | None = read_section(Config, tree, found)
     others.extend(_explained(each, sources) for each in found)
     # What is wrong with a value that lacks a variable says nothing about the value that is meant.
     problems.extend(each for each in others if _key_of(each) not in unset)
     if config is None or problems:
-        raise ConfigError(path, list(dict.fromkeys(problems)))
+        elsewhere = all("(from " in each.partition(": ")[0] for each in problems)
+        raise ConfigError(path, list(dict.fromkeys(problems)), in_file=not elsewhere)
     return Settings(config=config, home=home, path=path, sources=sources, cache=cache or user_cache(environment))
 
 
@@ -139,8 +145,15 @@ def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 def _explained(problem: Problem, sources: Mapping[str, str]) -> str:
     """The key, where its value comes from if not from the file, and what is wrong."""
     key = ".".join(map(str, problem.place))
-    origin = sources.get(key, "")
-    where = f"{key} (from {origin})" if origin.startswith("COILCLAW_") or origin == "command line" else key
+    where = f"{key}{_origin(key, sources)}"
     if problem.of_section and problem.place[:2] == ("policy", "rules"):
         where += f" (rule {int(problem.place[2]) + 1})"
     return f"{where}: {problem.message}"
+
+
+def _origin(key: str, sources: Mapping[str, str]) -> str:
+    """Where a value comes from if not from the file; a whole table or list may have been given."""
+    found = [sources[each] for each in sources if key == each or key.startswith(f"{each}.")]
+    found += [sources[each] for each in sources if each.startswith(f"{key}.")]
+    origin = found[0] if found else "config.toml"
+    return "" if origin == "config.toml" else f" (from {origin})"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from types import TracebackType
 from typing import Final
 from weakref import WeakSet, WeakValueDictionary
 
@@ -39,8 +38,10 @@ class EventFeed:
     reaches it, as `ReceiptLog.after` says. The contents that receipts stand for are not looked at.
     """
 
-    def __init__(self, log: ReceiptLog) -> None:
+    def __init__(self, log: ReceiptLog, *, before_waiting: Callable[[], None] = lambda: None) -> None:
+        """`before_waiting` is called on a thread that is about to wait for events, and may refuse by raising."""
         self._log = log
+        self.before_waiting = before_waiting
         self._lock = threading.Lock()
         self._reading = threading.Lock()
         self._due = threading.Event()
@@ -113,7 +114,7 @@ class EventFeed:
     def closed(self) -> bool:
         return self._closed
 
-    def enter(self, reader: EventReader) -> None:
+    def add(self, reader: EventReader) -> None:
         """Wake this reader from now on, until it is dropped."""
         with self._lock:
             if self._closed:
@@ -126,11 +127,11 @@ class EventFeed:
                 self._thread.start()
         self._due.set()
 
-    def leave(self, reader: EventReader) -> None:
+    def remove(self, reader: EventReader) -> None:
         with self._lock:
             self._readers.get(reader.run_id, WeakSet()).discard(reader)
 
-    def place(self, cursor: str | None) -> str:
+    def checked(self, cursor: str | None) -> str:
         """The same cursor, or that of the beginning. Raises BadCursor for a text that is none of this log."""
         return self._log.after(cursor, 0).cursor
 
@@ -187,8 +188,8 @@ class EventFeed:
                 with self._reading:
                     self._begin_at(self._log.end())
             self.catch_up()
-            self._wake_held_up()
-        except Exception:
+            self._wake_readers_of_output()
+        except BaseException:
             # Whatever it is, every reader finds out for itself when it reads the log; without this thread it would not.
             with self._lock:
                 self._forget()
@@ -201,18 +202,21 @@ class EventFeed:
         self._wake(None)  # Whoever has come as far by itself may have missed what came since.
 
     def _forget(self) -> None:
-        self._position = None
-        self._first += len(self._buffer)
-        self._buffer, self._places = [], {}
+        # In one step: an interrupt comes before it or after it.
+        self._position, self._first, self._buffer, self._places = None, 0, [], {}
 
     def _publish(self, events: Sequence[Event], cursor: str) -> None:
         with self._lock:
             if self._position is None:
                 return  # Forgotten meanwhile.
-            for event in events:
-                self._buffer.append(event)
-                self._places[event.cursor] = self._first + len(self._buffer)
-            self._position = cursor
+            try:
+                for event in events:
+                    self._buffer.append(event)
+                    self._places[event.cursor] = self._first + len(self._buffer)
+                self._position = cursor
+            except BaseException:  # An interrupt: nothing is left half done.
+                self._forget()
+                raise
             trimmed = len(self._buffer) > 2 * _KEPT
             if trimmed:
                 self._first += len(self._buffer) - _KEPT
@@ -227,10 +231,10 @@ class EventFeed:
         for reader in readers:
             reader.wake()
 
-    def _wake_held_up(self) -> None:
+    def _wake_readers_of_output(self) -> None:
         """Wake readers whose output was waiting for earlier receipts to reach the disk."""
         with self._lock:
-            readers = [reader for some in self._readers.values() for reader in some if reader.is_held_up]
+            readers = [reader for some in self._readers.values() for reader in some if reader.awaits_commits]
         for reader in readers:
             reader.wake()
 
@@ -259,7 +263,5 @@ class EventFeed:
     def __enter__(self) -> EventFeed:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *ending: object) -> None:
         self.close()

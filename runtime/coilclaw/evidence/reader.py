@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coilclaw.evidence.events import Event, RunDisplayed, RunDiverged, RunFinished, RunOutput, RunSuspended
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EventReader"]
 
+_logger = logging.getLogger(__name__)
+
 _AT_ONCE: Final = 256
 """Events that a reader holds at most; what it has not taken yet stays in the feed's buffer or in the log."""
 
@@ -31,7 +33,7 @@ class _Found(NamedTuple):
     position: str
     characters: int
     is_end: bool
-    is_held_up: bool
+    awaits_commits: bool
     """Whether there is output whose place in the log is not reached yet."""
 
 
@@ -47,7 +49,7 @@ class _Merged:
 
     def add(self, event: Event) -> None:
         """Add an event behind the output that was printed before it."""
-        self.add_printed(lambda place: place.is_known and not place.is_behind(event.cursor))
+        self.add_printed(lambda place: place.is_before(event.cursor))
         self.events.append(event)
         self._cursor = event.cursor
 
@@ -86,7 +88,7 @@ class EventReader:
         wake: Callable[[], None] | None = None,
     ) -> None:
         self._feed = feed
-        self._position = feed.place(after)
+        self._position = feed.checked(after)
         self._ends = (RunFinished, RunDiverged) if past_suspension else (RunFinished, RunDiverged, RunSuspended)
         self._ready: deque[Event] = deque()
         self._output: OutputBuffer | None = None
@@ -99,19 +101,20 @@ class EventReader:
         self.run_id = run_id
         self.cursor = self._position
         """Where to continue if this reader is lost: the cursor of the last event it gave."""
-        self.is_held_up = False
+        self.awaits_commits = False
         """Whether it wants to be woken when more is on disk, whichever run that is of."""
         self._prepare()
-        self._characters = sum(
-            len(each.text) for each in self._unread() if each.place.is_known and not each.place.is_behind(self.cursor)
-        )
-        feed.enter(self)
+        self._characters = sum(len(each.text) for each in self._unread() if each.place.is_before(self.cursor))
+        feed.add(self)
 
     def wake(self) -> None:
         """Say that there may be more. Called by the feed, on any thread."""
         if not self._awake:
             self._awake = True
-            self._rouse()
+            try:
+                self._rouse()
+            except Exception:  # Somebody else's function: the feed has other readers too.
+                _logger.exception("a reader of events could not be woken")
 
     def take(self) -> Sequence[Event]:
         """The next events that are on disk, or printed, by now; none if there are none. At most a few hundred."""
@@ -125,7 +128,7 @@ class EventReader:
         """End the reader. Whoever waits for its next event waits no longer."""
         self._ended = True
         self._ready.clear()
-        self._feed.leave(self)
+        self._feed.remove(self)
         self.wake()
 
     # Looking -----------------------------------------------------------------------------------------------
@@ -145,7 +148,7 @@ class EventReader:
         output = self._feed.output_of(self.run_id) if self.run_id is not None else None
         if output is not None and output is not self._output and not self._unread():
             self._output, self._characters = output, 0
-        self.is_held_up = self._output is not None
+        self.awaits_commits = self._output is not None
 
     def _look(self) -> _Found:
         """Find the next events. Changes nothing here, so that the result can be lost when a task is cancelled."""
@@ -164,7 +167,7 @@ class EventReader:
                     if self.run_id is not None and isinstance(event, self._ends):
                         return merged.found(event.cursor, is_end=True)
         is_over = is_closed and not moves
-        merged.add_printed(lambda place: is_over or (place.is_known and place.is_reached(position)))
+        merged.add_printed(lambda place: is_over or place.is_reached(position))
         return merged.found(position, is_end=is_over and not merged.events)
 
     def _unread(self) -> Sequence[Printed]:
@@ -175,7 +178,7 @@ class EventReader:
         self._characters += found.characters
         self._ready.extend(found.events)
         self._ended = self._ended or found.is_end
-        self.is_held_up = found.is_held_up
+        self.awaits_commits = found.awaits_commits
 
     # Iterating ---------------------------------------------------------------------------------------------
 
@@ -187,6 +190,7 @@ class EventReader:
             if self._is_over:
                 self.close()
                 raise StopIteration
+            self._feed.before_waiting()
             self._woken.clear()
             self._prepare()
             self._accept(self._look())
@@ -229,7 +233,5 @@ class EventReader:
     def __enter__(self) -> EventReader:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *ending: object) -> None:
         self.close()

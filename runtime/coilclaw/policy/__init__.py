@@ -5,9 +5,17 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.policy.approval import Approval, denial, runs_facts
+    from coilclaw.policy.approval import (
+        Answer,
+        Approval,
+        ApproveAll,
+        Approver,
+        NobodyToAsk,
+        Question,
+        denial,
+        runs_facts,
+    )
     from coilclaw.policy.approval_store import APPROVALS, LONGEST_WINDOW_SECONDS, ApprovalStore, shown_hashes
-    from coilclaw.policy.approver import Answer, ApproveAll, Approver, NobodyToAsk, Question
     from coilclaw.policy.classification import classify, judge
     from coilclaw.policy.constraints import Constraint, Problem, read_constraint
     from coilclaw.policy.decisions import CallOfTool, Window
@@ -21,9 +29,8 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "approval": "Approval denial runs_facts",
+            "approval": "Answer Approval ApproveAll Approver NobodyToAsk Question denial runs_facts",
             "approval_store": "APPROVALS LONGEST_WINDOW_SECONDS ApprovalStore shown_hashes",
-            "approver": "Answer ApproveAll Approver NobodyToAsk Question",
             "classification": "classify judge",
             "constraints": "Constraint Problem read_constraint",
             "decisions": "CallOfTool Window",

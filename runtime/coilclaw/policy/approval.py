@@ -1,16 +1,77 @@
-"""An approval: one question about one call, and its answer."""
+"""Approvals: the question about one call, who is asked, and the decision."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from coilclaw.policy.approver import Question
 from coilclaw.policy.decisions import CallOfTool, Standpoint
-from coilclaw.receipts import Draft, now
+from coilclaw.receipts import Draft, digest, now
 from coilclaw.sdk.frozen import Frozen
 
-__all__ = ["Approval", "denial", "runs_facts"]
+if TYPE_CHECKING:
+    from coilclaw.sdk import Risk
+
+__all__ = ["Answer", "Approval", "ApproveAll", "Approver", "NobodyToAsk", "Question", "denial", "runs_facts"]
+
+
+class Question(Frozen):
+    """Exactly what would run: the answer holds for this call and no other."""
+
+    run_id: str
+    call_id: str
+    number: int
+    tool: str
+    tool_version: str
+    risk: Risk
+    reason: str
+    arguments: str
+    line: int | None
+    policy_hash: str = ""
+    matched_rule: str = ""
+    """What demands approval: see `Verdict.matched_rule`."""
+    runs: str | None = None
+    """What will run, if its tool says more about that than the arguments do."""
+
+    @property
+    def runs_hash(self) -> str | None:
+        return None if self.runs is None else digest(self.runs.encode())
+
+    @property
+    def of_tool(self) -> CallOfTool:
+        return CallOfTool(self.tool, self.tool_version, self.policy_hash)
+
+
+class Answer(Frozen):
+    """A decision and who made it."""
+
+    decision: Literal["allow-once", "deny", "unanswered"]
+    decided_by: str
+    scope: Literal["once", "plan"] = "once"
+    """What the person looked at: this call alone, or a plan that it is part of."""
+
+
+class Approver(Protocol):
+    """Answers questions, however long that takes. A later kind may end the run instead, to be resumed."""
+
+    def decide(self, question: Question) -> Answer: ...
+
+
+class NobodyToAsk:
+    """No terminal, no operator: a call that needs a yes does not happen."""
+
+    def decide(self, question: Question) -> Answer:
+        return Answer(decision="unanswered", decided_by="nobody")
+
+
+class ApproveAll:
+    """The person said yes to everything in advance."""
+
+    def __init__(self, decided_by: str) -> None:
+        self._decided_by = decided_by
+
+    def decide(self, question: Question) -> Answer:
+        return Answer(decision="allow-once", decided_by=self._decided_by)
 
 
 class Approval(Frozen):
@@ -76,6 +137,20 @@ class Approval(Frozen):
             ("what it runs", self.runs_hash, question.runs_hash),
         )
         return [what for what, then, now in compared if then != now]
+
+    def decision(self, granted: bool, decided_by: str, note: str | None) -> Draft:
+        """The receipt of a person's answer."""
+        payload: dict[str, str | int] = {
+            "decision": "allow-once" if granted else "deny",
+            "decided_by": decided_by,
+            "scope": "once",
+            "policy_hash": self.policy_hash,
+            "expires_at": self.expires_at,
+        }
+        if granted:
+            return self.draft("tool.call.approved", "allowed", payload)
+        payload |= {"code": "approval_denied", "message": denial(decided_by, note)}
+        return self.draft("tool.call.denied", "denied", payload)
 
     def draft(self, kind: str, status: str, payload: Mapping[str, Any]) -> Draft:
         return Draft(

@@ -18,7 +18,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.policy.approval import Approval, denial
+from coilclaw.policy.approval import Approval
 from coilclaw.policy.decisions import CallOfTool, Decisions, Window, boot_seconds
 from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
 from coilclaw.receipts import LOG_END, Conflict, Draft, ReceiptLog, Row, contents_json, now
@@ -28,7 +28,7 @@ from coilclaw.trust import this_boot
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coilclaw.policy.approver import Question
+    from coilclaw.policy.approval import Question
 
 __all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "ApprovalStore", "shown_hashes"]
 
@@ -94,6 +94,10 @@ _COLUMNS: Final = (
     "status, created_at, expires_at, decided_by, decided_at, decided_after, note, runs_hash"
 )
 _NEXT_PLACE: Final = "(SELECT coalesce(max(place), 0) + 1 FROM approvals)"
+_DECIDE: Final = (
+    f"UPDATE approvals SET status = ?, decided_by = ?, decided_at = ?, note = ?, decided_after = {LOG_END} "  # noqa: S608
+    "WHERE id = ? AND status = 'pending' AND expires_at > ?"
+)
 _MOST_REMEMBERED: Final = 64
 """Runs whose decisions a process need not read again from their beginning."""
 _LASTS_SECONDS: Final = 7 * 24 * 3600
@@ -112,8 +116,8 @@ class ApprovalStore:
 
     # Asking ------------------------------------------------------------------------------------------------
 
-    def ask(self, question: Question, args_hash: str, requested: Draft) -> Approval:
-        """Write the question down. Durable before this returns."""
+    def ask(self, question: Question, args_hash: str, requested: Draft, claims: Sequence[Row] = ()) -> Approval:
+        """Write the question down. Durable before this returns; raises Conflict if one of `claims` does not hold."""
         moment = _seconds()
         approval = Approval(
             id=f"approval-{secrets.token_hex(5)}",
@@ -138,6 +142,7 @@ class ApprovalStore:
         # A question that was asked before about another version of the call is void.
         void = "UPDATE approvals SET status = 'expired' WHERE run_id = ? AND number = ? AND status IN "
         rows = [
+            *claims,
             Row(f"{void} ('pending', 'granted')", (question.run_id, question.number)),
             Row(f"INSERT INTO approvals ({_COLUMNS}, place) VALUES ({marks}, {_NEXT_PLACE})", values),  # noqa: S608
         ]
@@ -162,7 +167,8 @@ class ApprovalStore:
         found = self._read("id = ?", approval_id)
         if not found:
             raise NoSuchApproval(
-                f"there is no approval {approval_id!r}", hint="`coilclaw approval list` shows what waits for a decision"
+                f"there is no approval {approval_id!r}",
+                hint="`coilclaw approval list` and `approvals.pending()` show what waits for a decision",
             )
         return found[0]
 
@@ -187,39 +193,30 @@ class ApprovalStore:
 
     # Deciding ----------------------------------------------------------------------------------------------
 
-    def decide(self, approval_id: str, *, granted: bool, decided_by: str, note: str | None = None) -> Approval:
+    def decide(self, approval_id: str, *, approved: bool, decided_by: str, note: str | None = None) -> Approval:
         """Answer a question. Exactly one of all who try succeeds. `note` is what the snippet hears with a no."""
-        approval = self.get(approval_id)
-        status = "granted" if granted else "denied"
-        moment = _seconds()
-        row = Row(
-            "UPDATE approvals SET status = ?, decided_by = ?, decided_at = ?, note = ?, "  # noqa: S608
-            f"decided_after = {LOG_END} "
-            "WHERE id = ? AND status = 'pending' AND expires_at > ?",
-            (status, decided_by, moment, note, approval_id, moment),
-            claims=True,
-        )
-        payload: dict[str, str | int] = {
-            "decision": "allow-once" if granted else "deny",
-            "decided_by": decided_by,
-            "scope": "once",
-            "policy_hash": approval.policy_hash,
-            "expires_at": approval.expires_at,
-        }
-        kind = "tool.call.approved" if granted else "tool.call.denied"
-        if not granted:
-            payload |= {"code": "approval_denied", "message": denial(decided_by, note)}
+        return self.decide_all([approval_id], approved=approved, decided_by=decided_by, note=note)[0]
+
+    def decide_all(
+        self, approval_ids: Sequence[str], *, approved: bool, decided_by: str, note: str | None = None
+    ) -> Sequence[Approval]:
+        """Answer questions in one transaction. Raises AlreadyDecided, and answers none, if one of them is not open."""
+        status, moment = "granted" if approved else "denied", _seconds()
+        rows = [Row(_DECIDE, (status, decided_by, moment, note, each, moment), claims=True) for each in approval_ids]
+        drafts = [self.get(each).decision(approved, decided_by, note) for each in approval_ids]
         try:
-            self._log.append(approval.draft(kind, "allowed" if granted else "denied", payload), rows=[row])
+            if drafts:
+                self._log.append(*drafts, rows=rows)
         except Conflict:
-            other = self.get(approval_id)
+            found = [self.get(each) for each in approval_ids]
+            other = next((each for each in found if each.status != "pending"), found[0])
             word = "denied" if other.status == "denied" else "approved"
             state = f"was already {word} by {other.decided_by}" if other.decided_by else f"is {other.status}"
             raise AlreadyDecided(
-                f"{approval_id} {state}",
-                hint="a question is answered once; `coilclaw approval list` shows what is open",
+                f"{other.id} {state}",
+                hint="a question is answered once; `coilclaw approval list`, `approvals.pending()` show what is open",
             ) from None
-        return self.get(approval_id)
+        return [self.get(each) for each in approval_ids]
 
     def is_proven(self, approval: Approval) -> bool:
         """Whether the log has the receipt of this decision, and it was made about exactly this call."""
@@ -230,7 +227,7 @@ class ApprovalStore:
         ((first,),) = self._database.read(sql, (approval.run_id,))
         after = approval.decided_after if first is None else min(approval.decided_after, first)
         said = self._said_since(after, approval.run_id)
-        has = said.has_granted if approval.status == "granted" else said.has_denied
+        has = said.has_approved if approval.status == "granted" else said.has_denied
         return has(approval.id, approval.standpoint)
 
     def _said_since(self, after: int, run_id: str | None = None) -> Decisions:
@@ -296,7 +293,7 @@ class ApprovalStore:
     ) -> Window:
         """Let calls like this one through for a while: of its tool, as it is now, with these arguments at least."""
         lasts = min(seconds, LONGEST_WINDOW_SECONDS)
-        grant = Window(
+        window = Window(
             id=f"grant-{secrets.token_hex(5)}",
             tool=call.tool,
             tool_version=call.tool_version,
@@ -311,24 +308,24 @@ class ApprovalStore:
             granted_by=granted_by,
         )
         payload = {
-            "grant": grant.id,
+            "grant": window.id,
             "workspace": workspace,
-            "policy_hash": grant.policy_hash,
-            "arguments": contents_json(grant.arguments).decode(),
+            "policy_hash": window.policy_hash,
+            "arguments": contents_json(window.arguments).decode(),
             "uses": uses,
             "seconds": lasts,
-            "expires_at": grant.expires_at,
-            "boot": grant.boot,
-            "boot_ends": grant.boot_ends,
+            "expires_at": window.expires_at,
+            "boot": window.boot,
+            "boot_ends": window.boot_ends,
             "decided_by": granted_by,
             "scope": "window",
         }
         sql = f"INSERT INTO grants VALUES (?, {LOG_END}, ?, ?)"  # noqa: S608
         self._log.append(
-            _window_draft("approval.window.opened", grant, payload),
-            rows=[Row(sql, (grant.id, uses, grant.expires_at))],
+            _window_draft("approval.window.opened", window, payload),
+            rows=[Row(sql, (window.id, uses, window.expires_at))],
         )
-        return grant
+        return window
 
     def windows(self) -> Sequence[Window]:
         """The windows that are open, with the uses they have left; those that close first come first."""
@@ -343,11 +340,11 @@ class ApprovalStore:
         # Read after the receipts, and so never more than they leave: else somebody has written into the table.
         left = dict(self._database.read("SELECT id, uses_left FROM grants"))
         for identity, _ in rows:
-            grant = said.windows.get(identity)
-            if grant is None or left.get(identity, 0) > grant.uses - said.uses[identity]:
+            window = said.windows.get(identity)
+            if window is None or left.get(identity, 0) > window.uses - said.uses[identity]:
                 _logger.warning("%s lets nothing through: the table of windows and the log disagree", identity)
-            elif left.get(identity, 0) > 0 and not grant.is_over(newest):
-                found.append(replace(grant, uses_left=left[identity]))
+            elif left.get(identity, 0) > 0 and not window.is_over(newest):
+                found.append(replace(window, uses_left=left[identity]))
         return sorted(found, key=lambda each: each.expires_at)
 
     def usable(self, call: CallOfTool, workspace: str, arguments: str) -> Window | None:
@@ -356,27 +353,27 @@ class ApprovalStore:
         given = json.loads(arguments) if found else {}
         return next((each for each in found if each.covers(call, workspace, given)), None)
 
-    def use(self, grant: Window) -> Row:
+    def use(self, window: Window) -> Row:
         """Use a window once, in the transaction that starts the call."""
         return Row(
             "UPDATE grants SET uses_left = uses_left - 1 "
             "WHERE id = ? AND uses_left > 0 AND uses_left <= ? AND expires_at > ?",
-            (grant.id, grant.uses_left, _seconds()),
+            (window.id, window.uses_left, _seconds()),
             claims=True,
         )
 
-    def close_window(self, grant_id: str, *, decided_by: str) -> Window:
+    def close_window(self, window_id: str, *, decided_by: str) -> Window:
         """Close a window before its time. A call that was let through before is not taken back."""
-        grant = next((each for each in self.windows() if each.id == grant_id), None)
-        shut = Row("UPDATE grants SET uses_left = 0 WHERE id = ? AND uses_left > 0", (grant_id,), claims=True)
+        window = next((each for each in self.windows() if each.id == window_id), None)
+        shut = Row("UPDATE grants SET uses_left = 0 WHERE id = ? AND uses_left > 0", (window_id,), claims=True)
         try:
-            if grant is None:
-                raise NoSuchWindow(grant_id)
-            payload = {"grant": grant.id, "decided_by": decided_by}
-            self._log.append(_window_draft("approval.window.closed", grant, payload), rows=[shut])
+            if window is None:
+                raise NoSuchWindow(window_id)
+            payload = {"grant": window.id, "decided_by": decided_by}
+            self._log.append(_window_draft("approval.window.closed", window, payload), rows=[shut])
         except Conflict:
-            raise NoSuchWindow(grant_id) from None
-        return grant
+            raise NoSuchWindow(window_id) from None
+        return window
 
 
 def shown_hashes(database: Database, run_id: str) -> list[str]:
@@ -385,13 +382,13 @@ def shown_hashes(database: Database, run_id: str) -> list[str]:
     return [each for (each,) in database.read(sql, (run_id,))]
 
 
-def _window_draft(kind: str, grant: Window, payload: Mapping[str, Any]) -> Draft:
+def _window_draft(kind: str, window: Window, payload: Mapping[str, Any]) -> Draft:
     return Draft(
         type=kind,
         status="allowed" if kind.endswith("opened") else "closed",
         timestamp=now(),
-        tool=grant.tool,
-        tool_version=grant.tool_version,
+        tool=window.tool,
+        tool_version=window.tool_version,
         payload=payload,
     )
 

@@ -43,7 +43,7 @@ class CallOfTool(NamedTuple):
 
 
 class Window(Frozen):
-    """A window: leave for calls of one tool, for a short time and a number of uses.
+    """A window: permission for calls of one tool, for a short time and a number of uses.
 
     It holds in one workspace, for one version of the tool and under one policy: those of the call it was opened from.
     """
@@ -87,23 +87,23 @@ class Decisions:
         """Windows that were opened, and not closed since."""
         self.uses: Counter[str] = Counter()
         """How often each window was used."""
-        self._granted: dict[str, Standpoint] = {}
+        self._approved: dict[str, Standpoint] = {}
         self._denied: dict[str, Standpoint] = {}
         self._used: set[str] = set()
         self._newest = b""
 
     def read_on(self) -> None:
-        """Hear what was written since. Raises DamagedReceipt if the log does not hold: forget this object then."""
+        """Read what was written since. Raises DamagedReceipt if the log does not hold: forget this object then."""
         try:
             for body, _ in self._tail.read():
-                self._hear(body)
+                self._add(body)
         except (ValueError, TypeError, LookupError, AttributeError):
             raise DamagedReceipt("a receipt is damaged") from None
 
-    def has_granted(self, approval_id: str, standpoint: Standpoint) -> bool:
+    def has_approved(self, approval_id: str, standpoint: Standpoint) -> bool:
         """Whether a person said yes to this very call, nobody said no, and no call was started with it yet."""
         aside = approval_id in self._denied or approval_id in self._used
-        return self._granted.get(approval_id) == standpoint and not aside
+        return self._approved.get(approval_id) == standpoint and not aside
 
     def has_denied(self, approval_id: str, standpoint: Standpoint) -> bool:
         return self._denied.get(approval_id) == standpoint
@@ -115,24 +115,24 @@ class Decisions:
             return 0
         return calendar.timegm(time.strptime(self._newest.decode(), "%Y-%m-%dT%H:%M:%S"))
 
-    def _hear(self, body: bytes) -> None:
+    def _add(self, body: bytes) -> None:
         self._newest = max(self._newest, second_of(body))
         if body.endswith(_DECIDED):
-            self._hear_decision(from_json(body))
+            self._add_decision(from_json(body))
         elif body.endswith(_STARTED) and _WITH_APPROVAL in body:
             self._used.add(from_json(body)["payload"].get("approval"))
 
-    def _hear_decision(self, fields: dict[str, Any]) -> None:
+    def _add_decision(self, fields: dict[str, Any]) -> None:
         kind, payload = fields["type"], fields["payload"]
-        grant = payload.get("grant")
+        window = payload.get("grant")
         if kind == "approval.window.opened":
-            self.windows[grant] = _window(fields)
+            self.windows[window] = _window(fields)
         elif kind == "approval.window.closed":
-            self.windows.pop(grant, None)
-        elif grant is not None:
-            self.uses[grant] += 1
+            self.windows.pop(window, None)
+        elif window is not None:
+            self.uses[window] += 1
         elif (approval_id := payload.get("approval")) is not None:
-            said = self._granted if kind == "tool.call.approved" else self._denied
+            said = self._approved if kind == "tool.call.approved" else self._denied
             said[approval_id] = (
                 *(fields[name] for name in ("run_id", "tool_call_id", "tool", "tool_version", "args_hash")),
                 *(payload.get(name) for name in ("policy_hash", "expires_at", "decided_by", "runs_hash")),

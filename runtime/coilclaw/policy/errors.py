@@ -26,7 +26,8 @@ class NoSuchWindow(OperatorError):
 
     def __init__(self, window_id: str) -> None:
         super().__init__(
-            f"there is no open window {window_id!r}", hint="`coilclaw approval windows` shows those that are open"
+            f"there is no open window {window_id!r}",
+            hint="`coilclaw approval windows` and `approvals.windows.list()` show those that are open",
         )
 
 

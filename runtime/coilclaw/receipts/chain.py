@@ -1,15 +1,18 @@
-"""How a draft becomes a link of the chain."""
+"""How a draft becomes a link of the chain, and a stored link a receipt again."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from json.encoder import encode_basestring
 from typing import Any, Final, NamedTuple
 
 from coilclaw.receipts.canonical import canonical_json, digest, in_profile
+from coilclaw.receipts.errors import DamagedReceipt
+from coilclaw.sdk import Receipt, Risk
 
-__all__ = ["FIELDS", "GENESIS", "Draft", "Link", "link", "now"]
+__all__ = ["FIELDS", "GENESIS", "Draft", "Link", "export_line", "link", "now", "receipt_of"]
 
 GENESIS: Final = "0" * 64
 
@@ -33,6 +36,9 @@ FIELDS: Final = (
 )
 """Every receipt has exactly these, in this order; the hash covers all but `receipt_hash`."""
 
+_KINDS: Final = {"seq": int, "payload": dict} | dict.fromkeys(
+    ("id", "timestamp", "type", "status", "previous_hash"), str
+)
 
 _second: tuple[int, str] = (0, "")
 
@@ -95,3 +101,21 @@ def link(draft: Draft, *, log_id: str, seq: int, previous_hash: str) -> Link:
 
 def _text(value: str | None) -> str:
     return "null" if value is None else encode_basestring(value)
+
+
+def receipt_of(body: bytes, receipt_hash: str, seq: int) -> Receipt:
+    """The record of a stored receipt. Raises DamagedReceipt if it does not fit its hash, or is not number `seq`."""
+    try:
+        receipt = Receipt(**{**json.loads(body), "receipt_hash": receipt_hash})
+        fits = digest(body) == receipt_hash and receipt.seq == seq
+        if fits and all(isinstance(value, _KINDS.get(name, str | None)) for name, value in receipt._asdict().items()):
+            return receipt if receipt.risk is None else receipt._replace(risk=Risk(receipt.risk))
+    except (ValueError, TypeError, RecursionError):
+        pass
+    raise DamagedReceipt(f"receipt {seq} was changed")
+
+
+def export_line(body: bytes, receipt_hash: str, seq: int) -> bytes:
+    """One line of an export: canonical JSON with the hash in it."""
+    fields = receipt_of(body, receipt_hash, seq)._asdict()
+    return canonical_json({name: fields[name] for name in FIELDS})

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from coilclaw.receipts.chain import GENESIS
+from coilclaw.receipts.chain import GENESIS, receipt_of
+from coilclaw.receipts.errors import DamagedReceipt
 from coilclaw.receipts.fast_reading import run_field
 from coilclaw.receipts.head import Head, demanded_head, stored_heads
 from coilclaw.receipts.marks import numbers_of
 from coilclaw.receipts.receipt_table import last_receipt, receipts_at
-from coilclaw.receipts.record import receipt_of
 from coilclaw.receipts.tail import Tail
-from coilclaw.store import BadCursor
+from coilclaw.store import BadCursor, checked_limit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ __all__ = ["Page", "Place", "cursor_of", "end_cursor", "read_page", "start_curso
 
 _HASH_LETTERS: Final = 16
 """Enough to notice that another receipt stands there now; the chain behind it is checked with whole hashes."""
-_FORM: Final = re.compile(rf"([0-9a-f]{{8}})-(0|[1-9][0-9]{{0,18}})-([0-9a-f]{{{_HASH_LETTERS}}})", re.ASCII)
+_FORM: Final = re.compile(rf"[0-9a-f]{{8}}-(0|[1-9][0-9]{{0,18}})-([0-9a-f]{{{_HASH_LETTERS}}})", re.ASCII)
 
 
 class Page(NamedTuple):
@@ -39,36 +39,25 @@ class Page(NamedTuple):
     cursor: str
 
 
-class _Appended(Protocol):
-    first_seq: int
-
-
-class Place(NamedTuple):
+class Place:
     """Where in the log something happened that is in no receipt; known once everything before it is being written."""
 
-    seq: int = 0
-    entry: _Appended | None = None
+    __slots__ = ("seq",)
 
-    @property
-    def is_known(self) -> bool:
-        # Numbers are given before the commit: whoever finds a receipt on disk knows every place before it.
-        return self.entry is None or self.entry.first_seq > 0
+    def __init__(self, seq: int | None = None) -> None:
+        self.seq = seq
+        """The number of the last receipt before it."""
 
-    def is_behind(self, cursor: str) -> bool:
-        """Whether it comes behind the receipt that the cursor stands behind."""
-        return self._number >= _seq(cursor)
+    def is_before(self, cursor: str) -> bool:
+        """Whether it is known, and comes before the receipt that the cursor stands behind."""
+        return self.seq is not None and self.seq < _seq(cursor)
 
     def is_reached(self, cursor: str) -> bool:
-        """Whether the cursor stands behind every receipt that comes before it."""
-        return self._number <= _seq(cursor)
-
-    @property
-    def _number(self) -> int:
-        return self.seq if self.entry is None else self.entry.first_seq - 1
+        """Whether it is known, and the cursor stands behind every receipt that comes before it."""
+        return self.seq is not None and self.seq <= _seq(cursor)
 
 
 class _Position(NamedTuple):
-    log_id: str
     seq: int
     hash_start: str
 
@@ -99,12 +88,12 @@ def read_page(database: Database, key: bytes, cursor: str | None, limit: int, ru
     against the sealed head if this reaches it. So whatever a reader was given is proven once it has caught up.
     """
     head = _head(database, key)
-    place = _position(cursor, head)
+    place = _position(database, cursor, head)
     tail = Tail(database, key, lambda: head, place.seq, receipt_hash=place.hash_start)
     field = None if run_id is None else run_field(run_id)
     receipts = [
-        receipt_of(body, tail.hash)
-        for body, at in islice(tail.read(), limit)
+        receipt_of(body, tail.hash, tail.seq)
+        for body, at in islice(tail.read(), checked_limit(limit))
         if field is None or body.find(field, at) > 0
     ]
     return Page(receipts, _text(head.log_id, tail.seq, tail.hash))
@@ -117,16 +106,26 @@ def _head(database: Database, key: bytes) -> Head:
     return demanded_head(heads, key)
 
 
-def _position(cursor: str | None, head: Head) -> _Position:
+def _position(database: Database, cursor: str | None, head: Head) -> _Position:
     if cursor is None:
-        return _Position(head.log_id, 0, GENESIS)
-    found = _FORM.fullmatch(cursor)
+        return _Position(0, GENESIS)
+    found = _FORM.fullmatch(cursor) if isinstance(cursor, str) else None
     if found is None:
-        raise BadCursor(f"{cursor[:100]!r} is not a cursor", hint="a cursor is used as an event or a page gave it")
-    place = _Position(found[1], int(found[2]), found[3])
-    if place.seq and (place.log_id != head.log_id or place.seq > head.seq):
+        raise BadCursor(f"{str(cursor)[:100]!r} is not a cursor", hint="a cursor is used as an event or a page gave it")
+    place = _Position(int(found[1]), found[2])
+    # The hash tells logs apart.
+    if place.seq > head.seq or not _hash_at(database, place.seq, head).startswith(place.hash_start):
         raise BadCursor(f"{cursor} is no place in this log: it belongs to another one", hint="read from the beginning")
     return place
+
+
+def _hash_at(database: Database, seq: int, head: Head) -> str:
+    """The hash of a receipt, as the one behind it or the head has it. Raises DamagedReceipt if that was changed."""
+    if seq in (0, head.seq):
+        return GENESIS if seq == 0 else head.receipt_hash
+    for row in receipts_at(database.read, [seq + 1]):
+        return receipt_of(*row).previous_hash
+    raise DamagedReceipt(f"receipt {seq + 1} is missing")
 
 
 def _seq(cursor: str) -> int:

@@ -61,4 +61,4 @@ class DamagedReceipt(OperatorError):
     code = "damaged_receipt"
 
     def __init__(self, message: str) -> None:
-        super().__init__(message, hint="`coilclaw receipt verify` says more")
+        super().__init__(message, hint="`coilclaw receipt verify` and `verify()` say more")

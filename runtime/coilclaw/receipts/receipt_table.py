@@ -48,6 +48,7 @@ Stored = tuple[int, str | None, bytes, str]
 
 # Cast, because an editor of the database may have left another type behind.
 _BODY: Final = f"CAST(coalesce(body, '') AS {BYTES})"
+_WHOLE: Final = f"{_BODY}, receipt_hash, seq"
 _BEHIND: Final = f"SELECT seq, {_BODY}, receipt_hash FROM receipts WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"  # noqa: S608
 _AT_ONCE: Final = 256
 """Few enough to be in the processor's caches still when they are looked into."""
@@ -64,10 +65,9 @@ def last_receipt(read: Read) -> tuple[int, str] | None:
     return next(iter(read("SELECT seq, receipt_hash FROM receipts ORDER BY seq DESC LIMIT 1")), None)
 
 
-def last_receipts(read: Read, limit: int) -> list[tuple[int, bytes, str]]:
-    """Number, body and hash of the latest receipts, the latest first."""
-    sql = f"SELECT seq, {_BODY}, receipt_hash FROM receipts ORDER BY seq DESC LIMIT ?"  # noqa: S608
-    return list(read(sql, (limit,)))
+def last_receipts(read: Read, limit: int) -> list[tuple[bytes, str, int]]:
+    """Body, hash and number of the latest receipts, the latest first."""
+    return list(read(f"SELECT {_WHOLE} FROM receipts ORDER BY seq DESC LIMIT ?", (limit,)))  # noqa: S608
 
 
 def all_receipts(read: Read) -> Iterable[Stored]:
@@ -76,9 +76,9 @@ def all_receipts(read: Read) -> Iterable[Stored]:
     return read(sql)
 
 
-def receipts_at(read: Read, numbers: Sequence[int]) -> Iterator[tuple[bytes, str]]:
-    """Yield body and hash of the receipts with these numbers, in their order."""
-    return _at(read, f"{_BODY}, receipt_hash", numbers)
+def receipts_at(read: Read, numbers: Sequence[int]) -> Iterator[tuple[bytes, str, int]]:
+    """Yield body, hash and number of the receipts with these numbers, in their order."""
+    return _at(read, _WHOLE, numbers)
 
 
 def bodies_at(read: Read, numbers: Sequence[int]) -> Iterator[tuple[bytes]]:

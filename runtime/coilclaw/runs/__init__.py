@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from coilclaw.runs.kept_end import report_of
     from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedCall, PlanNotUsable, Rehearsal
     from coilclaw.runs.report import RunReport, error_of
-    from coilclaw.runs.run_origin import new_run_id
     from coilclaw.runs.runtime import Runtime
     from coilclaw.runs.schema import MIGRATIONS
+    from coilclaw.runs.start import new_run_id
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -30,7 +30,7 @@ else:
             "kept_end": "report_of",
             "plan": "ApprovedPlan Plan PlannedCall PlanNotUsable Rehearsal",
             "report": "RunReport error_of",
-            "run_origin": "new_run_id",
+            "start": "new_run_id",
             "runtime": "Runtime",
             "schema": "MIGRATIONS",
         },

@@ -30,7 +30,7 @@ _REQUESTED: Final = type_field("tool.call.requested")
 _STARTED: Final = type_field("tool.call.started")
 _SUCCEEDED: Final = type_field("tool.call.succeeded")
 _RUN_ENDS: Final = frozenset({"run.finished", "run.suspended", "run.diverged"})
-_TELLING: Final = frozenset(
+_OTHERS: Final = frozenset(
     type_field(kind)
     for kind in (
         "run.started",
@@ -63,11 +63,11 @@ _PARTS: Final = itemgetter(*ReceiptParts._fields)
 class RecordedCall(PriorCall):
     """What all receipts of one call say about it."""
 
-    __slots__ = ("asked", "named", "refusals", "results")
+    __slots__ = ("is_requested", "named", "refusals", "results")
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.asked = False
+        self.is_requested = False
         """Whether the request came from the process that owned the run; the fields below count only then."""
         self.tool = ""
         self.tool_version: str | None = None
@@ -102,11 +102,11 @@ class CallHistory:
         """How often a process took the run, the first one included."""
         self._ordinary: dict[bytes, RecordedCall] = {}
 
-    def hear(self, body: bytes, tail: int) -> None:
+    def add(self, body: bytes, tail: int) -> None:
         """Take in one more receipt; `tail` is the offset of the fields behind its payload."""
         kind, named = ends_of(body)
         if kind == _REQUESTED:
-            self._hear_request(body, tail, named)
+            self._add_request(body, tail, named)
             return
         call = self._ordinary.get(named)
         if call is not None and kind == _STARTED:
@@ -114,29 +114,29 @@ class CallHistory:
         elif call is not None and kind == _SUCCEEDED:
             call.state = "ended"
             call.results += (result_hash_of(body, tail),)
-        elif kind in _TELLING:
-            self._hear_event(ReceiptParts._make(_PARTS(from_json(body))))
+        elif kind in _OTHERS:
+            self._add_event(ReceiptParts._make(_PARTS(from_json(body))))
 
-    def _hear_request(self, body: bytes, tail: int, named: bytes) -> None:
+    def _add_request(self, body: bytes, tail: int, named: bytes) -> None:
         facts, name = request_facts(body, tail, named)
         number = facts["number"]
         call = self.calls.get(number)
         if call is None:
             call = self.calls[number] = RecordedCall(number)
-        if facts.get("fence", 1) != self.fence:
-            return  # Its process had lost the run, and tells of what it alone was told.
+        if not self._is_owned(facts):
+            return  # Its process had lost the run by then.
         self.marks.setdefault(facts["heard"], number)
-        if not call.asked:  # Otherwise it stays what became of it.
-            call.asked = True
+        if not call.is_requested:  # Otherwise it stays what became of it.
+            call.is_requested = True
             call.tool, call.tool_version, call.args_hash = name["tool"], name["tool_version"], args_hash_of(body) or ""
             call.named = named
             self._ordinary[named] = call
 
-    def _hear_event(self, event: ReceiptParts) -> None:
+    def _add_event(self, event: ReceiptParts) -> None:
         if event.tool_call_id is not None:
             call = self.calls.get(call_number(event.tool_call_id))
             if call is not None:
-                self._hear_of_call(call, event)
+                self._add_to_call(call, event)
         elif event.type == "run.started":
             self.header_hashes.append(event.payload.get("header_hash"))
         elif event.type == "run.resumed":
@@ -146,9 +146,9 @@ class CallHistory:
         else:
             self.end = event
             self.kept += kept_hashes(event.payload)
-            self._hear_mark(event.payload)
+            self._add_mark(event.payload)
 
-    def _hear_of_call(self, call: RecordedCall, event: ReceiptParts) -> None:
+    def _add_to_call(self, call: RecordedCall, event: ReceiptParts) -> None:
         if event.type in ("tool.call.succeeded", "tool.call.reused"):
             call.results += (event.result_hash,)
             call.reused = event.payload.get("source_receipt", call.reused)
@@ -156,7 +156,7 @@ class CallHistory:
             call.refusals += (event,)
             if event.payload.get("decision") == "deny":
                 call.denial = event.payload["message"]
-        if not call.asked:
+        if not call.is_requested:
             return
         call.state = "started" if event.type == "tool.call.started" else "ended"
         if (event.tool, event.tool_version) != (call.tool, call.tool_version):
@@ -164,12 +164,19 @@ class CallHistory:
             call.tool, call.tool_version = str(event.tool), event.tool_version
             self._ordinary.pop(call.named, None)
 
-    def _hear_mark(self, facts: Mapping[str, Any]) -> None:
+    def _add_mark(self, facts: Mapping[str, Any]) -> None:
         mark = facts.get("heard")
         if mark is not None:
             self.left, self.resumed_since = mark, 0
-            if facts.get("fence", 1) == self.fence:
+            if self._is_owned(facts):
                 self.marks.setdefault(mark, None)
+
+    def _is_owned(self, facts: Mapping[str, Any]) -> bool:
+        """Whether a receipt was written by the process that had the run by then."""
+        fence = facts.get("fence", 1)
+        if fence > self.fence:
+            raise DamagedReceipt("a receipt of the run comes from a process that never took the run over")
+        return bool(fence == self.fence)
 
 
 def read_call_history(tail: Tail) -> CallHistory:
@@ -178,7 +185,7 @@ def read_call_history(tail: Tail) -> CallHistory:
     for body, at in tail.read():
         try:
             # Perhaps not what was written: should the log not lead to its seal, all this is dropped.
-            history.hear(body, at)
+            history.add(body, at)
         except (ValueError, TypeError, LookupError, AttributeError):
             raise DamagedReceipt("a receipt of the run was changed: it is none") from None
     return history

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["History", "has_proven_header", "kept_so_far", "read_history"]
 
 _UNANSWERED: Final = {"abandoned", "stopped"}
-"""Codes of ends that are written when a run is over and no snippet is left to be told."""
+"""Codes of ends that are written when a run is over and no snippet is left to receive them."""
 
 
 class History(Frozen):
@@ -49,64 +49,64 @@ class History(Frozen):
         return self.head.is_followed_by(resumed) and count_rows(database, run_id) == self.recorded.rows
 
 
-def read_history(database: Database, log: ReceiptLog, known: RunRecord, *, resumed: bool) -> History:
+def read_history(database: Database, log: ReceiptLog, record: RunRecord, *, resumed: bool) -> History:
     """Receipts and journal of a run; `resumed` if the last receipt says that it is being resumed right now.
 
     Raises DamagedReceipt or ValueError if one of the two is no longer what was written.
     """
-    tail = log.tail(known.first_seq, known.run_id)
-    testimony = read_call_history(tail)
+    tail = log.tail(record.first_seq, record.run_id)
+    receipts = read_call_history(tail)
     assert tail.head is not None
-    recorded = read_journal(database, known.run_id)
+    recorded = read_journal(database, record.run_id)
     return History(
         recorded=recorded,
-        calls={number: call for number, call in testimony.calls.items() if call.asked},
-        end=testimony.end,
-        fence=testimony.fence,
-        ends=testimony.kept,
-        doubt=_first_doubt(testimony, recorded, known.header.text(), resumed=resumed),
+        calls={number: call for number, call in receipts.calls.items() if call.is_requested},
+        end=receipts.end,
+        fence=receipts.fence,
+        ends=receipts.kept,
+        doubt=_first_doubt(receipts, recorded, record.header.text(), resumed=resumed),
         head=tail.head,
     )
 
 
-def has_proven_header(log: ReceiptLog, known: RunRecord) -> bool:
+def has_proven_header(log: ReceiptLog, record: RunRecord) -> bool:
     """Whether the receipts of a run, proven by the sealed head, name the header that the table has."""
     try:
-        began = read_call_history(log.tail(known.first_seq - 1, known.run_id)).header_hashes
+        began = read_call_history(log.tail(record.first_seq - 1, record.run_id)).header_hashes
     except DamagedReceipt:
         return False
-    return began == [digest(known.header.text().encode())]
+    return began == [digest(record.header.text().encode())]
 
 
-def kept_so_far(database: Database, known: RunRecord, past: History | None) -> list[tuple[str, int]]:
+def kept_so_far(database: Database, record: RunRecord, past: History | None) -> list[tuple[str, int]]:
     """Hashes and sizes of what a run has left in the store: once for each time that it left it."""
-    kept = [known.header.code_hash, known.header.inputs_hash, *(past.ends if past is not None else ())]
+    kept = [record.header.code_hash, record.header.inputs_hash, *(past.ends if past is not None else ())]
     for call in past.calls.values() if past is not None else ():
         kept.append(call.args_hash)
         kept += [each for each in getattr(call, "results", ()) if each is not None]
-    kept += shown_hashes(database, known.run_id)
+    kept += shown_hashes(database, record.run_id)
     sizes = content_sizes(database, sorted(set(kept)))
     return [(each, int(sizes[each])) for each in kept if each in sizes]
 
 
-def _first_doubt(testimony: CallHistory, recorded: Recorded, header: str, *, resumed: bool) -> str | None:
-    if testimony.header_hashes != [digest(header.encode())]:
+def _first_doubt(receipts: CallHistory, recorded: Recorded, header: str, *, resumed: bool) -> str | None:
+    if receipts.header_hashes != [digest(header.encode())]:
         return "the run's header is not the one it began with"
     return (
-        _other_deliveries(testimony, recorded, resumed=resumed)
-        or _other_answers(testimony.calls, recorded)
+        _other_deliveries(receipts, recorded, resumed=resumed)
+        or _other_answers(receipts.calls, recorded)
         or _impossible_deliveries(recorded)
     )
 
 
-def _other_deliveries(testimony: CallHistory, recorded: Recorded, *, resumed: bool) -> str | None:
+def _other_deliveries(receipts: CallHistory, recorded: Recorded, *, resumed: bool) -> str | None:
     marks = set(recorded.marks)
-    if not testimony.marks.keys() <= marks:
-        number = next(number for mark, number in testimony.marks.items() if mark not in marks)
+    if not receipts.marks.keys() <= marks:
+        number = next(number for mark, number in receipts.marks.items() if mark not in marks)
         at = "when it was suspended" if number is None else f"before call {number}"
         return f"the journal is not the one that the run had {at}"
-    went_on = testimony.resumed_since - resumed > 0
-    if testimony.left is not None and not went_on and testimony.left != recorded.marks[-1]:
+    went_on = receipts.resumed_since - resumed > 0
+    if receipts.left is not None and not went_on and receipts.left != recorded.marks[-1]:
         return "the journal goes on after the run was suspended"
     return None
 
@@ -114,12 +114,12 @@ def _other_deliveries(testimony: CallHistory, recorded: Recorded, *, resumed: bo
 def _other_answers(calls: Mapping[int, RecordedCall], recorded: Recorded) -> str | None:
     for number, known in sorted(recorded.answers.items()):
         call = calls.get(number)
-        if call is None or not call.asked or not (call.results or call.refusals):
-            return f"the journal has an answer for call {number}, of which no receipt tells"
-        if not _bears_out(call, known):
+        if call is None or not call.is_requested or not (call.results or call.refusals):
+            return f"the journal has an answer for call {number}, of which there is no receipt"
+        if not _confirms(call, known):
             return f"the journal has another answer for call {number} than its receipt"
     for number, call in sorted(calls.items()):
-        # A no that a person gave elsewhere has a receipt before the run hears of it.
+        # A no that a person gave elsewhere has a receipt before the run receives it.
         if number not in recorded.answers and _was_answered(call):
             return f"the journal has lost the answer of call {number}"
     return None
@@ -135,20 +135,20 @@ def _impossible_deliveries(recorded: Recorded) -> str | None:
     return None
 
 
-def _bears_out(call: RecordedCall, known: Known) -> bool:
+def _confirms(call: RecordedCall, known: Known) -> bool:
     if known.failure is None:
         return known.result_hash in call.results
-    return known.result_hash is None and any(_is_told(known.failure, refusal) for refusal in call.refusals)
+    return known.result_hash is None and any(_is_same_refusal(known.failure, refusal) for refusal in call.refusals)
 
 
-def _is_told(failure: str, refusal: ReceiptParts) -> bool:
+def _is_same_refusal(failure: str, refusal: ReceiptParts) -> bool:
     try:
-        told = from_json(failure)
+        given = from_json(failure)
         return bool(
-            set(told) == {"ok", "code", "message", "hint"}
-            and told["ok"] is False
-            and told["code"] == refusal.payload["code"]
-            and _shown(told["message"]) == _shown(refusal.payload["message"])
+            set(given) == {"ok", "code", "message", "hint"}
+            and given["ok"] is False
+            and given["code"] == refusal.payload["code"]
+            and _shown(given["message"]) == _shown(refusal.payload["message"])
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return False

@@ -11,7 +11,7 @@ from coilclaw.bridge import RunHeader
 from coilclaw.policy import Answer, Approver, Question
 from coilclaw.receipts import ReceiptLog, digest
 from coilclaw.runs.report import RunReport
-from coilclaw.runs.run_origin import RunOrigin
+from coilclaw.runs.start import RunOrigin
 from coilclaw.sdk import OperatorError, Receipt, Risk
 from coilclaw.sdk.frozen import Frozen
 

@@ -94,7 +94,9 @@ def _refuse_elsewhere(services: Services, record: RunRecord) -> None:
         raise NotResumable(f"{run_id} {state}", hint="only a run that waits can be resumed")
     stopped = services.stop() if services.stop is not None else None
     if stopped is not None:
-        raise NotResumable(f"{run_id} waits on: {stopped}", hint="`coilclaw estop --clear` ends the stop")
+        raise NotResumable(
+            f"{run_id} waits on: {stopped}", hint="`coilclaw estop --clear` and `estop.clear()` end the stop"
+        )
     if workspace != str(services.workspace):
         # Its calls were asked about where they were meant to happen.
         raise NotResumable(f"{run_id} began in the workspace {workspace}", hint="resume it there")
@@ -105,5 +107,6 @@ def _refuse_without_tools(past: History, registry: Registry) -> None:
     for call in past.calls.values():
         if call.tool_version is not None and registry.resolve(call.tool) is None:
             raise NotResumable(
-                f"{call.tool}, which the run has called, is not there", hint="`coilclaw tool list` says why"
+                f"{call.tool}, which the run has called, is not there",
+                hint="`coilclaw tool list` and `tools.registry.diagnostics` say why",
             )

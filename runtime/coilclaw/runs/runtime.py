@@ -9,8 +9,7 @@ from coilclaw.bridge import Caller, ReusableWrites, RunSpec
 from coilclaw.policy import NobodyToAsk
 from coilclaw.runs.errors import NotRetryable
 from coilclaw.runs.jobs import direct_job, snippet_job
-from coilclaw.runs.run_origin import RunOrigin
-from coilclaw.runs.start import start_run
+from coilclaw.runs.start import RunOrigin, start_run
 from coilclaw.sandbox import Completed, Deadline, Failed
 from coilclaw.sdk import Err, Ok
 
@@ -111,6 +110,7 @@ class Runtime:
         *,
         until: int | None = None,
         caller: Caller | None = None,
+        deadline: Deadline | None = None,
     ) -> Comparison:
         """Execute a run again from its journal alone, writing nothing, and say whether it is the same.
 
@@ -118,7 +118,7 @@ class Runtime:
         """
         from coilclaw.runs.replay import replay_run
 
-        return replay_run(self._services, run_id, engines, registry, caller or self._caller, until)
+        return replay_run(self._services, run_id, engines, registry, caller or self._caller, until, deadline)
 
     def rehearse(
         self,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.bridge import Bridge, Handlers, Journal, ReplayHost, RunHeader, RunSpec, Services, leave
+from coilclaw.bridge import Bridge, Handlers, Journal, ReplayHost, RunHeader, RunSpec, Services, end_run
 from coilclaw.receipts import Conflict, Draft, Row, now
 from coilclaw.runs.kept_end import keep_end
 from coilclaw.runs.report import RunReport
@@ -92,7 +92,7 @@ class Session(Frozen):
             facts["difference"] = outcome.error.message[:500]
         rows: list[Row] = []
         if self.journal is not None:
-            rows.append(leave(run_id, self.journal.fence, status))
+            rows.append(end_run(run_id, self.journal.fence, status))
             facts |= self.journal.pins()
             if status != "suspended":
                 rows.append(services.approvals.void(run_id))

@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import os
+import secrets
 import time
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from coilclaw.bridge import Bridge, Journal, RunHeader, enter
+from coilclaw.bridge import Bridge, Journal, RunHeader, add_run
 from coilclaw.receipts import Draft, digest, now
 from coilclaw.runs.session import Session
 from coilclaw.sandbox import RunClock
+from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.bridge import RunSpec, Services
     from coilclaw.runs.jobs import Job
     from coilclaw.runs.plan import ApprovedPlan
-    from coilclaw.runs.run_origin import RunOrigin
 
-__all__ = ["start_run"]
+__all__ = ["RunOrigin", "new_run_id", "start_run"]
+
+
+def new_run_id() -> str:
+    """Return the name of a run that is about to begin."""
+    # Sortable by time and unique between processes.
+    return f"run-{time.time_ns() // 1_000_000:011x}{secrets.token_hex(4)}"
+
+
+class RunOrigin(Frozen):
+    """Drawn afresh for every run; a run that carries out a plan has the chance and the time of its rehearsal."""
+
+    run_id: str = field(default_factory=new_run_id)
+    seed: str = field(default_factory=lambda: secrets.token_hex(32))
+    clock: int = field(default_factory=time.time_ns)
+    retry_of: str | None = None
+    """The run whose succeeded writes are not made again."""
 
 
 def start_run(
@@ -40,7 +57,7 @@ def start_run(
         **({"retry_of": header.retry_of} if header.retry_of else {}),
     }
     started = Draft("run.started", "running", now(), spec.run_id, header.conversation_id, payload=payload)
-    contents, rows = job.contents, [] if rehearsal else [enter(spec.run_id, header)]
+    contents, rows = job.contents, [] if rehearsal else [add_run(spec.run_id, header)]
     # Durable before anything runs: a log that cannot be written is found out here, not behind the first call.
     (first_receipt,) = services.handlers.threads.run_uninterrupted(
         lambda: services.log.append(started, contents=contents, rows=rows), spec.deadline

@@ -1,8 +1,8 @@
 """Threads that can be left alone, with stacks deep enough for a guest.
 
 Python cannot end a thread. Whatever might never return, a handler or a run, is therefore done on a
-thread of this kind: when it is not wanted any longer, nobody waits for it, and the thread ends by
-itself once the job does.
+thread of this kind: when it is not wanted any longer, nobody waits for it, and the thread is free
+once the job has ended.
 
 The stacks are deep because CPython in WebAssembly watches one of its two stacks and raises
 RecursionError in time; the other one, which is the thread's, must never end first.
@@ -31,18 +31,46 @@ class Abandoned(Exception):
     """The job was not waited for any longer: its time, or the run's, was up."""
 
 
-class _JobThread:
-    """A thread that does one job at a time. Two bare locks, because an Event costs three times as much."""
+class _Task:
+    """One job, and what became of it. Bare locks, because an Event costs three times as much."""
 
-    def __init__(self) -> None:
-        self._wanted = threading.Lock()
-        self._wanted.acquire()
-        self.finished = threading.Lock()
-        self.finished.acquire()
-        self._job: Callable[[], Any] | None = None
+    def __init__(self, job: Callable[[], Any]) -> None:
+        self._job = job
+        self.is_taken = threading.Lock()
+        """Locked by the thread that does it, or by the caller who no longer wants it: whoever comes first."""
+        self._ended = threading.Lock()
+        self._ended.acquire()
+        self._has_ended = False
+        self.is_handed_out = False
         self.result: Any = None
         self.error: BaseException | None = None
-        self.abandoned = False
+
+    def do(self) -> None:
+        try:
+            self.result = self._job()
+        except BaseException as error:
+            self.error = error
+
+    def end(self) -> None:
+        self._has_ended = True
+        self._ended.release()
+
+    def has_ended(self, seconds: float) -> bool:
+        """Wait for its end; returns whether it has come."""
+        # Whether the lock was acquired does not tell: an interrupt may come right behind that, and take the result.
+        if not self._has_ended:
+            self._ended.acquire(timeout=max(0.0, seconds))
+        return self._has_ended
+
+
+class _JobThread:
+    """A thread that does one task at a time, as long as `is_kept` says that it is wanted for another."""
+
+    def __init__(self, is_kept: Callable[[_JobThread], bool]) -> None:
+        self._is_kept = is_kept
+        self._wanted = threading.Lock()
+        self._wanted.acquire()
+        self._task: _Task | None = None
         with _starting:  # The size is a setting of the whole process.
             before = threading.stack_size(STACK_BYTES)
             try:
@@ -50,30 +78,25 @@ class _JobThread:
             finally:
                 threading.stack_size(before)
 
-    def start(self, job: Callable[[], Any] | None) -> None:
-        self._job, self.result, self.error = job, None, None
+    def start(self, task: _Task | None) -> None:
+        self._task = task
         self._wanted.release()
-
-    def abandon(self) -> None:
-        self.abandoned = True
-        if self._wanted.acquire(blocking=False):
-            self._job = None  # The thread has not even begun it, and now never will.
-        self._wanted.release()  # In case the job has just ended, and the thread waits for another.
 
     def _work(self) -> None:
         _here.expendable = True
-        while True:
+        kept = True
+        while kept:
             self._wanted.acquire()
-            if self._job is None:
+            task, self._task = self._task, None
+            if task is None:
                 return
-            try:
-                self.result = self._job()
-            except BaseException as error:
-                self.error = error
-            self._job = None
-            self.finished.release()
-            if self.abandoned:
-                return
+            is_mine = task.is_taken.acquire(blocking=False)
+            if is_mine:
+                task.do()
+            kept = self._is_kept(self)  # First, so that whoever waits for the end finds it idle.
+            if is_mine:
+                task.end()
+            del task
 
 
 class ExpendableThreads:
@@ -97,28 +120,36 @@ class ExpendableThreads:
         `Abandoned` when it takes longer than `timeout`, or goes on for `grace` seconds after the
         deadline is over. An interrupt of the waiting thread cancels the run, and the waiting goes on.
         """
-        with self._lock:
-            thread = self._idle.pop() if self._idle else None
-        thread = thread or _JobThread()
-        thread.start(job)
-        ends = time.monotonic() + timeout
-        while not _acquired(thread.finished, min(POLL_SECONDS, ends - time.monotonic()), deadline):
-            if deadline.over:
+        task, ends, is_over = _Task(job), time.monotonic() + timeout, False
+        while not is_over:
+            try:
+                self._hand_out(task)
+                is_over = task.has_ended(min(POLL_SECONDS, ends - time.monotonic()))
+            except KeyboardInterrupt:
+                deadline.cancel()
+            if not is_over and deadline.over:
                 ends = min(ends, time.monotonic() + grace)
-            if time.monotonic() >= ends:
-                thread.abandon()
+            if not is_over and time.monotonic() >= ends:
+                task.is_taken.acquire(blocking=False)  # If no thread has begun it yet, none will.
                 raise Abandoned
-        result, error = thread.result, thread.error
-        thread.result = thread.error = None
+        if task.error is not None:
+            raise task.error
+        return task.result
+
+    def _hand_out(self, task: _Task) -> None:
+        if task.is_handed_out:
+            return
         with self._lock:
-            keep = not self._closed and len(self._idle) < _MOST_IDLE
-            if keep:
-                self._idle.append(thread)
-        if not keep:
-            thread.start(None)
-        if error is not None:
-            raise error
-        return result
+            worker = self._idle.pop() if self._idle else None
+        (worker or _JobThread(self._keep)).start(task)
+        task.is_handed_out = True  # If an interrupt comes before this, a second thread gets it, and leaves it alone.
+
+    def _keep(self, worker: _JobThread) -> bool:
+        with self._lock:
+            kept = not self._closed and len(self._idle) < _MOST_IDLE
+            if kept:
+                self._idle.append(worker)
+            return kept
 
     def run_deep(self, job: Callable[[], Any], deadline: Deadline) -> Any:
         """Do a job on a deep stack that no interrupt reaches: here, if this thread is of that kind."""
@@ -133,13 +164,5 @@ class ExpendableThreads:
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
-        for thread in idle:
-            thread.start(None)
-
-
-def _acquired(lock: threading.Lock, seconds: float, deadline: Deadline) -> bool:
-    try:
-        return lock.acquire(timeout=max(0.0, seconds))
-    except KeyboardInterrupt:
-        deadline.cancel()
-        return False
+        for worker in idle:
+            worker.start(None)

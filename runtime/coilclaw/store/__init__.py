@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.store.cursor import cursor_at, position_of
+    from coilclaw.store.cursor import checked_limit, cursor_at, position_of
     from coilclaw.store.database import Database
     from coilclaw.store.dialect import ARRIVAL, BYTES, EACH, KEYED
-    from coilclaw.store.errors import BadCursor, StoreError, StoreUnwritable
+    from coilclaw.store.errors import BadCursor, BadLimit, StoreError, StoreUnwritable
     from coilclaw.store.migrations import Migration
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "cursor": "cursor_at position_of",
+            "cursor": "checked_limit cursor_at position_of",
             "database": "Database",
             "dialect": "ARRIVAL BYTES EACH KEYED",
-            "errors": "BadCursor StoreError StoreUnwritable",
+            "errors": "BadCursor BadLimit StoreError StoreUnwritable",
             "migrations": "Migration",
         },
     )
@@ -28,10 +28,12 @@ __all__ = [
     "EACH",
     "KEYED",
     "BadCursor",
+    "BadLimit",
     "Database",
     "Migration",
     "StoreError",
     "StoreUnwritable",
+    "checked_limit",
     "cursor_at",
     "position_of",
 ]

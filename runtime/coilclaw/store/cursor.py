@@ -8,9 +8,9 @@ from __future__ import annotations
 import base64
 import binascii
 
-from coilclaw.store.errors import BadCursor
+from coilclaw.store.errors import BadCursor, BadLimit
 
-__all__ = ["cursor_at", "position_of"]
+__all__ = ["checked_limit", "cursor_at", "position_of"]
 
 
 def cursor_at(what: str, position: str) -> str:
@@ -22,9 +22,16 @@ def position_of(what: str, cursor: str) -> str:
     """Return the position that a cursor stands for. Raises BadCursor if it is none of a list of `what`."""
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError):
+    except (binascii.Error, ValueError, TypeError):
         text = ""
     kind, _, position = text.partition(" ")
     if kind != what or not position:
-        raise BadCursor(f"{cursor[:100]!r} is not a position in a list of {what}", hint="begin again without it")
+        raise BadCursor(f"{str(cursor)[:100]!r} is not a position in a list of {what}", hint="begin again without it")
     return position
+
+
+def checked_limit(limit: int) -> int:
+    """Return how many to read at most. Raises BadLimit unless it is a whole number, and not below zero."""
+    if type(limit) is not int or limit < 0:
+        raise BadLimit(f"{str(limit)[:100]!r} is not a number of entries", hint="give a whole number, 0 or more")
+    return min(limit, 2**31)

@@ -2,6 +2,7 @@
 
 OperatorError
 ├── BadCursor               a position to continue from that no list has given
+├── BadLimit                a number of entries that is none
 └── StoreError              the database cannot be opened, read or written
     └── StoreUnwritable     it can be read, but nothing can be added (full, read-only, locked, failed sync)
 """
@@ -10,13 +11,19 @@ from __future__ import annotations
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["BadCursor", "StoreError", "StoreUnwritable"]
+__all__ = ["BadCursor", "BadLimit", "StoreError", "StoreUnwritable"]
 
 
 class BadCursor(OperatorError):
     """A cursor that was changed, cut, or given by another list."""
 
     code = "bad_cursor"
+
+
+class BadLimit(OperatorError):
+    """A number of entries to read that is not a whole number, or below zero."""
+
+    code = "bad_limit"
 
 
 class StoreError(OperatorError):

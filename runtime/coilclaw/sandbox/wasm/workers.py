@@ -103,8 +103,8 @@ class Worker(Channel):
     @property
     def is_usable(self) -> bool:
         """Whether it can be given another run."""
-        # One that speaks unasked is no longer what was started.
-        return self._rests and self._process.poll() is None and not self.has_spoken(0)
+        # One that speaks unasked is no longer what was started; the end of one that died can be read, too.
+        return self._rests and not self.has_spoken(0)
 
     @property
     def is_free_soon(self) -> bool:

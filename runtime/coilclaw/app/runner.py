@@ -1,0 +1,225 @@
+"""Running snippets and calls: on the thread of whoever asks, or on the app's own threads."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from coilclaw.app.errors import AppClosed
+from coilclaw.app.report import call_reported, reported
+from coilclaw.runs import NotResumable, find_run, has_proven_header, new_run_id
+from coilclaw.sandbox import Deadline
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from coilclaw.app.arguments import Request
+    from coilclaw.app.composition import Composition, OpenWorkspace
+    from coilclaw.app.handle import RunHandle
+    from coilclaw.app.report import CallReport, Report
+    from coilclaw.bridge import Caller
+    from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
+    from coilclaw.sandbox import DisplayedOutput, Engine, Limits
+
+__all__ = ["Runner"]
+
+_logger = logging.getLogger(__name__)
+
+_FEWEST_WORKERS: Final = 8
+_MOST_WORKERS: Final = 32
+_CLOSING_SECONDS: Final = 60.0
+"""How long closing waits for runs that were cancelled. One that compiles the sandbox notices last."""
+
+
+class Runner:
+    """Executes runs and knows those that are under way. Thread-safe."""
+
+    def __init__(self, parts: Composition, workers: int | None) -> None:
+        self._parts = parts
+        self._workers = workers or max(_FEWEST_WORKERS, min(_MOST_WORKERS, 2 * (os.cpu_count() or 1)))
+        self._changed = threading.Condition()
+        self._executor: ThreadPoolExecutor | None = None
+        self._under_way: list[tuple[str, Deadline]] = []
+        """One for each use: two threads may try to resume the same run."""
+        self._closed = False
+
+    def run(self, request: Request, deadline: Deadline | None, plan: ApprovedPlan | None) -> Report:
+        """Run a snippet on this thread."""
+        run_id = new_run_id() if plan is None else plan.beginning.run_id
+        with self._entered(run_id, deadline or Deadline(request.limits.seconds)) as until:
+            return self._run(request, run_id, until, plan)
+
+    def _run(self, request: Request, run_id: str, deadline: Deadline, plan: ApprovedPlan | None = None) -> Report:
+        place, engine = self._parts.workspace(), self._parts.engines.get(request.engine)
+        deadline.restart()  # Neither loading nor compiling is the run's time, nor waiting for its turn.
+        done = place.runtime.run(
+            request.snippet,
+            engine,
+            place.toolbox.registry,
+            request.limits,
+            caller=request.caller,
+            deadline=deadline,
+            planned=plan,
+            run_id=run_id,
+            retry_of=request.retry_of,
+        )
+        return reported(self._parts.stores, done)
+
+    def start(self, request: Request) -> RunHandle:
+        """Run a snippet on a thread of the app, as soon as one is free."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        from coilclaw.app.handle import RunHandle
+
+        run_id, deadline, feed = new_run_id(), Deadline(request.limits.seconds), self._parts.feed
+        output, begins, caller = feed.output(run_id), feed.end(), request.caller
+
+        def show(stream: int, text: str) -> None:
+            output(stream, text)
+            caller.show(stream, text)
+
+        def display(displayed: DisplayedOutput) -> None:
+            output.display(displayed)
+            caller.display(displayed)
+
+        def job() -> Report:
+            # Executed also when the app was closed meanwhile: it ends at once, and its receipts say so.
+            try:
+                both = replace(caller, show=show, display=display)
+                return self._run(replace(request, caller=both), run_id, deadline)
+            finally:
+                output.close()
+                self._leave(run_id, deadline)
+
+        self._enter(run_id, deadline)
+        try:
+            with self._changed:
+                if self._executor is None:
+                    self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="coilclaw-run")
+                future = self._executor.submit(job)
+        except BaseException:
+            self._leave(run_id, deadline)
+            raise
+        return RunHandle(run_id, future, deadline, self._parts, begins, output)
+
+    def call(
+        self, tool: str, arguments: Mapping[str, Any], limits: Limits, caller: Caller | None, deadline: Deadline | None
+    ) -> CallReport:
+        """Call one tool on this thread."""
+        run_id = new_run_id()
+        with self._entered(run_id, deadline or Deadline(limits.seconds)) as until:
+            place = self._parts.workspace()
+            result, done = place.runtime.call(
+                tool, arguments, place.toolbox.registry, limits, caller=caller, deadline=until, run_id=run_id
+            )
+            return call_reported(result, reported(self._parts.stores, done))
+
+    def rehearse(self, request: Request, deadline: Deadline | None) -> Rehearsal:
+        with self._entered(new_run_id(), deadline or Deadline(request.limits.seconds)) as until:
+            place, engine = self._parts.workspace(), self._parts.engines.get(request.engine)
+            until.restart()
+            return place.runtime.rehearse(
+                request.snippet, engine, place.toolbox.registry, request.limits, caller=request.caller, deadline=until
+            )
+
+    def resume(
+        self,
+        run_id: str,
+        caller: Caller | None,
+        unknown: Literal["retry", "failed"] | None,
+        timeout: float | None,
+        deadline: Deadline | None,
+    ) -> Report:
+        """Continue a suspended run on this thread, in the workspace where it began."""
+        limits = find_run(self._parts.stores.database, run_id).header.run_limits()
+        with self._entered(run_id, deadline or Deadline(timeout or limits.seconds)) as until:
+            place = self.workspace_of(run_id)
+            until.restart()
+            done = place.runtime.resume(
+                run_id,
+                lambda name: self._engine(name, until),
+                place.toolbox.registry,
+                caller=caller,
+                deadline=until,
+                unknown=unknown,
+            )
+            return reported(self._parts.stores, done)
+
+    def replay(self, run_id: str, caller: Caller | None, until: int | None, workspace: Path | None) -> Comparison:
+        limits = find_run(self._parts.stores.database, run_id).header.run_limits()
+        # Under a name of its own: whoever cancels a run does not mean those who only look at it.
+        with self._entered(new_run_id(), Deadline(limits.seconds)) as deadline:
+            place = self.workspace_of(run_id) if workspace is None else self._parts.workspace(workspace)
+            return place.runtime.replay(
+                run_id,
+                lambda name: self._engine(name, deadline),
+                place.toolbox.registry,
+                until=until,
+                caller=caller,
+                deadline=deadline,
+            )
+
+    def workspace_of(self, run_id: str) -> OpenWorkspace:
+        """The workspace in which a run began."""
+        known = find_run(self._parts.stores.database, run_id)
+        own = self._parts.settings.config.workspace_dir.resolve()
+        if known.header.workspace in ("", str(own)):
+            return self._parts.workspace()
+        # Its tools are code that runs outside the sandbox: a table that somebody edited must not choose it.
+        if not has_proven_header(self._parts.stores.log, known):
+            raise NotResumable(f"the header of {run_id} is not the one it began with", hint="start it again")
+        return self._parts.workspace(Path(known.header.workspace))
+
+    def _engine(self, name: str, deadline: Deadline) -> Engine:
+        engine = self._parts.engines.get(name)
+        deadline.restart()
+        return engine
+
+    # Under way -------------------------------------------------------------------------------------------
+
+    def cancel(self, run_id: str) -> bool:
+        """Cancel a run that is under way here; False if there is none of this id."""
+        with self._changed:
+            found = [deadline for each, deadline in self._under_way if each == run_id]
+        for deadline in found:
+            deadline.cancel()
+        return bool(found)
+
+    def close(self) -> None:
+        """Refuse what comes from now on, cancel what is under way, and wait until it has ended."""
+        with self._changed:
+            self._closed = True
+            for _, deadline in self._under_way:
+                deadline.cancel()
+            if not self._changed.wait_for(lambda: not self._under_way, _CLOSING_SECONDS):
+                _logger.warning("runs that did not end when the app was closed: %d", len(self._under_way))
+            executor, self._executor = self._executor, None
+            ended = not self._under_way
+        if executor is not None:
+            executor.shutdown(wait=ended)
+
+    @contextmanager
+    def _entered(self, run_id: str, deadline: Deadline) -> Iterator[Deadline]:
+        self._enter(run_id, deadline)
+        try:
+            yield deadline
+        finally:
+            self._leave(run_id, deadline)
+
+    def _enter(self, run_id: str, deadline: Deadline) -> None:
+        """Note that a run is under way: it can be cancelled, and closing waits for it."""
+        with self._changed:
+            if self._closed:
+                raise AppClosed
+            self._under_way.append((run_id, deadline))
+
+    def _leave(self, run_id: str, deadline: Deadline) -> None:
+        with self._changed:
+            self._under_way.remove((run_id, deadline))
+            self._changed.notify_all()

@@ -1,0 +1,49 @@
+"""The mutations that `make mutants` tries: each takes one guarantee away, and the tests named beside it must fail.
+
+One module for each layer, named after the package it breaks. When code moves, adapt `where` and `old`; when a
+guarantee goes, remove its mutation. Keep each selection to seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutations import (
+    app,
+    bridge,
+    bridge_admission,
+    cli,
+    config,
+    evidence,
+    integrations,
+    net,
+    policy,
+    receipts,
+    runs,
+    sandbox,
+    sdk,
+    trust,
+    workspace_tools,
+)
+
+__all__ = ["MUTATIONS"]
+
+_LAYERS: Final = (
+    app,
+    bridge,
+    bridge_admission,
+    cli,
+    config,
+    evidence,
+    integrations,
+    net,
+    policy,
+    receipts,
+    runs,
+    sandbox,
+    sdk,
+    trust,
+    workspace_tools,
+)
+
+MUTATIONS: Final = tuple(mutation for layer in _LAYERS for mutation in layer.MUTATIONS)

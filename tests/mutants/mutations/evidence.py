@@ -1,0 +1,97 @@
+"""Mutations of the event feed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutation import Mutation
+
+__all__ = ["MUTATIONS"]
+
+
+MUTATIONS: Final = (
+    Mutation(
+        "coilclaw.evidence.feed:EventFeed._publish",
+        "if number >= self._first",
+        "if number >= 0",
+        "tests/evidence/test_feed.py -k behind_the_buffer",
+        "a place that left the buffer is read from the log",
+    ),
+    Mutation(
+        "coilclaw.evidence.feed:EventFeed._publish",
+        "len(self._buffer) > 2 * _KEPT",
+        "False",
+        "tests/evidence/test_feed.py -k behind_the_buffer",
+        "the bound of the feed's buffer",
+    ),
+    Mutation(
+        "coilclaw.evidence.feed:EventFeed._begin_at",
+        "        self._wake(None)",
+        "        pass",
+        "tests/evidence/test_feed.py -k begins_to_watch",
+        "readers that came before the feed's thread are woken",
+    ),
+    Mutation(
+        "coilclaw.evidence.feed:EventFeed.of_run",
+        "self._log.start_of(run_id) or end",
+        "end",
+        "tests/evidence/test_feed.py -k its_own_and_end",
+        "a run is followed from its beginning",
+    ),
+    Mutation(
+        "coilclaw.evidence.reader:_Merged.add",
+        "place.is_before(event.cursor)",
+        "False",
+        "tests/evidence/test_feed_output.py -k where_it_was_printed",
+        "output comes before the events that follow it",
+    ),
+    Mutation(
+        "coilclaw.evidence.reader:EventReader._look",
+        "place.is_reached(position)",
+        "place.seq is not None",
+        "tests/evidence/test_feed_output.py -k on_disk_when_it_was_printed",
+        "output waits for the events before it",
+    ),
+    Mutation(
+        "coilclaw.evidence.feed:EventFeed._look",
+        "            self._wake_readers_of_output()",
+        "            pass",
+        "tests/evidence/test_feed_output.py -k append_of_another_run",
+        "readers of output are woken when others write",
+    ),
+    Mutation(
+        "coilclaw.evidence.reader:EventReader.__anext__",
+        "self._accept(await asyncio.to_thread(self._look))",
+        "self._accept(self._look())",
+        "tests/evidence/test_feed_async.py -k not_blocked",
+        "an event loop that does not wait for the disk",
+    ),
+    Mutation(
+        "coilclaw.evidence.reader:EventReader.__anext__",
+        "await asyncio.sleep(0)",
+        "pass",
+        "tests/evidence/test_feed_async.py -k have_their_turn",
+        "other tasks have their turn while events are read",
+    ),
+    Mutation(
+        "coilclaw.evidence.receipt_events:event_of",
+        "except (KeyError, TypeError, ValidationError):",
+        "except KeyError:",
+        "tests/evidence/test_events.py -k something_else",
+        "strange receipts do not stop a reader",
+    ),
+    Mutation(
+        "coilclaw.evidence.reader:EventReader.wake",
+        "except Exception:",
+        "except OSError:",
+        "tests/evidence/test_feed.py -k cannot_be_woken",
+        "a reader that cannot be woken holds up no other",
+    ),
+    Mutation(
+        "coilclaw.evidence.reader:EventReader.__next__",
+        "self._feed.before_waiting()",
+        "pass",
+        "tests/app/test_blocking.py -k claw.events",
+        "a reader does not block the loop of async tools",
+    ),
+)

@@ -1,0 +1,151 @@
+"""Mutations of runs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutation import Mutation
+from tests.mutants.mutations.selections import KEPT, WAITING
+
+__all__ = ["MUTATIONS"]
+
+_KEPT_END: Final = "tests/runs/test_kept_end.py"
+
+_RETRY: Final = "tests/runs/test_retry.py"
+_DISPLAYED: Final = "tests/runs/test_displayed.py"
+
+MUTATIONS: Final = (
+    Mutation(
+        "coilclaw.runs.kept_end:keep_end",
+        "if fits(found, len(body)):",
+        "if True:",
+        "tests/runs/test_kept_end.py -k 'without_room or suspensions'",
+        "what a run leaves at its end stays within its budget",
+    ),
+    Mutation(
+        "coilclaw.runs.start:start_run",
+        "kept=[(content_hash, len(body)) for content_hash, body in contents.items()]",
+        "kept=[]",
+        KEPT + " -k source_of_a_run",
+        "the source of a run counts",
+    ),
+    Mutation(
+        "coilclaw.runs.resume:_refuse_elsewhere",
+        "if not record.is_waiting:",
+        "if False:",
+        WAITING + " -k finished_run_cannot",
+        "only a run that waits is resumed",
+    ),
+    Mutation(
+        "coilclaw.runs.kept_end:_Parts._read",
+        "self.unkept.add(name)",
+        "pass",
+        _KEPT_END,
+        "a report says what was not kept",
+    ),
+    Mutation(
+        "coilclaw.runs.kept_end:report_of",
+        "last.type not in _ENDS",
+        "False",
+        _KEPT_END,
+        "a run that has not ended has no report",
+    ),
+    Mutation(
+        "coilclaw.runs.recorded_run:RecordedRun.resumable_history",
+        'past.end.type != "run.suspended"',
+        "False",
+        "tests/app/test_edited_runs.py -k cancelled",
+        "a run that its receipts call over is not resumed",
+    ),
+    Mutation(
+        "coilclaw.runs.recorded_run:RecordedRun.resumable_history",
+        "past.fence != self.record.fence + resumed",
+        "False",
+        "tests/app/test_edited_runs.py -k count",
+        "how often a run was resumed is taken from receipts",
+    ),
+    Mutation(
+        "coilclaw.runs.cancellation:cancel_run",
+        '"pending", "granted"',
+        '"pending"',
+        "tests/app/test_edited_runs.py -k takes_back",
+        "a receipt takes back what was approved to a cancelled run",
+    ),
+    Mutation(
+        "coilclaw.runs.call_history:CallHistory._is_owned",
+        "fence > self.fence",
+        "False",
+        "tests/runs/test_call_history.py -k understood",
+        "a fence that nobody had is damage",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:refuse_retry",
+        '("running", "suspended", "orphaned")',
+        '("running",)',
+        _RETRY + " -k not_over",
+        "a run that may still make calls is not retried",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:refuse_retry",
+        "known.header.workspace != str(services.workspace)",
+        "False",
+        _RETRY + " -k another_workspace",
+        "a run is retried in its own workspace",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:refuse_retry",
+        "known.header.conversation_id != conversation",
+        "False",
+        _RETRY + " -k another_conversation",
+        "a conversation gets no results of another",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:_proven",
+        "if began == [digest(known.header.text().encode())]:",
+        "if began:",
+        _RETRY + " -k header",
+        "receipts prove which run was retried",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:earlier_writes",
+        "following = known.header.retry_of",
+        "following = None",
+        _RETRY + " -k all_of_them",
+        "a retry of a retry counts the writes of all",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:_uncertain",
+        '_NO_OUTCOME if end.type == "tool.call.started" else',
+        'None if end.type == "tool.call.started" else',
+        _RETRY + " -k process_died",
+        "a write without an outcome is said",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:_UNCERTAIN",
+        '"timeout": "did not end in time; what it did is unknown",',
+        "",
+        _RETRY + " -k unknown_outcome",
+        "a write that timed out is said",
+    ),
+    Mutation(
+        "coilclaw.runs.comparison:_ends",
+        "digest(outcome.stderr.encode())",
+        'facts["stderr_hash"]',
+        _DISPLAYED + " -k notices",
+        "a replay compares stderr",
+    ),
+    Mutation(
+        "coilclaw.runs.comparison:_ends",
+        "digest(outputs_json(outcome.outputs))",
+        'facts.get("outputs_hash", _NOTHING_SHOWN)',
+        _DISPLAYED + " -k notices",
+        "a replay compares what was displayed",
+    ),
+    Mutation(
+        "coilclaw.runs.history:_is_same_refusal",
+        'set(given) == {"ok", "code", "message", "hint"}',
+        'given.keys() >= {"ok", "code", "message"}',
+        "tests/runs/test_mutations.py",
+        "a refusal in the journal is what its receipt says, and nothing else",
+    ),
+)
