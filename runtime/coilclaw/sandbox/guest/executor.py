@@ -40,8 +40,8 @@ class InlineExecutor(concurrent.futures.Executor):
         return None
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
-        if type(fn) is Tools:
-            return CallFuture(fn.start(*args, **kwargs))
+        if (tool := _tool(fn)) is not None:
+            return CallFuture(tool.start(*args, **kwargs))
         warn_of_threads()
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         try:
@@ -49,6 +49,10 @@ class InlineExecutor(concurrent.futures.Executor):
         except Exception as error:
             future.set_exception(error)
         return future
+
+
+def _tool(function: Any) -> Tools | None:
+    return function if type(function) is Tools else None
 
 
 def warn_of_threads() -> None:
@@ -62,8 +66,8 @@ def warn_of_threads() -> None:
 
 def to_thread(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Coroutine[Any, Any, Any]:
     """`asyncio.to_thread`: a tool's call is started right away."""
-    if type(func) is Tools:
-        return Waiting(func.start(*args, **kwargs))
+    if (tool := _tool(func)) is not None:
+        return Waiting(tool.start(*args, **kwargs))
     warn_of_threads()
     return _run_inline(func, args, kwargs)
 

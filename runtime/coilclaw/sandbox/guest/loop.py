@@ -66,10 +66,6 @@ class SnippetLoop(base_events.BaseEventLoop):
         return asyncio.wrap_future(InlineExecutor().submit(func, *args), loop=self)
 
     def create_task(self, coro: Any, **options: Any) -> asyncio.Task[Any]:  # type: ignore[override]
-        frame = getattr(coro, "cr_frame", None)
-        if frame is not None and frame.f_code.co_name == "_wrap_awaitable":  # Of `asyncio.ensure_future`.
-            wrapped, coro = coro, frame.f_locals["awaitable"]
-            wrapped.close()
         if not asyncio.iscoroutine(coro) and inspect.isawaitable(coro):
             coro = Waiting(coro)
         task = super().create_task(coro, **options)
@@ -146,7 +142,10 @@ def use_snippet_loops(completions: Completions) -> None:
     _set_policy(Policy())
     asyncio.run = asyncio.runners.run = run  # type: ignore[assignment]
     asyncio.wait = tasks.wait = _wait  # type: ignore[assignment]
-    tasks._wrap_awaitable = Waiting  # type: ignore[attr-defined]
+    for name in ("ensure_future", "_ensure_future"):  # The second is what the library itself calls before 3.12.
+        if hasattr(tasks, name):
+            setattr(tasks, name, _ensure_future)
+    asyncio.ensure_future = _ensure_future  # type: ignore[assignment]
     use_inline_executors()
 
 
@@ -209,6 +208,12 @@ def _shown(task: asyncio.Task[Any]) -> str:
 
 
 _real_wait = asyncio.wait
+_real_ensure_future: Any = getattr(tasks, "_ensure_future", None) or asyncio.ensure_future
+
+
+def _ensure_future(awaited: Any, *, loop: Any = None) -> Any:
+    """`asyncio.ensure_future`. A call has a future of its own: no task is needed to wait for it."""
+    return awaited.future() if type(awaited) is PendingCall else _real_ensure_future(awaited, loop=loop)
 
 
 async def _wait(fs: Iterable[Any], **options: Any) -> Any:

@@ -154,12 +154,18 @@ class PendingCall:
             self._completions.receive(None)
         return self._result
 
+    def future(self) -> _Answer:
+        """The future that stands for the call on the loop that runs."""
+        future = self._future
+        if future is None or future.cancelled() or future.get_loop() is not asyncio.get_running_loop():
+            future = self._future = _Answer(self)
+            if self._result is not None:
+                future.set_result(self._result)
+        return future
+
     def __await__(self) -> Generator[Any, Any, Ok[Any] | Err]:
         if self._result is None:
-            future = self._future
-            if future is None or future.cancelled() or future.get_loop() is not asyncio.get_running_loop():
-                future = self._future = _Answer(self)
-            yield from future
+            yield from self.future()
         return self.result()
 
     def __getattr__(self, name: str) -> NoReturn:

@@ -79,7 +79,7 @@ class SnippetPolicy(RestrictingNodeTransformer):
         self._literal_targets: set[ast.AST] = set()
 
     def error(self, node: ast.AST, info: str) -> None:
-        self.refuse(node, info, "see docs/engines.md, or run it with the wasm engine")
+        self.refuse(node, info, "say it in plainer Python")
 
     def refuse(self, node: ast.AST, message: str, hint: str) -> None:
         self.problems.append(Problem(line=getattr(node, "lineno", None), message=message, hint=hint))
