@@ -51,7 +51,7 @@ class Budget:
 
 CLICK = frozenset({"click"})
 STORED = CLICK | {"apsw"}
-RUNNING = ("runs.runtime", "bridge.bridge", "sandbox.wasm", "sandbox.restricted.engine", "app.execution")
+RUNNING = ("runs.runtime", "bridge.bridge", "sandbox.wasm", "sandbox.restricted.engine", "app.runner")
 TOOLS = ("workspace_tools", "integrations", "bridge.registry")
 BUDGETS = {
     "--version": Budget(
