@@ -9,6 +9,7 @@ and so stops running tools.
 
 from __future__ import annotations
 
+import _thread
 import threading
 import time
 from typing import TYPE_CHECKING, Final
@@ -246,7 +247,7 @@ def uninterrupted(job: Callable[[], None]) -> None:
             ends.append(error)
         ended.release()
 
-    threading.Thread(target=work, name="coilclaw-commit", daemon=True).start()
+    _thread.start_new_thread(work, ())  # An interrupt within Thread.start leaves its books in disorder.
     interrupt: BaseException | None = None
     while not ends:  # That the lock was acquired says less: an interrupt may come right behind.
         try:
