@@ -215,9 +215,9 @@ class ApprovalStore:
             other = self.get(approval_id)
             word = "denied" if other.status == "denied" else "approved"
             state = f"was already {word} by {other.decided_by}" if other.decided_by else f"is {other.status}"
+            over = "resume the run to be asked again" if other.status == "expired" else "a question is answered once"
             raise AlreadyDecided(
-                f"{approval_id} {state}",
-                hint="a question is answered once; `coilclaw approval list` shows what is open",
+                f"{approval_id} {state}", hint=f"{over}; `coilclaw approval list` shows what is open"
             ) from None
         return self.get(approval_id)
 
