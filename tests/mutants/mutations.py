@@ -16,6 +16,7 @@ _CONSTRAINTS: Final = "tests/policy/test_constraints.py"
 _WAITING: Final = "tests/runs/test_waiting.py"
 _BINDINGS: Final = "tests/runs/test_bindings.py"
 _WINDOWS: Final = "tests/policy/test_windows.py -k 'not processes'"
+_TYPED: Final = "tests/runs/test_typed_values.py"
 _PROMISES: Final = "tests/receipts/test_verification.py -k promises"
 _MARKS: Final = "tests/receipts/test_marks.py"
 _PROOF: Final = "tests/policy/test_windows.py -k proven"
@@ -672,6 +673,48 @@ MUTATIONS: Final = (
         "pass",
         "tests/receipts/test_seal.py",
         "the key of a lost log is kept",
+    ),
+    Mutation(
+        "coilclaw.bridge.invocation:serialised",
+        "by_alias=True, ",
+        "",
+        _TYPED,
+        "results have the names of their schema",
+    ),
+    Mutation(
+        "coilclaw.bridge.replay_host:ReplayHost._plan_of",
+        'return "" if tool is None else tool.output_plan',
+        'return ""',
+        _TYPED,
+        "a replay gives values of the same types",
+    ),
+    Mutation(
+        "coilclaw.sdk.typed_arguments:_wants_moment",
+        '== {"date-time"}',
+        "is None",
+        _TYPED,
+        "a date is taken where a date-time is wanted",
+    ),
+    Mutation(
+        "coilclaw.sdk.typed_arguments:_bytes",
+        "if None in formats or not formats:",
+        "if not formats:",
+        _TYPED,
+        "bytes are never written as text where text is taken",
+    ),
+    Mutation(
+        "coilclaw.sdk.value_plan:_Planner._text",
+        "len(formats) == 1",
+        "formats",
+        _TYPED,
+        "a union of a date and text stays text",
+    ),
+    Mutation(
+        "coilclaw.sdk.typed_values:_read_field",
+        "except _UNREADABLE:",
+        "except KeyError:",
+        _TYPED,
+        "a value that cannot be read stays as it is",
     ),
     Mutation(
         "coilclaw.receipts.promises:Promises._note",
