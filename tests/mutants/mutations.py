@@ -16,6 +16,7 @@ _CONSTRAINTS: Final = "tests/policy/test_constraints.py"
 _WAITING: Final = "tests/runs/test_waiting.py"
 _BINDINGS: Final = "tests/runs/test_bindings.py"
 _WINDOWS: Final = "tests/policy/test_windows.py -k 'not processes'"
+_PLANS: Final = "tests/sdk/test_typed_values.py"
 _TYPED: Final = "tests/runs/test_typed_values.py"
 _PROMISES: Final = "tests/receipts/test_verification.py -k promises"
 _MARKS: Final = "tests/receipts/test_marks.py"
@@ -704,16 +705,16 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.sdk.value_plan:_Planner._text",
-        "len(formats) == 1",
-        "formats",
-        _TYPED,
+        "return next(iter(formats)) if len(formats) == 1 else None",
+        "return next((each for each in formats if each), None)",
+        _PLANS,
         "a union of a date and text stays text",
     ),
     Mutation(
         "coilclaw.sdk.typed_values:_read_field",
         "except _UNREADABLE:",
         "except KeyError:",
-        _TYPED,
+        _PLANS,
         "a value that cannot be read stays as it is",
     ),
     Mutation(
