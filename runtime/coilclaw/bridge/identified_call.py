@@ -93,10 +93,11 @@ def call_difference(prior: PriorCall | None, found: Identity, *, version: bool =
     if prior.tool != name:
         return CallDifference("tool", f"of {prior.tool}", f"of {name}")
     if prior.args_hash != found.args_hash:
-        return CallDifference("arguments", f"with arguments {prior.args_hash[:12]}", f"with {found.args_hash[:12]}")
+        then = f"of {name} with arguments {prior.args_hash[:12]}"
+        return CallDifference("arguments", then, f"with {found.args_hash[:12]}")
     present = found.call.tool.version if found.call.tool else None
     if version and prior.tool_version != present:
-        return CallDifference("version", f"of version {prior.tool_version}", f"of version {present}")
+        return CallDifference("version", f"of {name} in version {prior.tool_version}", f"in {present}")
     return None
 
 

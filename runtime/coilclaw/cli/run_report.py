@@ -133,7 +133,7 @@ def print_report(report: Report) -> None:
         else:
             where = f" (line {error.line})" if error.line else ""
             say(one_line(f"{error.type}: {error.message}{where}"), err=True, fg="red")
-        if error.hint:
+        if error.hint and error.hint not in (error.traceback or ""):  # The message of a failed call has it already.
             say(f"Hint: {one_line(error.hint)}", err=True)
     for item in report.activity:
         approval = f"  ({one_line(item.approval)})" if item.approval else ""

@@ -212,9 +212,10 @@ class ApprovalStore:
             other = next((each for each in found if each.status != "pending"), found[0])
             word = "denied" if other.status == "denied" else "approved"
             state = f"was already {word} by {other.decided_by}" if other.decided_by else f"is {other.status}"
+            over = "resume the run to be asked again" if other.status == "expired" else "a question is answered once"
             raise AlreadyDecided(
                 f"{other.id} {state}",
-                hint="a question is answered once; `coilclaw approval list`, `approvals.pending()` show what is open",
+                hint=f"{over}; `coilclaw approval list`, `approvals.pending()` show what is open",
             ) from None
         return [self.get(each) for each in approval_ids]
 

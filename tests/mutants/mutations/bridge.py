@@ -289,4 +289,11 @@ MUTATIONS: Final = (
         _ENDING,
         "a call that was given up before its process died is not begun again",
     ),
+    Mutation(
+        "coilclaw.bridge.replay_host:ReplayHost._plan_of",
+        'return "" if tool is None else tool.output_plan',
+        'return ""',
+        "tests/runs/test_typed_values.py",
+        "a replay gives values of the same types",
+    ),
 )

@@ -64,6 +64,10 @@ for row in sorted(rows, key=lambda each: each.amount, reverse=True):
 json.loads(json.dumps({"rows": [row.name for row in rows], "totals": totals}))
 """,
     """
+orders = tools.shop.orders().unwrap()
+[sum(each["total"] for each in orders), f"{orders[0].at:%d %B}"]
+""",
+    """
 def fail(reasons):
     try:
         return reasons["why"]
@@ -80,13 +84,17 @@ calls = [tools.crm.lookup.start(email=f"{n}@b.c") for n in range(2)]
 
 
 _ANSWER = '{"ok":true,"value":{"n":1}}'
+_ORDERS = (
+    '{"ok":true,"value":[{"id":"a","total":"1.10","at":"2026-01-02T03:04:05Z","due":"2026-01-02"}],'
+    '"types":[["[]",["@",0]],["{}",{"total":"decimal","at":"date-time","due":"date"},null]]}'
+)
 
 
 def warm_up(imports: dict[str, Any], run: Callable[[str], str]) -> None:
     """Run snippets of all kinds, with answers that come from nowhere, and remove what they leave behind."""
     host, begun = dict(imports), itertools.count(1)
     imports.update(
-        call=lambda tool, input, line: _ANSWER,
+        call=lambda tool, input, line: _ORDERS if tool == "shop.orders" else _ANSWER,
         begin=lambda tool, input, line: next(begun),
         wait=lambda nanoseconds: json.dumps([[number, _ANSWER] for number in range(1, next(begun))]),
         withdraw=lambda number: None,
