@@ -347,3 +347,19 @@ def test_a_link_on_the_way_is_forbidden_before_anything_is_opened(
         assert "link" in opinion.reason
     assert delete.classify is not None
     assert delete.classify(delete.input.model_validate({"path": "link"}), ctx) is None
+
+
+def test_bytes_are_written_and_read_as_they_are(ctx: ToolContext) -> None:
+    data = bytes(range(256))
+    assert write(ctx, "new.bin", data=data).size == 256
+    found = read(ctx, "new.bin", binary=True)
+    assert found.data == data
+    with pytest.raises(ToolFailure, match="not UTF-8 text") as told:
+        read(ctx, "new.bin")
+    assert told.value.hint == "pass binary=True for its bytes"
+
+
+@pytest.mark.parametrize("given", [{}, {"text": "a", "data": b"a"}])
+def test_either_text_or_bytes_are_written(ctx: ToolContext, given: dict[str, Any]) -> None:
+    with pytest.raises(ToolFailure, match="either text or data"):
+        write(ctx, "new.bin", **given)

@@ -12,6 +12,7 @@ import pytest
 from pydantic import Base64Bytes, BaseModel, Field
 from tests.runs.conftest import Replays
 
+from coilclaw.integrations import files
 from coilclaw.sandbox import Limits, Snippet
 from coilclaw.sdk import Tool, ToolContext, define_tool
 from coilclaw.workspace_tools.schema_tool import schema_tool
@@ -301,3 +302,13 @@ def test_a_method_of_dict_hides_a_field_of_its_name(either: Replays) -> None:
         [1],
         True,
     ]
+
+
+def test_a_snippet_writes_and_reads_the_bytes_of_a_file(either: Replays) -> None:
+    source = """
+data = bytes(range(256))
+tools.files.write(path="a.bin", data=data).unwrap()
+found = tools.files.read(path="a.bin", binary=True).unwrap()
+[found["data"] == data, found.size]
+"""
+    assert value_of(either, source, files.write, files.read) == [True, 256]

@@ -90,7 +90,8 @@ class _Drawing:
         low, high = 1, len(order)  # With so many in the worse form it may fit; with so many it does.
         while low < high:
             middle = (low + high) // 2
-            text = self._fitting(dict.fromkeys(ids, better) | dict.fromkeys(order[:middle], worse))
+            shortened = set(order[:middle])
+            text = self._fitting({each: worse if each in shortened else better for each in ids})
             if text is None:
                 low = middle + 1
             else:
