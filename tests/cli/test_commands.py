@@ -76,7 +76,7 @@ def test_tools_are_listed_and_shown(coilclaw: Command) -> None:
     facts = {each["id"]: each for each in coilclaw("tool", "list", "--json").json}
     assert facts["math.store"]["policy"] == "ask"
     shown = coilclaw("tool", "show", "math.add").out
-    assert "def add(*, a: int, b: int = 0) -> Result[int]:" in shown
+    assert "def add(a: int, b: int = 0) -> Result[int]:" in shown
     assert "policy:     allow" in shown
     assert coilclaw("tool", "show", "math.add", "--json").json["input_schema"]["required"] == ["a"]
     assert "def add" in coilclaw("tool", "stubs").out

@@ -105,6 +105,17 @@ def take(
 TOOLS = (orders, total, picture, take)
 
 
+@pytest.mark.parametrize("stamp", [b"", b"text", b"\x89PNG\xff", b"data:;base64,AAAA", b"data:;base64,\xff"])
+def test_bytes_within_a_model_are_the_same_in_the_snippet(either: Replays, stamp: bytes) -> None:
+    @define_tool(id="shop.stamped", risk="read")
+    def stamped(ctx: ToolContext) -> list[Order]:
+        """An order with this stamp."""
+        return [ORDER.model_copy(update={"stamp": stamp})]
+
+    source = "order = tools.shop.stamped().unwrap()[0]\n[list(order.stamp), order.picture, order.total]"
+    assert value_of(either, source, stamped) == [list(stamp), "AAH/", "764.50"]
+
+
 def value_of(world: Replays, source: str, *tools: Tool) -> Any:
     report = world.run(source, *(tools or TOOLS))
     assert report.status == "completed", report.error

@@ -151,20 +151,22 @@ class Tool:
         return self.output.json_schema(mode="serialization", schema_generator=ContractSchema)
 
     def result_json(self, valid: Any) -> bytes:
-        """A valid result as a snippet gets it. Raises what pydantic does if it cannot be written."""
+        """A valid result as a snippet gets it. Raises ValueError or TypeError if it cannot be written."""
         # Not through the adapter's own methods, which hand twenty options on.
         serializer = self.output.serializer
-        if not self._returns_bytes:
-            return serializer.to_json(valid, by_alias=True, warnings="error")
+        try:
+            written: bytes = serializer.to_json(valid, by_alias=True, warnings="error")
+            if b'"data:;base64,' not in written:
+                return written
+        except ValueError as error:
+            if "utf-8" not in str(error):
+                raise
         from pydantic_core import to_json
 
-        # In two steps, because a model within has a configuration of its own, which takes bytes for text.
-        return to_json(serializer.to_python(valid, by_alias=True, warnings="error"), bytes_mode="base64")
+        from coilclaw.sdk.typed_values import with_bytes_as_text
 
-    @cached_property
-    def _returns_bytes(self) -> bool:
-        formats = str(self.output_schema)
-        return "'base64url'" in formats and "'hex'" not in formats
+        # A model within takes bytes for text, and these are none, or could be taken for such.
+        return to_json(with_bytes_as_text(serializer.to_python(valid, by_alias=True)))
 
     @cached_property
     def output_plan(self) -> str:

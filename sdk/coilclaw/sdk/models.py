@@ -36,10 +36,7 @@ class ContractSchema(GenerateJsonSchema):
 
     def bytes_schema(self, schema: BytesSchema) -> JsonSchemaValue:
         made = super().bytes_schema(schema)
-        if self._config.ser_json_bytes == "hex":
-            return {**made, "format": "hex"}
-        # Results are written so, whatever the model they are in says: not every sequence of bytes is text.
-        return {**made, "format": "base64url"} if self.mode == "serialization" else made
+        return {**made, "format": "hex"} if self._config.ser_json_bytes == "hex" else made
 
 
 def input_model(error: _Error, tool_id: object, fields: Fields) -> type[BaseModel]:

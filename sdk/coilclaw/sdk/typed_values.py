@@ -15,10 +15,12 @@ import uuid
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias
 
-__all__ = ["Record", "duration_text", "moment_text", "plan_reader"]
+__all__ = ["Record", "duration_text", "moment_text", "plan_reader", "with_bytes_as_text"]
 
 _Reader: TypeAlias = Callable[[Any], Any]
 _UNREADABLE = (ValueError, TypeError, AttributeError, ArithmeticError)
+_BYTES_PREFIX = "data:;base64,"
+"""Before bytes that are no text, or begin like this, where a schema takes bytes for text."""
 _MOST_KEYS = 20
 _MOST_PLANS = 500
 
@@ -48,6 +50,21 @@ def _fields_of(record: Record) -> str:
 def _shown(key: object) -> str:
     text = repr(key) if type(key) is str or type(key) is int else f"a {type(key).__name__}"
     return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def with_bytes_as_text(value: Any) -> Any:
+    """The same value with text for all bytes in it, from which `binary` makes them again."""
+    if isinstance(value, dict):
+        return {with_bytes_as_text(key): with_bytes_as_text(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [with_bytes_as_text(each) for each in value]
+    if not isinstance(value, bytes | bytearray):
+        return value
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        text = _BYTES_PREFIX
+    return _BYTES_PREFIX + base64.b64encode(value).decode() if text.startswith(_BYTES_PREFIX) else text
 
 
 # Writing -------------------------------------------------------------------------------------------
@@ -101,6 +118,12 @@ def _base64(text: str) -> bytes:
     return base64.b64decode(text, validate=True)
 
 
+def _binary(text: str) -> bytes:
+    if text.startswith(_BYTES_PREFIX):
+        return base64.b64decode(text[len(_BYTES_PREFIX) :], validate=True)
+    return text.encode()
+
+
 def _base64url(text: str) -> bytes:
     return base64.b64decode(text.encode() + b"=" * (-len(text) % 4), b"-_", validate=True)
 
@@ -113,7 +136,7 @@ _READERS: dict[str, _Reader] = {
     "duration": _duration,
     "decimal": decimal.Decimal,
     "uuid": uuid.UUID,
-    "binary": str.encode,
+    "binary": _binary,
     "base64": _base64,
     "base64url": _base64url,
     "hex": bytes.fromhex,

@@ -62,7 +62,8 @@ class Tools:
         """The tools and folders below this path."""
         told = self.__description__()
         before = f"tools.{self._path}." if self._path else "tools."
-        below = [each.removeprefix(before) for each in (told["examples"] if told else ()) if each.startswith(before)]
+        shown = told.get("examples", ()) if isinstance(told, dict) else ()
+        below = [each.removeprefix(before) for each in shown if each.startswith(before)]
         found = {each.partition("(")[0].partition(".")[0] for each in below}
         return sorted(found) or (["start"] if told else [])
 
