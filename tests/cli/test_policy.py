@@ -117,7 +117,7 @@ def test_arguments_come_from_a_file_or_stdin(ruled: Command) -> None:
         (["files.write", "--json", "[]"], "JSON object"),
         (["files.write", "--json", "@missing.json"], "missing.json"),
         (["files.write", "--json", '{"path": 5, "text": "x"}'], "path: Input should be a valid string"),
-        (["files.write", "--json", '{"path": "x"}'], "text: Field required"),
+        (["files.write", "--json", '{"text": "x"}'], "path: Field required"),
         (["files.write", "--json", '{"path": "x", "text": "", "more": 1}'], "more: "),
     ],
 )

@@ -112,8 +112,8 @@ def test_bytes_within_a_model_are_the_same_in_the_snippet(either: Replays, stamp
         """An order with this stamp."""
         return [ORDER.model_copy(update={"stamp": stamp})]
 
-    source = "order = tools.shop.stamped().unwrap()[0]\n[list(order.stamp), order.picture, order.total]"
-    assert value_of(either, source, stamped) == [list(stamp), "AAH/", "764.50"]
+    source = "order = tools.shop.stamped().unwrap()[0]\n[list(order.stamp), list(order.picture), order.total]"
+    assert value_of(either, source, stamped) == [list(stamp), [0, 1, 255], "764.50"]
 
 
 def value_of(world: Replays, source: str, *tools: Tool) -> Any:
@@ -129,7 +129,7 @@ order = tools.shop.orders().unwrap()[0]
 [{{name: type(order[name]).__name__ for name in {names!r}}},
  [order["lines"][0]["parts"][0]["price"] * 2, order["by_day"]["first"].year, order["span"][1].day],
  [order["due"], order["note"], order["either"], order["from"]],
- f"{{order.placed_at:%d %B}}", order.total > 500, order["takes"].days, order["picture"], order["stamp"].upper()]
+ f"{{order.placed_at:%d %B}}", order.total > 500, order["takes"].days, order["picture"][2], order["stamp"].upper()]
 """
     kinds, inner, plain, *natural = value_of(either, source)
     assert kinds == dict(
@@ -137,7 +137,7 @@ order = tools.shop.orders().unwrap()[0]
     )
     assert inner == ["0.60", 2026, 3]
     assert plain == [None, "2026-11-01", "2026-11-01", "ana"], "text that looks like a date stays text"
-    assert natural == ["01 November", True, 400, "AAH/", "TEXT"]
+    assert natural == ["01 November", True, 400, 255, "TEXT"]
 
 
 def test_a_value_alone_is_typed_too(either: Replays) -> None:

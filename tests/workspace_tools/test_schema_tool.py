@@ -123,7 +123,7 @@ def test_such_tools_are_called_through_the_bridge(world: World) -> None:
     assert json.loads(bridge.call("other.tool", b'[[4, "x"], {}]', 1))["value"] == {"foo-bar": 4, "on": "x"}
     answer = json.loads(bridge.call("other.tool", b'{"foo-bar": "4"}', 1))
     assert answer["code"] == "invalid_input"
-    assert "foo-bar: integer" in answer["hint"]
+    assert "foo-bar: int" in answer["hint"]
     unseen = b'[{"line": 1, "path": "other.tool", "named": ["on"], "positional": 0, "object": false, "complete": true}]'
     assert b"is missing" in world.bridge(tool).preflight(unseen)
 

@@ -66,7 +66,7 @@ def _with_constants(tool: Tool, valid: Any) -> bytes:
     from pydantic_core import to_json
 
     plain = tool.output.dump_python(valid, warnings="error")
-    return to_json(plain, inf_nan_mode="constants", fallback=lambda other: None)
+    return to_json(plain, inf_nan_mode="constants", bytes_mode="base64", fallback=lambda other: None)
 
 
 def _bad_output(tool: Tool, error: ValueError | TypeError) -> BadOutput:

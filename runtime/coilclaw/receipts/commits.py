@@ -232,7 +232,7 @@ def uninterrupted(job: Callable[[], None]) -> None:
 
     One that comes meanwhile is raised when the job has ended.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if threading.get_ident() != threading.main_thread().ident:  # Asking for the thread itself would make one up.
         job()
         return
     ends: list[BaseException | None] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError, create_model
@@ -63,9 +62,7 @@ def checked_model(error: _Error, model: object) -> type[BaseModel]:
 def output_adapter(error: _Error, annotation: Any) -> TypeAdapter[Any]:
     """Make what results are validated and serialised with."""
     try:
-        with suppress(PydanticUserError):
-            return TypeAdapter(annotation, config=_AS_BASE64)
-        return TypeAdapter(annotation)  # A model has a configuration of its own.
+        return TypeAdapter(annotation, config=_AS_BASE64) if annotation is bytes else TypeAdapter(annotation)
     except _NO_SCHEMA:
         raise error("output", str(_not_json(annotation)), hint=_JSON_TYPES) from None
 

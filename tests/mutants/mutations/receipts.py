@@ -402,7 +402,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.commits:uninterrupted",
-        "threading.current_thread() is not threading.main_thread()",
+        "threading.get_ident() != threading.main_thread().ident",
         "True",
         "tests/receipts/test_interrupts.py -k append",
         "an interrupt does not fall into a commit",
