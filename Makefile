@@ -87,7 +87,7 @@ lint-imports:
 unit: $(READY) $(DEV) ## The tests alone
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist worksteal -q $(ARGS)
 
-mutants: $(READY) $(DEV) ## Break the code in 300 small ways, one at a time; tests must notice each (ARGS=policy: some)
+mutants: $(READY) $(DEV) ## Break the code in small ways, one at a time; tests must notice each (ARGS=policy: some)
 	@$(BIN)/python tests/mutants/run.py $(ARGS)
 
 coverage: ## The tests, and which lines of which module they reach; takes half as long again

@@ -198,3 +198,6 @@ def test_the_header_runs_as_it_is_written(world: World) -> None:
     code = code.replace('value["name"]', 'value[0]["from"]').replace("many", "range(2)") + "\nlen(results)"
     report = world.run(code, everything)
     assert (report.status, report.value, report.stdout) == ("completed", 2, "ana\n"), report.error
+    assert "display(x) shows" in "\n".join(header)
+    shown = world.run("display([{'id': 1}])")
+    assert len(shown.outputs) == 1

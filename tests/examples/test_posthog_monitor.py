@@ -70,7 +70,7 @@ def test_a_tool_is_written_trusted_and_used_and_the_receipts_prove_it(coilclaw: 
     assert (early["status"], early["activity"], posthog.requests) == ("rejected", [], [])
     assert "coilclaw tool trust tools/posthog_custom/" in early["error"]["hint"]
 
-    # One file is not enough: the other is imported by it, and nobody has vouched for that one.
+    # One file is not enough: the other is imported by it, and nobody trusts that one.
     half = coilclaw("tool", "trust", FILES[1], "--yes", "--workspace", coilclaw.workspace)
     assert half.code == 0, half.err
     assert run(coilclaw, "use_tools.py", "--yes")["status"] == "rejected"

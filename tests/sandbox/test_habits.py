@@ -148,7 +148,7 @@ def error_of(ran: Ran) -> tuple[str, str]:
         ("import pandas as pd", "lists and dicts"),
         ("import numpy", "lists and dicts"),
         ("import yaml", "standard library"),
-        ("import requests", "no network"),
+        ("import requests", "no packages from PyPI are there; there is no network"),
         ("import subprocess\nsubprocess.run(['ls'])", "no processes"),
         ("import tkinter", "not there"),
         ("open('a.csv', 'w')", "tools.files.write"),

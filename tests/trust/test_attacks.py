@@ -1,4 +1,4 @@
-"""Ways to have something run, or be believed, that nobody has vouched for. Each of them worked once."""
+"""Ways to have something run, or be believed, that nobody trusts. Each of them worked once."""
 
 from __future__ import annotations
 

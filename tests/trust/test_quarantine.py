@@ -1,4 +1,4 @@
-"""Content that came through the bridge never runs as a tool before a person has vouched for it."""
+"""Content that came through the bridge never runs as a tool before a person trusts it."""
 
 from __future__ import annotations
 

@@ -341,9 +341,9 @@ def test_a_block_that_is_wrong_is_an_error(desk: Desk) -> None:
 
 def test_a_file_that_waits_for_trust_is_told_and_was_not_run(desk: Desk) -> None:
     file = desk.write("a/x.py", "raise SystemError\n")
-    held = Quarantined(name="tools/a/x.py", path=str(file), content_hash="sha256:0", reason="nobody vouched for it")
+    held = Quarantined(name="tools/a/x.py", path=str(file), content_hash="sha256:0", reason="nobody trusts it")
     (finding,) = check_tools(desk.workspace, [], [], quarantined=[held], secret_present=lambda name: True)
-    assert finding.hint == "read it and vouch for it: coilclaw tool trust tools/a/x.py"
+    assert finding.hint == "read it and trust it: coilclaw tool trust tools/a/x.py"
 
 
 def test_names_ids_folders_and_paths_mean_files(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

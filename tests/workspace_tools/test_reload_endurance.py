@@ -17,7 +17,7 @@ import pytest
 from coilclaw.sdk import ToolContext
 from coilclaw.workspace_tools import Workspace
 from coilclaw.workspace_tools.sources import Look
-from coilclaw.workspace_tools.workspace import Admission
+from coilclaw.workspace_tools.workspace import Judgement
 
 TOOL = """
 from coilclaw.sdk import ToolContext, define_tool
@@ -200,7 +200,7 @@ class Judge:
     def __init__(self) -> None:
         self.held: set[str] = set()
 
-    def __call__(self, look: Callable[[], Look]) -> tuple[Look, Admission]:
+    def __call__(self, look: Callable[[], Look]) -> tuple[Look, Judgement]:
         return look(), self.judge
 
     def judge(self, contents: Mapping[str, str]) -> dict[str, str]:

@@ -1,7 +1,4 @@
-"""Admission: everything that a call passes before its handler runs, in order.
-
-resolve → emergency stop → policy by tool → validate → record `requested` → secrets → rules about arguments → room
-→ classify → policy → [approval] → record `started`
+"""Admission: everything that a call passes before its handler runs, in the order that docs/architecture.md gives.
 
 The result is one of six values, and whatever refuses a call has its receipts by then.
 """
@@ -107,13 +104,13 @@ class Admission:
                 return self._under_way.start(result) if isinstance(result, Admitted) else result
             except Conflict:
                 continue  # What permitted the call ran out, or was used elsewhere: it is decided again.
-        # An approval is used up by one process, and a run belongs to one: this is not the one.
+        # Three conflicts in a row: another process holds this run.
         raise RunEnded(TAKEN_OVER)
 
     def _examine(
         self, name: str, sent: bytes, line: int, number: int, stops: bool, *, is_recorded: bool
     ) -> AdmissionResult:
-        """Put a call through everything that could refuse it, in the order that the module names.
+        """Put a call through everything that could refuse it, in a fixed order.
 
         With `is_recorded`, the log has the request already, because this is done again.
         """

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final
 
+from coilclaw.sdk.errors import LONGEST_MESSAGE
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.legible import text_of
 
@@ -14,7 +15,6 @@ __all__ = ["TOO_MANY_ANSWERS", "Refusal", "failure", "success"]
 
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_LONGEST_TEXT: Final = 2000
 
 
 class Refusal(Frozen):
@@ -31,9 +31,9 @@ class Refusal(Frozen):
     """What the receipt says besides, such as who decided and by which rule."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "message", text_of(self.message, _LONGEST_TEXT))
+        object.__setattr__(self, "message", text_of(self.message, LONGEST_MESSAGE))
         if self.hint is not None:
-            object.__setattr__(self, "hint", text_of(self.hint, _LONGEST_TEXT))
+            object.__setattr__(self, "hint", text_of(self.hint, LONGEST_MESSAGE))
 
 
 def success(value: bytes, plan: str = "") -> bytes:

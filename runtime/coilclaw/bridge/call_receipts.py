@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from coilclaw.bridge.answers import Refusal, failure
 from coilclaw.bridge.calls import Call
@@ -13,10 +13,9 @@ from coilclaw.bridge.journal import Journal, Known
 from coilclaw.bridge.reuse import EarlierWrite
 from coilclaw.bridge.run_spec import RunSpec
 from coilclaw.receipts import Draft, ReceiptLog, Row, now
+from coilclaw.sdk.errors import LONGEST_MESSAGE
 
 __all__ = ["CallReceipts", "bounded", "following", "refused"]
-
-_LONGEST_MESSAGE: Final = 2000
 
 
 class CallReceipts:
@@ -99,4 +98,4 @@ def refused(draft: Draft, refusal: Refusal, more: Mapping[str, Any] | None = Non
 def bounded(text: str) -> str:
     """Text that fits into a receipt, whatever wrote it."""
     clean = text.encode("utf-8", "replace").decode()
-    return clean if len(clean) <= _LONGEST_MESSAGE else clean[:_LONGEST_MESSAGE] + "…"
+    return clean if len(clean) <= LONGEST_MESSAGE else clean[:LONGEST_MESSAGE] + "…"

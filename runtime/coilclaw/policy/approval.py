@@ -52,7 +52,7 @@ class Answer(Frozen):
 
 
 class Approver(Protocol):
-    """Answers questions, however long that takes. A later kind may end the run instead, to be resumed."""
+    """Answers questions, however long that takes. One left `unanswered` suspends the run, if its caller allows that."""
 
     def decide(self, question: Question) -> Answer: ...
 

@@ -13,6 +13,7 @@ from coilclaw.bridge import Known, PriorCall, Recorded, RunRecord, count_rows, r
 from coilclaw.policy import shown_hashes
 from coilclaw.receipts import DamagedReceipt, Head, ReceiptLog, content_sizes, digest
 from coilclaw.runs.call_history import CallHistory, ReceiptParts, RecordedCall, read_call_history
+from coilclaw.sdk.errors import LONGEST_MESSAGE
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.quick_json import from_json
 
@@ -156,7 +157,7 @@ def _is_same_refusal(failure: str, refusal: ReceiptParts) -> bool:
 
 def _shown(message: str) -> str:
     # Receipts keep the beginning of a long message.
-    return message.encode("utf-8", "replace").decode()[:2000]
+    return message.encode("utf-8", "replace").decode()[:LONGEST_MESSAGE]
 
 
 def _was_answered(call: RecordedCall) -> bool:

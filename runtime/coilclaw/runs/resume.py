@@ -41,7 +41,7 @@ def resume_run(
     """Take a suspended run over and run it to its end. Raises NotResumable, and then nothing has changed."""
     run = RecordedRun(services, run_id)
     record, header = run.record, run.record.header
-    _refuse_elsewhere(services, record)
+    _refuse_unless_resumable(services, record)
     past, job = run.resumable_history(), None
     if isinstance(past, History):
         _refuse_without_tools(past, registry)
@@ -86,7 +86,7 @@ def resume_run(
     return session.execute(job, ReplayHost(session.bridge, past.recorded, past.calls, clock))
 
 
-def _refuse_elsewhere(services: Services, record: RunRecord) -> None:
+def _refuse_unless_resumable(services: Services, record: RunRecord) -> None:
     """Refuse a run that is not suspended, that the emergency stop would only suspend again, or of another workspace."""
     run_id, workspace = record.run_id, record.header.workspace
     if not record.is_waiting:

@@ -41,8 +41,8 @@ class Quarantined(Frozen):
 
     @property
     def command(self) -> str:
-        """What a person runs to read the change and to vouch for it."""
+        """What a person runs to read the change and to trust it."""
         return f"coilclaw tool trust {shlex.quote(self.name)}"
 
     def __str__(self) -> str:
-        return f"{self.name} is quarantined: {self.reason} (read it and vouch for it: {self.command})"
+        return f"{self.name} is quarantined: {self.reason} (read it and trust it: {self.command})"

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from coilclaw.sdk.legible import kind_of, text_of
 
 __all__ = [
+    "LONGEST_MESSAGE",
     "RESERVED_CODES",
     "CoilClawError",
     "EvidenceUnavailable",
@@ -38,7 +39,8 @@ RESERVED_CODES: Final = frozenset(
 """Codes with which the runtime itself answers a call. A tool that uses one gets `tool_` before it."""
 
 _CODE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-_LONGEST_MESSAGE: Final = 2000
+LONGEST_MESSAGE: Final = 2000
+"""Of the message of a failed call, in its answer and in its receipt."""
 
 
 class CoilClawError(Exception):
@@ -130,7 +132,7 @@ def _attribute(error: BaseException, name: str) -> object:
 
 def _safe_text(value: object) -> str:
     try:
-        return text_of(value, _LONGEST_MESSAGE)
+        return text_of(value, LONGEST_MESSAGE)
     except KeyboardInterrupt:  # Raised by the object's own `__str__`: interrupts reach the main thread only.
         return f"<{kind_of(value)} without a text>"
 

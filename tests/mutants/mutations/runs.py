@@ -30,7 +30,7 @@ MUTATIONS: Final = (
         "the source of a run counts",
     ),
     Mutation(
-        "coilclaw.runs.resume:_refuse_elsewhere",
+        "coilclaw.runs.resume:_refuse_unless_resumable",
         "if not record.is_waiting:",
         "if False:",
         WAITING + " -k finished_run_cannot",

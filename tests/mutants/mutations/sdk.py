@@ -34,7 +34,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.sdk.errors:_safe_text",
-        "text_of(value, _LONGEST_MESSAGE)",
+        "text_of(value, LONGEST_MESSAGE)",
         "str(value)",
         AUTHORS,
         "whatever an author raises becomes text",

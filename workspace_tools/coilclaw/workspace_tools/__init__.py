@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from coilclaw.workspace_tools.installed import load_installed
     from coilclaw.workspace_tools.sources import Source, Sources, TooManyFiles
     from coilclaw.workspace_tools.watch import RELOAD_REQUEST, Watch, ask_to_look, ask_to_reload
-    from coilclaw.workspace_tools.workspace import Admission, Change, Workspace, load_workspace
+    from coilclaw.workspace_tools.workspace import Change, Judgement, Workspace, load_workspace
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -18,14 +18,14 @@ else:
             "installed": "load_installed",
             "sources": "Source Sources TooManyFiles",
             "watch": "RELOAD_REQUEST Watch ask_to_look ask_to_reload",
-            "workspace": "Admission Change Workspace load_workspace",
+            "workspace": "Change Judgement Workspace load_workspace",
         },
     )
 
 __all__ = [
     "RELOAD_REQUEST",
-    "Admission",
     "Change",
+    "Judgement",
     "Loaded",
     "Source",
     "Sources",

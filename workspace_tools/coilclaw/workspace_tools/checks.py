@@ -117,7 +117,7 @@ def check_tools(
             file=each.path,
             line=None,
             message=f"was not loaded: {each.reason}",
-            hint=f"read it and vouch for it: {each.command}",
+            hint=f"read it and trust it: {each.command}",
         )
         for each in quarantined
     )

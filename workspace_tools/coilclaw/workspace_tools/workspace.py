@@ -18,20 +18,20 @@ from coilclaw.workspace_tools.namespace import Namespace
 from coilclaw.workspace_tools.sources import NO_IMPORTS, Imports, Look, Source, Sources, imports_of
 from coilclaw.workspace_tools.tool_import import GivenUp, Imported, import_tools
 
-__all__ = ["IMPORT_SECONDS", "Admission", "Change", "Examination", "Workspace", "load_workspace"]
+__all__ = ["IMPORT_SECONDS", "Change", "Examination", "Judgement", "Workspace", "load_workspace"]
 
 IMPORT_SECONDS: Final = 10.0
 """How long a tool file may take to load. Large libraries take seconds on a busy machine; nothing good takes this."""
 
-Admission: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, str]]
+Judgement: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, str]]
 """Given names of files below `tools/` and the hashes of their contents: which may not be loaded, and why."""
 
-Examination: TypeAlias = Callable[[Callable[[], Look]], tuple[Look, Admission]]
+Examination: TypeAlias = Callable[[Callable[[], Look]], tuple[Look, Judgement]]
 """Has the files read, and says what may be loaded of what was read: what was going on before and while they
 were read counts too."""
 
 
-def _admit_all(look: Callable[[], Look]) -> tuple[Look, Admission]:
+def _admit_all(look: Callable[[], Look]) -> tuple[Look, Judgement]:
     return look(), lambda contents: {}
 
 
@@ -100,13 +100,13 @@ class Workspace:
         """Bring the tools in line with the files; with `force`, run every file again."""
         began = time.perf_counter()
         with self._lock:
-            look, admission = self._examine(self.sources.look)
+            look, judgement = self._examine(self.sources.look)
             sources = look.sources
             changed = self._changed(sources, force)
             held = {name for name, file in self._files.items() if file.quarantine is not None}
             change = Change()
             if changed or held or self._namespace is None:
-                reasons = admission({name: each.digest for name, each in sources.items() if each.data.strip()})
+                reasons = judgement({name: each.digest for name, each in sources.items() if each.data.strip()})
                 changed |= {name for name in held - changed if reasons.get(name) != _reason(self._files[name])}
                 if changed or self._namespace is None:
                     change = self._load(sources, self._stale(changed), reasons)

@@ -24,7 +24,8 @@ GUEST_PYTHON: Final = "3.14"
 
 _HEADER: Final = """\
 # Python {python} in a sandbox: no files, network, packages, threads or input(); only `tools` reaches outside.
-# The last expression is the snippet's value. Ok, Err and ToolCallError are there. A call returns a Result:
+# The last expression is the snippet's value; display(x) shows text, a list of records or an image.
+# Ok, Err and ToolCallError are there. A call returns a Result:
 #     match tools.x.y(a=1):
 #         case Ok(value): print(value["name"])
 #         case Err(error): print(error.code, error.message)  # invalid_input, denied, timeout, tool_crashed, …

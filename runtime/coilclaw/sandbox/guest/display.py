@@ -45,7 +45,6 @@ def make_display(send: Callable[[int, str], None], flush: Callable[[], None]) ->
                 raise ValueError(f"display(): at most {_MOST_OUTPUTS} outputs in one run; put several into one")
             shown += 1
             run_warnings.has_output = True
-            run_warnings.has_output = True
             flush()
             send(_STREAM, sent.decode())
 

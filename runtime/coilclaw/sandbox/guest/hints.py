@@ -36,6 +36,7 @@ IMPORTED_FROM: Final = {
     **{"pprint": "pprint", "dedent": "textwrap", "sleep": "time", "deepcopy": "copy"},
 }
 _MODULES: Final = frozenset(sys.stdlib_module_names)
+_NO_NETWORK: Final = "there is no network here: call a tool, e.g. tools.http.get, if there is one"
 _NO_PROCESSES: Final = "there are no processes here: use a tool, e.g. tools.shell.run, if there is one"
 _NO_FILES: Final = (
     "there are no files here: read and write them with `tools`, e.g. tools.files.read and tools.files.write, "
@@ -55,7 +56,7 @@ def hint_of(error: BaseException) -> str | None:
         case NameError():
             return _missing_name(getattr(error, "name", None) or "")
         case OSError() if "network" in str(error) or "socket" in str(error):
-            return "there is no network here: call a tool, e.g. tools.http.get, if there is one"
+            return _NO_NETWORK
         case OSError() if "process" in str(error):
             return _NO_PROCESSES
         case OSError() if not isinstance(error, TimeoutError):
@@ -79,7 +80,7 @@ def hint_of(error: BaseException) -> str | None:
 def _missing_module(name: str) -> str:
     package = name.partition(".")[0]
     if name in _NETWORK or package in _NETWORK:
-        return "there is no network here: call a tool, e.g. tools.http.get, if there is one"
+        return _NO_NETWORK if package in _MODULES else f"no packages from PyPI are there; {_NO_NETWORK}"
     if package in _TABLES:
         return f"{package} is not there: use lists and dicts, csv, statistics; data comes from `tools`"
     if package in _PROCESSES:
