@@ -247,7 +247,8 @@ def uninterrupted(job: Callable[[], None]) -> None:
             ends.append(error)
         ended.release()
 
-    _thread.start_new_thread(work, ())  # An interrupt within Thread.start leaves its books in disorder.
+    # Started from a thread of its own, because an interrupt within Thread.start leaves its books in disorder.
+    _thread.start_new_thread(threading.Thread(target=work, name="coilclaw-commit", daemon=True).start, ())
     interrupt: BaseException | None = None
     while not ends:  # That the lock was acquired says less: an interrupt may come right behind.
         try:
