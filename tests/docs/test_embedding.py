@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ import pytest
 from tests.conftest import cache_folder
 
 from coilclaw import app
-from coilclaw.sdk import CoilClawError
+from coilclaw.bridge import Caller
+from coilclaw.sdk import CoilClawError, ToolContext, define_tool
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs/embedding.md").read_text()
-FIRST, SCRIPT, SERVICE, *CELLS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+FIRST, SCRIPT, SERVICE, *CELLS, APPROVER = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
 pytestmark = pytest.mark.usefixtures("engine")  # The examples do not wait for the sandbox to be compiled.
@@ -64,6 +66,32 @@ def test_another_request_answers_what_a_run_asked() -> None:
         assert (twice.status_code, twice.json()["code"], names["sent"]) == (409, "not_resumable", ["ada"])
         unknown = client.post("/approvals/approval-1")
         assert (unknown.status_code, unknown.json()["code"]) == (404, "no_such_approval")
+
+
+@define_tool(id="crm.note", risk="write")
+def note(ctx: ToolContext, text: str) -> str:
+    """Write a note."""
+    return text
+
+
+@define_tool(id="crm.remove", risk="write")
+def remove(ctx: ToolContext, text: str) -> str:
+    """Remove a note."""
+    return text
+
+
+def test_an_approver_says_yes_to_what_it_knows_and_leaves_the_rest_to_a_person() -> None:
+    names: dict[str, Any] = {"__name__": "notes"}
+    exec(compile(APPROVER, "notes.py", "exec", dont_inherit=True), names)
+    with app.CoilClaw.temporary(tools=[note, remove], cache=cache_folder()) as claw:
+        assert claw.run("tools.crm.note(text='x').unwrap()", caller=names["caller"]).value == "x"
+        assert claw.run("tools.crm.remove(text='x').unwrap()", caller=names["caller"]).status == "suspended"
+
+
+def test_the_page_names_every_field_of_a_caller() -> None:
+    table = TEXT.partition("## For whom a run is")[2].partition("|---|")[2].partition("\n\n")[0]
+    named = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.partition(" | ")[0])}
+    assert named == {each.name for each in fields(Caller)}
 
 
 def test_the_page_names_every_error_of_the_library() -> None:
