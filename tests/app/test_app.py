@@ -86,6 +86,19 @@ def test_an_environment_that_is_passed_counts(temporary: Open) -> None:
     assert claw.run("tools.crm.note(text='x').value").value == "x"
 
 
+def test_a_secret_comes_from_the_environment_that_is_passed(temporary: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    @define_tool(id="crm.key", risk="read", secrets=["CRM_KEY"])
+    def key(ctx: ToolContext) -> int:
+        """Tell how long the key is."""
+        return len(ctx.secrets["CRM_KEY"])
+
+    monkeypatch.setenv("CRM_KEY", "of the process")
+    assert temporary(key, environment={"CRM_KEY": "12345"}).call("crm.key").value == 5
+    error = temporary(key).call("crm.key").error
+    assert error is not None
+    assert (error.code, str(error.hint).partition(", or ")[2]) == ("missing_secret", "CRM_KEY in the environment")
+
+
 def test_keys_of_the_configuration_can_be_given(temporary: Open) -> None:
     claw = temporary(note, config={"security.autonomy": "readonly"})
     assert claw.run("tools.crm.note(text='x')").status == "rejected"

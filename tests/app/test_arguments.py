@@ -24,7 +24,7 @@ def claw() -> Iterator[CoilClaw]:
 
 
 def test_an_engine_that_does_not_exist_is_an_error(claw: CoilClaw) -> None:
-    with pytest.raises(OperatorError, match="no engine 'wsm'"):
+    with pytest.raises(BadArgument, match="no engine 'wsm'"):
         claw.run("1", engine="wsm")
 
 
@@ -219,6 +219,12 @@ def test_an_app_that_is_opened_with_the_wrong_things_says_what_it_takes(what: st
     with pytest.raises(CoilClawError) as refused:
         CoilClaw.temporary(**options)
     assert told in refused.value.message
+
+
+@pytest.mark.parametrize("given", [(), ("~/.coilclaw",)])
+def test_an_app_that_is_made_without_opening_it_says_how_to_open_one(given: tuple[Any, ...]) -> None:
+    with pytest.raises(BadArgument, match=r"use CoilClaw\.open\(home\) or CoilClaw\.temporary\(\)"):
+        CoilClaw(*given)
 
 
 def test_a_home_is_a_path() -> None:
