@@ -183,6 +183,14 @@ def test_the_next_run_of_a_watched_workspace_uses_a_saved_file(tmp_path: Path) -
             assert claw.run("tools.mine.answer().value").value == 2
 
 
+def test_an_app_that_does_not_watch_keeps_the_tools_it_was_opened_with(tmp_path: Path) -> None:
+    place = workspace(tmp_path / "work")
+    with CoilClaw.open(tmp_path / "home", workspace=place, cache=cache_folder()) as claw:
+        (place / "tools/mine/tools.py").write_text(TOOL.format(value=2))
+        assert claw.run("tools.mine.answer().value").value == 1
+        assert claw.run("tools.mine.answer().value").value == 1
+
+
 def test_a_run_is_resumed_in_the_workspace_where_it_began(tmp_path: Path) -> None:
     first, second = workspace(tmp_path / "first"), workspace(tmp_path / "second")
     with CoilClaw.open(tmp_path / "home", workspace=first, cache=cache_folder()) as claw:

@@ -109,7 +109,7 @@ def check(**arguments: Any) -> None:
                 _check_caller(value)
 
 
-def _check_caller(caller: Caller) -> None:
+def _check_caller(caller: Any) -> None:
     """Raise BadArgument for a field that would fail, or decide nothing, only in the middle of a run."""
     for name, rule in _OF_CALLER.items():
         value = getattr(caller, name)
