@@ -86,6 +86,19 @@ def test_an_environment_that_is_passed_counts(temporary: Open) -> None:
     assert claw.run("tools.crm.note(text='x').value").value == "x"
 
 
+def test_a_secret_comes_from_the_environment_that_is_passed(temporary: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    @define_tool(id="crm.key", risk="read", secrets=["CRM_KEY"])
+    def key(ctx: ToolContext) -> int:
+        """Tell how long the key is."""
+        return len(ctx.secrets["CRM_KEY"])
+
+    monkeypatch.setenv("CRM_KEY", "of the process")
+    assert temporary(key, environment={"CRM_KEY": "12345"}).call("crm.key").value == 5
+    error = temporary(key).call("crm.key").error
+    assert error is not None
+    assert (error.code, str(error.hint).partition(", or ")[2]) == ("missing_secret", "CRM_KEY in the environment")
+
+
 def test_keys_of_the_configuration_can_be_given(temporary: Open) -> None:
     claw = temporary(note, config={"security.autonomy": "readonly"})
     assert claw.run("tools.crm.note(text='x')").status == "rejected"
@@ -168,6 +181,14 @@ def test_the_next_run_of_a_watched_workspace_uses_a_saved_file(tmp_path: Path) -
             while claw.tools.registry is before:
                 assert not reloaded.wait(0.001) or claw.tools.registry is not before
             assert claw.run("tools.mine.answer().value").value == 2
+
+
+def test_an_app_that_does_not_watch_keeps_the_tools_it_was_opened_with(tmp_path: Path) -> None:
+    place = workspace(tmp_path / "work")
+    with CoilClaw.open(tmp_path / "home", workspace=place, cache=cache_folder()) as claw:
+        (place / "tools/mine/tools.py").write_text(TOOL.format(value=2))
+        assert claw.run("tools.mine.answer().value").value == 1
+        assert claw.run("tools.mine.answer().value").value == 1
 
 
 def test_a_run_is_resumed_in_the_workspace_where_it_began(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.app.test_app import lookup, note
 from tests.conftest import cache_folder
 
-from coilclaw.app import BadArgument, CoilClaw
+from coilclaw.app import Answer, BadArgument, Caller, CoilClaw, Question
 from coilclaw.policy import LONGEST_WINDOW_SECONDS
 from coilclaw.sdk import CoilClawError, OperatorError
 from coilclaw.store import BadCursor
@@ -24,7 +24,7 @@ def claw() -> Iterator[CoilClaw]:
 
 
 def test_an_engine_that_does_not_exist_is_an_error(claw: CoilClaw) -> None:
-    with pytest.raises(OperatorError, match="no engine 'wsm'"):
+    with pytest.raises(BadArgument, match="no engine 'wsm'"):
         claw.run("1", engine="wsm")
 
 
@@ -108,6 +108,70 @@ def test_an_argument_of_the_wrong_kind_is_refused_in_one_sentence(claw: CoilClaw
     assert "\n" not in refused.value.message
 
 
+class Yes:
+    """Approves whatever it is asked."""
+
+    def decide(self, question: Question) -> Answer:
+        return Answer(decision="allow-once", decided_by=f"a test of {question.tool}")
+
+
+class LaterYes:
+    async def decide(self, question: Question) -> Answer:
+        return Yes().decide(question)
+
+
+async def later(*given: Any) -> bool:
+    return False
+
+
+WRONG_CALLERS: dict[str, tuple[dict[str, Any], str]] = {
+    "a yes instead of a function": ({"waits": True}, "`Caller.waits` is a function that says whether to wait here"),
+    "a number to show": ({"show": 5}, "`Caller.show` is a function of a stream's number and text"),
+    "nothing to display": ({"display": None}, "`Caller.display` is a function"),
+    "text to report to": ({"progress": "x"}, "`Caller.progress` is a function"),
+    "a function that is awaited": ({"waits": later}, "`Caller.waits` is a plain function"),
+    "a function as approver": ({"approver": lambda question: True}, "`Caller.approver` is an object whose method"),
+    "a class as approver": ({"approver": Yes}, "`Caller.approver` is an object whose method"),
+    "no approver": ({"approver": None}, "`Caller.approver` is an object whose method"),
+    "an approver that is awaited": ({"approver": LaterYes()}, "`Caller.approver.decide` is a plain function"),
+    "a number as channel": ({"channel": 5}, "`Caller.channel` is text"),
+    "no channel": ({"channel": None}, "`Caller.channel` is text"),
+    "a number as conversation": ({"conversation": 5}, "`Caller.conversation` is text"),
+    "a number as view": ({"view": 5}, "`Caller.view` is text"),
+    "a word as a flag": ({"suspends": "no"}, "`Caller.suspends` is True or False"),
+}
+TAKES_CALLER: dict[str, Callable[[CoilClaw, Caller], Any]] = {
+    "run": lambda claw, caller: claw.run("1", caller=caller),
+    "start": lambda claw, caller: claw.start("1", caller=caller),
+    "call": lambda claw, caller: claw.call("crm.lookup", caller=caller),
+    "rehearse": lambda claw, caller: claw.rehearse("1", caller=caller),
+    "resume": lambda claw, caller: claw.resume("run-1", caller=caller),
+    "replay": lambda claw, caller: claw.replay("run-1", caller=caller),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_CALLERS)
+def test_a_caller_that_cannot_be_used_is_refused_before_anything_runs(claw: CoilClaw, what: str) -> None:
+    given, told = WRONG_CALLERS[what]
+    before = claw.runs.list().runs
+    with pytest.raises(BadArgument) as refused:
+        claw.run("tools.crm.note(text='x')", caller=Caller(**given))
+    assert told in refused.value.message
+    assert claw.runs.list().runs == before
+
+
+@pytest.mark.parametrize("method", TAKES_CALLER)
+def test_every_method_that_takes_a_caller_refuses_one_that_cannot_be_used(claw: CoilClaw, method: str) -> None:
+    with pytest.raises(BadArgument, match=r"Caller\.waits"):
+        TAKES_CALLER[method](claw, Caller(waits=True))  # type: ignore[arg-type]
+
+
+def test_an_approver_of_the_program_is_asked_at_once(claw: CoilClaw) -> None:
+    report = claw.run("tools.crm.note(text='x').unwrap()", caller=Caller(approver=Yes()))
+    assert report.status == "completed"
+    assert "a test of crm.note" in str(report.activity[0].approval)
+
+
 @pytest.mark.parametrize("cursor", ["", "x", "\u2603", "cnVucyA"])
 def test_a_text_that_is_no_cursor_is_refused(claw: CoilClaw, cursor: str) -> None:
     with pytest.raises(BadCursor):
@@ -155,6 +219,12 @@ def test_an_app_that_is_opened_with_the_wrong_things_says_what_it_takes(what: st
     with pytest.raises(CoilClawError) as refused:
         CoilClaw.temporary(**options)
     assert told in refused.value.message
+
+
+@pytest.mark.parametrize("given", [(), ("~/.coilclaw",)])
+def test_an_app_that_is_made_without_opening_it_says_how_to_open_one(given: tuple[Any, ...]) -> None:
+    with pytest.raises(BadArgument, match=r"use CoilClaw\.open\(home\) or CoilClaw\.temporary\(\)"):
+        CoilClaw(*given)
 
 
 def test_a_home_is_a_path() -> None:

@@ -108,6 +108,7 @@ def test_new_without_a_workspace_says_how_to_get_one(coilclaw: Command) -> None:
     done = coilclaw("tool", "new", "a.b")
     assert done.code == 2
     assert "Hint: coilclaw init" in done.err
+    assert done.err.count("Hint:") == 1
 
 
 # check -----------------------------------------------------------------------------------------------------

@@ -9,17 +9,18 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from tests.conftest import cache_folder
 
 from coilclaw import app
-from coilclaw.sdk import CoilClawError
+from coilclaw.sdk import CoilClawError, RunStatus, ToolContext, define_tool
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs/embedding.md").read_text()
-FIRST, SCRIPT, SERVICE, *CELLS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+FIRST, SCRIPT, SERVICE, *CELLS, PLAN, APPROVER = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
 pytestmark = pytest.mark.usefixtures("engine")  # The examples do not wait for the sandbox to be compiled.
@@ -62,15 +63,67 @@ def test_another_request_answers_what_a_run_asked() -> None:
         assert (again["status"], again["value"], names["sent"]) == ("completed", True, ["ada"])
         twice = client.post(f"/approvals/{asked['id']}")
         assert (twice.status_code, twice.json()["code"], names["sent"]) == (409, "not_resumable", ["ada"])
+        wrong = client.post("/runs", json={"source": 5})
+        nothing = client.post("/runs", json={})
+        assert [(each.status_code, each.json()["code"]) for each in (wrong, nothing)] == [(400, "bad_argument")] * 2
         unknown = client.post("/approvals/approval-1")
         assert (unknown.status_code, unknown.json()["code"]) == (404, "no_such_approval")
 
 
+@define_tool(id="crm.note", risk="write")
+def note(ctx: ToolContext, text: str) -> str:
+    """Write a note."""
+    return text
+
+
+@define_tool(id="crm.remove", risk="write")
+def remove(ctx: ToolContext, text: str) -> str:
+    """Remove a note."""
+    return text
+
+
+def test_an_approver_says_yes_to_what_it_knows_and_leaves_the_rest_to_a_person() -> None:
+    names: dict[str, Any] = {"__name__": "notes"}
+    exec(compile(APPROVER, "notes.py", "exec", dont_inherit=True), names)
+    with app.CoilClaw.temporary(tools=[note, remove], cache=cache_folder()) as claw:
+        assert claw.run("tools.crm.note(text='x').unwrap()", caller=names["caller"]).value == "x"
+        assert claw.run("tools.crm.remove(text='x').unwrap()", caller=names["caller"]).status == "suspended"
+
+
+def test_a_plan_that_a_person_looked_at_is_carried_out(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"__name__": "planned"}
+    exec(compile(PLAN, "planned.py", "exec", dont_inherit=True), names)
+    with app.CoilClaw.temporary(tools=[note], cache=cache_folder()) as claw:
+        assert names["run_as_planned"](claw, "tools.crm.note(text='x').unwrap()").value == "x"
+    assert capsys.readouterr().out == '1 crm.note {"text":"x"} ask\n'
+
+
+def first_column(heading: str) -> set[str]:
+    table = TEXT.partition(f"## {heading}\n")[2].partition("|---|")[2].partition("\n\n")[0]
+    return {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.partition(" | ")[0])}
+
+
+def test_the_page_names_every_field_of_a_caller() -> None:
+    assert first_column("For whom a run is") == {each.name for each in fields(app.Caller)}
+
+
+def test_the_page_names_every_field_of_a_report() -> None:
+    with app.CoilClaw.temporary(cache=cache_folder()) as claw:
+        facts = claw.run("1").facts()
+    assert first_column("What a report has") == facts.keys()
+    rest = TEXT.partition("The report itself has four fields more")[2].partition("\n\n")[0]
+    assert {each.name for each in fields(app.Report)} - facts.keys() <= set(re.findall(r"`(\w+)`", rest))
+
+
+def test_the_page_names_every_way_in_which_a_run_ends() -> None:
+    (row,) = re.findall(r"^\| `status` \|(.*)$", TEXT, re.MULTILINE)
+    assert set(get_args(RunStatus)) <= set(re.findall(r"`(\w+)`", row))
+
+
 def test_the_page_names_every_error_of_the_library() -> None:
-    table = TEXT.partition("## Errors")[2].partition("|---|")[2].partition("##")[0]
     exported = [getattr(app, name) for name in app.__all__]
     errors = {each.__name__ for each in exported if isinstance(each, type) and issubclass(each, CoilClawError)}
-    assert set(re.findall(r"`(\w+)`", table)) == errors
+    assert first_column("Errors") == errors
 
 
 def test_cells_of_a_notebook_await_and_follow_a_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,8 +46,10 @@ class CoilClaw:
     caller. What is still running when it is closed is cancelled.
     """
 
-    def __init__(self, parts: Composition, *, workers: int | None = None) -> None:
+    def __init__(self, parts: Composition | None = None, *, workers: int | None = None) -> None:
         """Use `open` or `temporary` instead, unless the parts are at hand. Nothing is loaded yet."""
+        if not isinstance(parts, Composition):
+            raise BadArgument("use CoilClaw.open(home) or CoilClaw.temporary()")
         check(workers=workers)
         self.settings = parts.settings
         self._parts = parts
@@ -210,7 +212,7 @@ class CoilClaw:
         caller: Caller | None = None,
         deadline: Deadline | None = None,
     ) -> Rehearsal:
-        """Run a snippet with its reads only; other calls are answered with sample values. Returns the plan."""
+        """Run a snippet with its reads only; other calls are answered with sample values. Its `plan` has the calls."""
         runner = self._blocking("rehearse")
         check(deadline=deadline)
         config = self.settings.config

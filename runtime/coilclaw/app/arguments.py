@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.app.errors import BadArgument
@@ -24,8 +25,8 @@ RESERVED_NAMES: Final = frozenset({"tools", "Ok", "Err", "Result", "ToolCallErro
 
 
 class _Rule(NamedTuple):
-    kind: type | tuple[type, ...] | str
-    """A type, or the name of one that `coilclaw.app` has, which is imported when there is something to check."""
+    kind: Any
+    """What `isinstance` takes, or the name of a type of `coilclaw.app`, imported when there is something to check."""
     said: str
     bounds: tuple[float, float] | None = None
     optional: bool = False
@@ -41,6 +42,10 @@ def _count(least: int, most: int, *, optional: bool = True) -> _Rule:
 
 def _instance(kind: str) -> _Rule:
     return _Rule(kind, f"an instance of {kind}", optional=True)
+
+
+def _function(said: str) -> _Rule:
+    return _Rule(Callable, f"a function {said}")
 
 
 _PATH: Final = _Rule((str, os.PathLike), "a path", optional=True)
@@ -82,6 +87,17 @@ _RULES: Final = {
     "workspace": _PATH,
     "cache": _PATH,
 }
+_OF_CALLER: Final = {
+    "channel": _text(),
+    "conversation": _text(optional=True),
+    "agent": _text(optional=True),
+    "project": _text(optional=True),
+    "view": _text(optional=True),
+    "waits": _function("that says whether to wait here, such as `lambda: True`"),
+    "show": _function("of a stream's number and text"),
+    "display": _function("of an output"),
+    "progress": _function("of a tool's id and a message"),
+}
 
 
 def check(**arguments: Any) -> None:
@@ -89,10 +105,32 @@ def check(**arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None or not _RULES[name].optional:
             _check(name, value, _RULES[name])
+            if name == "caller":
+                _check_caller(value)
+
+
+def _check_caller(caller: Any) -> None:
+    """Raise BadArgument for a field that would fail, or decide nothing, only in the middle of a run."""
+    for name, rule in _OF_CALLER.items():
+        value = getattr(caller, name)
+        if value is not None or not rule.optional:
+            _check(f"Caller.{name}", value, rule)
+            _check_plain(f"Caller.{name}", value)
+    if not isinstance(caller.suspends, bool):
+        raise BadArgument("`Caller.suspends` is True or False")
+    decide = getattr(caller.approver, "decide", None)
+    if isinstance(caller.approver, type) or not callable(decide):
+        raise BadArgument("`Caller.approver` is an object whose method `decide(question)` returns an Answer")
+    _check_plain("Caller.approver.decide", decide)
+
+
+def _check_plain(name: str, value: Any) -> None:
+    if iscoroutinefunction(value):  # What it returns would count as a yes, or be dropped.
+        raise BadArgument(f"`{name}` is a plain function, not an async one")
 
 
 def _check(name: str, value: Any, rule: _Rule) -> None:
-    kind: Any = getattr(import_module("coilclaw.app"), rule.kind) if isinstance(rule.kind, str) else rule.kind
+    kind = getattr(import_module("coilclaw.app"), rule.kind) if isinstance(rule.kind, str) else rule.kind
     if not isinstance(value, kind) or isinstance(value, bool):
         raise BadArgument(f"`{name}` is {rule.said}, not a value of type {type(value).__name__}")
     if rule.bounds and not rule.bounds[0] <= value <= rule.bounds[1]:

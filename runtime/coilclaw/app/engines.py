@@ -9,10 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.app.errors import AppClosed
+from coilclaw.app.errors import AppClosed, BadArgument
 from coilclaw.app.notices import Notices
 from coilclaw.app.stores import make_home
-from coilclaw.sdk import OperatorError
 
 if TYPE_CHECKING:
     from coilclaw.config import Settings
@@ -39,7 +38,7 @@ class Engines:
         """The engine of this name; without one, that of the configuration."""
         name = name or self._settings.config.sandbox.engine
         if name not in _NAMES:
-            raise OperatorError(f"there is no engine {name!r}", hint=f"engines: {', '.join(_NAMES)}")
+            raise BadArgument(f"there is no engine {name!r}", hint=f"engines: {', '.join(_NAMES)}")
         with self._lock:
             if self._closed:
                 raise AppClosed

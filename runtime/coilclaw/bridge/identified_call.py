@@ -70,7 +70,7 @@ def _secrets(services: Services, tool: Tool) -> tuple[dict[str, str], Refusal | 
             if value := services.secret(name):
                 found[name] = value
             elif name in tool.secrets:
-                hint = f"a person sets it: coilclaw secret set {name}"
+                hint = f"a person sets it: coilclaw secret set {name}, or {name} in the environment"
                 return found, Refusal(code="missing_secret", message=f"{name} is not set", hint=hint)
     except OperatorError as error:  # The file went bad while the run was under way.
         return found, Refusal(code="missing_secret", message=error.message, hint=error.hint)

@@ -52,6 +52,8 @@ class CoilClawError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if type(hint) is str and hint:  # Authors may have put anything into it.
+            self.add_note(f"Hint: {hint}")  # A traceback shows notes, and no attributes.
 
 
 class ToolDefinitionError(CoilClawError):
