@@ -270,6 +270,24 @@ def test_on_a_terminal_the_person_is_asked_about_an_unknown_outcome(
     assert lines(ready) == ["a"] * written
 
 
+def test_a_call_of_unknown_outcome_is_never_shown_as_pending_and_fails_when_its_run_is_cancelled(
+    ready: Command, unknown: str
+) -> None:
+    def shown() -> tuple[str, str | None]:
+        (item,) = ready("run", "show", unknown, "--json").json["activity"]
+        return item["status"], item["code"]
+
+    assert shown() == ("unknown", None)
+    assert ready("resume", unknown).code == 3
+    assert shown() == ("unknown", None)
+    assert ready("cancel", unknown).code == 0
+    assert shown() == ("failed", "unknown_outcome")
+    assert [each for each in trail(ready, unknown) if each in ("succeeded", "failed", "denied")] == ["failed"]
+    assert ready("replay", unknown).code == 0  # No snippet was left to receive that end.
+    again = ready("run", "x.py", "--yes", "--retry-of", unknown, "--json")
+    assert again.json["warnings"][0]["message"].startswith("stuck.add was called although"), again
+
+
 def test_the_time_of_a_resumed_run_can_be_limited(ready: Command) -> None:
     facts = waits(ready, "tools.ledger.add(line='a').unwrap()\nwhile True: pass")
     ready("approval", "approve", facts["approvals"][0]["id"])

@@ -48,6 +48,7 @@ _ALARM: Final = "bold red"
 _COLOURS: Final = {
     "allow": "green", "ask": "yellow", "deny": "red", "read": "green", "write": "yellow", "destructive": "red",
     "succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan", "completed": "green",
+    "running": "cyan", "unknown": "yellow",
 }  # fmt: skip
 
 
