@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 from coilclaw.cli.approver import somebody_is_here
@@ -13,7 +15,7 @@ from coilclaw.cli.output_text import output_lines
 from coilclaw.cli.pending_calls import tell_pending
 from coilclaw.cli.streams import unguarded
 from coilclaw.cli.terminal import counted, pass_through, say, say_json, say_text, say_wrapped, styled, warn
-from coilclaw.sdk.legible import as_name, legible_lines, one_line, visible_block
+from coilclaw.sdk.legible import as_name, legible_line, one_line, visible_block
 
 if TYPE_CHECKING:
     from coilclaw.app import Report
@@ -25,7 +27,12 @@ _HINTS: Final = {
     "timed_out": "raise the limit with --timeout SECONDS, or do less",
     "out_of_memory": "raise the limit with --memory MIB, or keep less at a time",
 }
-_COLOURS = {"succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan"}
+_COLOURS: Final = {
+    "succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan", "running": "cyan",
+    "unknown": "yellow",
+}  # fmt: skip
+_MARKS: Final = re.compile(r" *[~^][ ~^]*")
+"""A line of a traceback that marks a part of the line above it: its blanks say which."""
 
 
 def workspace_option(workspace: str | None) -> str:
@@ -109,7 +116,11 @@ class Display:
 
 def _traceback_lines(text: str) -> list[str]:
     """Return the lines of a traceback. If a message in it has lines of its own, all of them stand behind a bar."""
-    lines = legible_lines(text.rstrip())
+    raw = text.rstrip().replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = [
+        line if _MARKS.fullmatch(line) and len(line) <= len(above) + 1 else legible_line(line)
+        for above, line in pairwise(["", *raw])
+    ]
     first, last = 0 if lines[0].startswith("  File ") else 1, len(lines) - 1
     ordinary = (
         all(each.startswith(('  File "', "    ")) for each in lines[first:last])
