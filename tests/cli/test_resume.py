@@ -283,9 +283,18 @@ def test_a_call_of_unknown_outcome_is_never_shown_as_pending_and_fails_when_its_
     assert ready("cancel", unknown).code == 0
     assert shown() == ("failed", "unknown_outcome")
     assert [each for each in trail(ready, unknown) if each in ("succeeded", "failed", "denied")] == ["failed"]
-    assert ready("replay", unknown).code == 0  # No snippet was left to receive that end.
+    replayed = ready("replay", unknown)
+    assert replayed.code == 0  # No snippet was left to receive that end.
+    assert replayed.err.startswith("Note: the run was cancelled, which a replay cannot repeat; compared as far as")
     again = ready("run", "x.py", "--yes", "--retry-of", unknown, "--json")
     assert again.json["warnings"][0]["message"].startswith("stuck.add was called although"), again
+
+
+def test_an_orphaned_run_is_shown_as_orphaned_and_says_how_to_continue(ready: Command, unknown: str) -> None:
+    told = ready("run", "show", unknown).err
+    assert f"orphaned, 1 call, {unknown}\n" in told
+    assert f"The process of this run ended first. To continue: coilclaw resume {unknown}\n" in told
+    assert "running" not in told
 
 
 def test_the_time_of_a_resumed_run_can_be_limited(ready: Command) -> None:
@@ -370,6 +379,15 @@ def test_an_interrupt_when_nothing_waits_still_cancels(ready: Command) -> None:
         it.hears("go")
         it.process.send_signal(signal.SIGINT)
         assert it.ends()[0] == 130
+
+
+def test_a_decision_about_a_run_that_is_waited_for_asks_nobody_to_resume_it(ready: Command) -> None:
+    source = "tools.ledger.add(line='a').unwrap()"
+    with staying(ready, "run", "x.py", "--wait", source=source) as process:
+        decided = ready("approval", "approve", process.hears(r"coilclaw approval approve (approval-\w+)"))
+        assert process.ends()[0] == 0
+    assert "continues in the process that waits for it" in decided.err
+    assert "coilclaw resume" not in decided.err
 
 
 def test_a_run_that_is_waited_for_is_not_resumed_elsewhere(ready: Command) -> None:

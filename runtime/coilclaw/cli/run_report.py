@@ -130,7 +130,7 @@ def _traceback_lines(text: str) -> list[str]:
     return lines if ordinary else [f"| {each}".rstrip() for each in lines]
 
 
-def print_report(report: Report) -> None:
+def print_report(report: Report, *, is_orphaned: bool = False) -> None:
     """Print how a run ended, except for its output: the value on stdout, everything else on stderr."""
     if report.stdout and not report.stdout.endswith("\n"):
         say()
@@ -144,7 +144,8 @@ def print_report(report: Report) -> None:
         else:
             where = f" (line {error.line})" if error.line else ""
             say(one_line(f"{error.type}: {error.message}{where}"), err=True, fg="red")
-        if error.hint and error.hint not in (error.traceback or ""):  # The message of a failed call has it already.
+        # The message of a failed call has its hint already.
+        if error.hint and error.hint not in (error.traceback or error.message):
             say(f"Hint: {one_line(error.hint)}", err=True)
     for item in report.activity:
         approval = f"  ({one_line(item.approval)})" if item.approval else ""
@@ -159,9 +160,11 @@ def print_report(report: Report) -> None:
     for each in report.warnings:
         where = f" (line {each.line})" if each.line else ""
         warn(f"{each.message}{where}")
-    colour = {"completed": "green", "suspended": "cyan"}.get(report.status, "red")
+    state = "orphaned" if is_orphaned else report.status
+    colour = {"completed": "green", "suspended": "cyan", "running": "cyan", "orphaned": "yellow"}.get(state, "red")
+    took = "" if report.status == "running" else f" in {report.duration_ms:.0f} ms"
     calls = counted(len(report.activity), "call")
-    say(styled(report.status, fg=colour), f" in {report.duration_ms:.0f} ms, {calls}, {report.run_id}", err=True)
+    say(styled(state, fg=colour), f"{took}, {calls}, {report.run_id}", err=True)
     if report.retry_of is not None:
         reused = sum(item.reused_from is not None for item in report.activity)
         say(f"Retry of {as_name(report.retry_of)}: {counted(reused, 'call')} reused.", err=True)

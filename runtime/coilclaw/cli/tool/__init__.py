@@ -25,7 +25,7 @@ _COMMANDS: Final = {
 
 @click.group(cls=LazyGroup, table=_COMMANDS)
 def tool() -> None:
-    """List, show and call tools.
+    """List, show and call tools; new, check, test and trust are for your own.
 
     \b
     Example:
