@@ -174,6 +174,7 @@ def test_a_finished_run_is_not_resumed(ready: Command) -> None:
     done = ready("resume", run_id)
     assert done.code == 2
     assert f"{run_id} is completed" in done.err
+    assert "only a suspended or orphaned run can be resumed" in done.err
 
 
 def test_of_two_that_resume_at_once_one_does_and_the_other_says_why(ready: Command) -> None:
