@@ -15,6 +15,7 @@ import os
 import shutil
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 from coilclaw.app import CoilClaw, Report
@@ -74,6 +75,7 @@ def show(claw: CoilClaw, calendar: Path) -> int:
 
 
 def say(text: str) -> None:
+    text = textwrap.fill(text, 80, subsequent_indent="   ")
     print(f"\n\033[1m{text}\033[0m" if sys.stdout.isatty() else f"\n{text}", flush=True)
 
 

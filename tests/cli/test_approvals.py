@@ -405,3 +405,10 @@ def test_a_reason_cannot_write_lines_of_the_question(ready: Command) -> None:
     _, screen = on_terminal(ready, "run", str(script), answers={b"Approve? [y/N": b"\n"})
     assert screen.count("\n  Risk:") == 1
     assert "\\u001b[1A" in screen
+
+
+def test_a_row_of_the_list_fits_the_usual_terminal(ready: Command) -> None:
+    facts = waits(ready, "tools.ledger.wipe()")
+    shown = ready("approval", "list", "--all").out.splitlines()
+    assert max(map(len, shown)) <= 80
+    assert facts["run_id"] in shown[1]

@@ -190,6 +190,7 @@ def test_completion_scripts_are_printed(coilclaw: Command, shell: str) -> None:
 def test_version_and_help(coilclaw: Command) -> None:
     assert re.fullmatch(r"coilclaw \d+\.\d+\.\d+\n", coilclaw("--version").out)
     assert coilclaw("--help").code == 0
+    assert "call, check, test and trust tools; start a new one" in coilclaw("tool", "--help").out
 
 
 @pytest.mark.parametrize(

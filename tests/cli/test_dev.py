@@ -460,3 +460,18 @@ def test_the_live_view_survives_the_loss_of_its_folder_and_names_what_waits_for_
     screen.process.send_signal(signal.SIGTERM)
     screen.until(b"\x1b[?1049l")
     assert screen.process.wait(PATIENCE) == 143
+
+
+def test_a_failed_call_has_its_hint_once_and_a_refused_one_names_the_option_that_approves(coilclaw: Command) -> None:
+    add(coilclaw, "b/tools.py", tool("b.c", risk="write"))
+    script = coilclaw.folder / "x.py"
+    script.write_text("tools.files.read(path='../x').unwrap()")
+    facts = coilclaw("run", script, "--json").json["error"]
+    assert facts["hint"] in facts["message"]
+    assert coilclaw("dev", "--once", "--run", script).out.count(facts["hint"]) == 1
+    script.write_text("tools.b.c()")
+    assert "--yes" in coilclaw("dev", "--once", "--run", script).out
+    script.write_text("tools.b.c().unwrap()")
+    ended = coilclaw("dev", "--once", "--run", script).out.splitlines()[-1]
+    assert "ToolCallError: approval_required" in ended
+    assert "--yes" in ended

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from tests.cli.conftest import Command
+from tests.cli.terminal import on_terminal
 
 from coilclaw.cli.doctor import doctor
 from coilclaw.confinement import landlock
@@ -164,3 +165,23 @@ def test_a_check_that_dies_is_a_line_and_the_others_are_made(
     assert code == 1
     (finding,) = layers.values()
     assert finding["detail"] == "the check itself failed: ZeroDivisionError: odd\\nreason"
+
+
+TWICE = '''
+from coilclaw.sdk import ToolContext, define_tool
+
+@define_tool(id="a.b", risk="read")
+def b(ctx: ToolContext) -> int:
+    """Return one."""
+    return 1
+'''
+
+
+def test_findings_and_warnings_fit_the_terminal(coilclaw: Command) -> None:
+    coilclaw("init")
+    coilclaw.tool("a/one.py", TWICE)
+    coilclaw.tool("a/two.py", TWICE)
+    for line in (("doctor",), ("run", coilclaw.workspace / "hello.py")):
+        shown = on_terminal(coilclaw, *line, answers=[])
+        assert any("… " in row for row in shown.rows), shown.screen
+        assert max(map(len, shown.rows)) <= 80, shown.screen

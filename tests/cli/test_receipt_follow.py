@@ -82,3 +82,19 @@ def send(ctx: ToolContext) -> int:
     """Send."""
     return 1
 '''
+
+
+def test_a_line_for_a_person_fits_the_usual_terminal_and_json_has_the_whole_time(coilclaw: Command) -> None:
+    coilclaw("tool", "run", "time.now")
+    shown, facts = coilclaw("receipt", "list").out.splitlines(), coilclaw("receipt", "list", "--json").json
+    assert max(map(len, shown)) <= 80
+    for line, each in zip(shown, facts, strict=True):
+        seconds, fraction = each["timestamp"].split(".")
+        assert f" {seconds}Z {each['type']} " in line
+        assert len(fraction) == len("123456Z")
+
+
+def test_a_log_without_receipts_says_so(coilclaw: Command) -> None:
+    done = coilclaw("receipt", "list")
+    assert (done.code, done.out, done.err) == (0, "", "There are no receipts yet.\n")
+    assert coilclaw("receipt", "list", "--json").json == []

@@ -174,6 +174,7 @@ def test_a_finished_run_is_not_resumed(ready: Command) -> None:
     done = ready("resume", run_id)
     assert done.code == 2
     assert f"{run_id} is completed" in done.err
+    assert "only a suspended or orphaned run can be resumed" in done.err
 
 
 def test_of_two_that_resume_at_once_one_does_and_the_other_says_why(ready: Command) -> None:
@@ -270,6 +271,33 @@ def test_on_a_terminal_the_person_is_asked_about_an_unknown_outcome(
     assert lines(ready) == ["a"] * written
 
 
+def test_a_call_of_unknown_outcome_is_never_shown_as_pending_and_fails_when_its_run_is_cancelled(
+    ready: Command, unknown: str
+) -> None:
+    def shown() -> tuple[str, str | None]:
+        (item,) = ready("run", "show", unknown, "--json").json["activity"]
+        return item["status"], item["code"]
+
+    assert shown() == ("unknown", None)
+    assert ready("resume", unknown).code == 3
+    assert shown() == ("unknown", None)
+    assert ready("cancel", unknown).code == 0
+    assert shown() == ("failed", "unknown_outcome")
+    assert [each for each in trail(ready, unknown) if each in ("succeeded", "failed", "denied")] == ["failed"]
+    replayed = ready("replay", unknown)
+    assert replayed.code == 0  # No snippet was left to receive that end.
+    assert replayed.err.startswith("Note: the run was cancelled, which a replay cannot repeat; compared as far as")
+    again = ready("run", "x.py", "--yes", "--retry-of", unknown, "--json")
+    assert again.json["warnings"][0]["message"].startswith("stuck.add was called although"), again
+
+
+def test_an_orphaned_run_is_shown_as_orphaned_and_says_how_to_continue(ready: Command, unknown: str) -> None:
+    told = ready("run", "show", unknown).err
+    assert f"orphaned, 1 call, {unknown}\n" in told
+    assert f"The process of this run ended first. To continue: coilclaw resume {unknown}\n" in told
+    assert "running" not in told
+
+
 def test_the_time_of_a_resumed_run_can_be_limited(ready: Command) -> None:
     facts = waits(ready, "tools.ledger.add(line='a').unwrap()\nwhile True: pass")
     ready("approval", "approve", facts["approvals"][0]["id"])
@@ -352,6 +380,15 @@ def test_an_interrupt_when_nothing_waits_still_cancels(ready: Command) -> None:
         it.hears("go")
         it.process.send_signal(signal.SIGINT)
         assert it.ends()[0] == 130
+
+
+def test_a_decision_about_a_run_that_is_waited_for_asks_nobody_to_resume_it(ready: Command) -> None:
+    source = "tools.ledger.add(line='a').unwrap()"
+    with staying(ready, "run", "x.py", "--wait", source=source) as process:
+        decided = ready("approval", "approve", process.hears(r"coilclaw approval approve (approval-\w+)"))
+        assert process.ends()[0] == 0
+    assert "continues in the process that waits for it" in decided.err
+    assert "coilclaw resume" not in decided.err
 
 
 def test_a_run_that_is_waited_for_is_not_resumed_elsewhere(ready: Command) -> None:

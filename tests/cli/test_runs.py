@@ -93,3 +93,11 @@ def test_a_command_that_needs_another_word_shows_its_help(coilclaw: Command, gro
     assert done.code == 2
     assert "\nCommands:\n" in done.err
     assert "\\n" not in done.err
+
+
+def test_more_runs_than_are_shown_are_named_with_the_command_that_lists_them(coilclaw: Command) -> None:
+    for _ in range(2):
+        coilclaw("run", "-", stdin="1")
+    assert coilclaw("run", "list", "--limit", "1").err == "More: coilclaw run list --limit 10\n"
+    more = coilclaw("run", "list", "--limit", "1", "--status", "completed").err
+    assert more == "More: coilclaw run list --status completed --limit 10\n"

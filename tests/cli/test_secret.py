@@ -142,3 +142,9 @@ def test_a_tool_is_given_what_was_set(coilclaw: Command) -> None:
     done = coilclaw("run", "-", stdin="tools.mine.ask().unwrap()")
     assert done.code == 0
     assert "MINE_KEY" in done.out
+
+
+def test_a_name_that_no_secret_can_have_is_refused_before_the_value_is_read(coilclaw: Command) -> None:
+    done = coilclaw("secret", "set", "a b", stdin=b"\xff")  # The value would be refused too.
+    assert done.code == 2
+    assert "'a b' is not the name of a secret" in done.err

@@ -24,7 +24,7 @@ CALLS = {
     "call-4": (("requested",), "pending"),
     "call-5": (("requested", "pending"), "pending"),
     "call-6": (("requested", "pending", "approved"), "pending"),
-    "call-7": (("requested", "started"), "pending"),
+    "call-7": (("requested", "started"), "unknown"),
 }
 
 
@@ -48,6 +48,27 @@ def test_every_call_has_the_status_of_its_last_receipt(full: ReceiptLog) -> None
     assert [receipt.tool_call_id for receipt in last] == [*CALLS]
     assert [receipt.type for receipt in last] == [f"tool.call.{kinds[-1]}" for kinds, _ in CALLS.values()]
     assert [item.approval for item in items if item.approval] == ["allow-once by ada"] * 2
+
+
+@pytest.mark.parametrize(
+    ("runs", "is_orphaned", "status"),
+    [
+        (["started"], False, "running"),
+        (["started"], True, "unknown"),
+        (["started", "suspended"], False, "unknown"),
+        (["started", "suspended", "resumed"], False, "running"),
+        (["started", "finished"], False, "unknown"),
+    ],
+)
+def test_a_call_without_outcome_is_running_or_unknown_and_never_pending(
+    log: ReceiptLog, runs: list[str], is_orphaned: bool, status: str
+) -> None:
+    log.append(draft("tool.call.requested"), draft("tool.call.started"))
+    for kind in runs:
+        log.append(Draft(type=f"run.{kind}", status="", timestamp=now(), run_id="run-1"))
+    log.append(Draft(type="run.finished", status="failed", timestamp=now(), run_id="run-2"))
+    (item,) = activity_of("run-1", log.of_run("run-1"), is_orphaned=is_orphaned).items
+    assert item.status == status
 
 
 @pytest.mark.req("R90")

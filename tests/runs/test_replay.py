@@ -178,7 +178,7 @@ def test_an_end_that_depends_on_the_moment_is_left_out_and_said_to_be(replays: R
     assert found.identical, found.difference
     assert found.compared == ("calls",)
     assert found.note is not None
-    assert "does not repeat" in found.note
+    assert "a replay cannot repeat" in found.note
 
 
 def test_a_run_whose_process_died_is_compared_as_far_as_it_came(replays: Replays) -> None:

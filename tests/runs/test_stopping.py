@@ -75,6 +75,13 @@ await asyncio.gather(*(one(n) for n in range(3)))
     assert variables(found, 0) == {"n": ("int", "1")}
 
 
+def test_until_shows_a_call_under_way_as_it_shows_itself(either: Replays) -> None:
+    source = "a = tools.ledger.look.start(of='a')\na.result()\nb = tools.ledger.look.start(of='b')\ntools.ledger.look()"
+    found = variables(either.replay(either.run(source).run_id, until=3), 0)
+    assert found["a"] == ("PendingCall", "<call 1 of ledger.look: done>")
+    assert found["b"] == ("PendingCall", "<call 2 of ledger.look: pending>")
+
+
 def test_until_shows_what_a_suspended_run_waits_with(replays: Replays) -> None:
     replays.world.autonomy = Autonomy.SUPERVISED
     report = replays.run("a = tools.ledger.look().unwrap()\ntools.ledger.add(line=a)")

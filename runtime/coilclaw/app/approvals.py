@@ -148,13 +148,14 @@ class Approvals:
         known = find_run(stores.database, approval.run_id)
         source = stores.log.contents(known.header.code_hash) if known.header.kind == "snippet" else None
         receipts = stores.log.of_run(approval.run_id, after=known.first_seq)
+        activity = activity_of(approval.run_id, receipts, is_orphaned=known.state == "orphaned")
         return {
             **_request(approval, stores.log).facts(),
             "run_status": known.status,
             "name": known.header.name,
             "kind": known.header.kind,
             "source": None if source is None else source.decode(errors="replace"),
-            "activity": [item._asdict() for item in activity_of(approval.run_id, receipts).items],
+            "activity": [item._asdict() for item in activity.items],
         }
 
 

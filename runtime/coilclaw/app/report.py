@@ -164,15 +164,18 @@ def report_so_far(stores: Stores, known: RunRecord) -> Report:
         value=None,
         stdout="",
         error=None,
-        activity=_activity(stores, known.run_id, receipts),
+        activity=_activity(stores, known.run_id, receipts, is_orphaned=known.state == "orphaned"),
         approvals=pending_approvals(stores, known.run_id),
         duration_ms=0.0,
     )
 
 
-def _activity(stores: Stores, run_id: str, receipts: list[Receipt]) -> tuple[ActivityItem, ...]:
+def _activity(
+    stores: Stores, run_id: str, receipts: list[Receipt], *, is_orphaned: bool = False
+) -> tuple[ActivityItem, ...]:
     hashes = {each.args_hash for each in receipts if each.args_hash}
-    return activity_of(run_id, receipts, small_contents(stores.database, hashes) if hashes else {}).items
+    contents = small_contents(stores.database, hashes) if hashes else {}
+    return activity_of(run_id, receipts, contents, is_orphaned=is_orphaned).items
 
 
 def _repeated(receipts: list[Receipt]) -> Iterator[RunWarning]:

@@ -58,10 +58,9 @@ def list_approvals(everything: bool, run_id: str | None, limit: int | None, as_j
     if as_json:
         say_json([each.facts() for each in shown])
     for each in () if as_json else shown:
-        status = styled(f"{shown_status(each.status):<14}", fg="cyan" if each.status == "pending" else None)
-        run = as_name(each.run_id)
-        say(as_name(each.id), "  ", status, f"  {as_name(each.tool)}  {shown_risk(each.risk)}  {run}")
-        say(f"  {short_arguments(each.arguments)}")
+        status = styled(shown_status(each.status), fg="cyan" if each.status == "pending" else None)
+        say(as_name(each.id), "  ", status, f"  {as_name(each.tool)}  {shown_risk(each.risk)}")
+        say(f"  {as_name(each.run_id)}  {short_arguments(each.arguments)}")
     if len(found) > len(shown):
         rest = len(found) - len(shown)
         say(f"{rest} more, {len(found)} in all; --limit {len(found)} shows them, --run RUN those of a run.", err=True)
@@ -214,6 +213,10 @@ def _end(
     if not resumes:
         from coilclaw.cli.run_report import workspace_option
 
+        with open_app(settings) as claw:
+            if not claw.runs.find(run_id).is_waiting:
+                say(f"{as_name(run_id)} continues in the process that waits for it.", err=True)
+                return
         say(f"To continue: coilclaw resume {as_name(run_id)}{workspace_option(workspace)}", err=True)
         return
     with open_app(settings) as claw:

@@ -19,7 +19,7 @@ import click
 
 from coilclaw.cli.config import doubts_about
 from coilclaw.cli.opening import load_registry, open_app, settings_for
-from coilclaw.cli.terminal import counted, say, say_json, styled
+from coilclaw.cli.terminal import counted, say_json, say_wrapped, styled
 from coilclaw.config import STORE_SUFFIXES, Settings
 from coilclaw.policy import EmergencyStop
 from coilclaw.sdk import CoilClawError
@@ -53,9 +53,9 @@ def doctor(as_json: bool) -> None:
         colours = {"ok": "green", "warning": "yellow", "error": "red"}
         for finding in findings:
             mark = styled(f"{finding.state:<8}", fg=colours[finding.state])
-            say(mark, f" {finding.check:<12} {one_line(finding.detail)}")
+            say_wrapped(f" {finding.check:<12} ", one_line(finding.detail), mark=mark)
             if finding.hint:
-                say(f"{'':<21} {one_line(finding.hint)}")
+                say_wrapped(f"{'':<22}", one_line(finding.hint))
     sys.exit(1 if any(finding.state == "error" for finding in findings) else 0)
 
 

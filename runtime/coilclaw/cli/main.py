@@ -25,7 +25,7 @@ _COMMANDS: Final = {
     "approval": ("coilclaw.cli.approvals:approval", "List, show, approve and deny pending calls."),
     "replay": ("coilclaw.cli.replay:replay", "Repeat a run without side effects, and compare."),
     "dev": ("coilclaw.cli.dev:dev", "Watch the workspace's tools reload, run and fail, live."),
-    "tool": ("coilclaw.cli.tool:tool", "List, show and call tools."),
+    "tool": ("coilclaw.cli.tool:tool", "List, show, call, check, test and trust tools; start a new one."),
     "policy": ("coilclaw.cli.policy:policy", "Explain why a call is allowed, asked about or denied."),
     "plugin": ("coilclaw.cli.plugin:plugin", "List, install and remove plugins."),
     "mcp": ("coilclaw.cli.mcp:mcp", "List and refresh the configured MCP servers."),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from coilclaw.receipts import Verification
 
 __all__ = ["receipt"]
+
+_FRACTION: Final = re.compile(r"\.\d+Z$")
+"""The part of a second in a timestamp: JSON has it, a line for a person has no room."""
 
 
 @click.group()
@@ -53,6 +57,8 @@ def list_receipts(run_id: str | None, limit: int, follow: bool, as_json: bool) -
         return
     for each in receipts:
         _print(each)
+    if not receipts:
+        say("There are no receipts of this run." if run_id else "There are no receipts yet.", err=True)
 
 
 def _follow(claw: CoilClaw, run_id: str | None, limit: int, *, as_json: bool) -> None:
@@ -77,8 +83,8 @@ def _follow(claw: CoilClaw, run_id: str | None, limit: int, *, as_json: bool) ->
 
 def _print(each: Receipt) -> None:
     subject = each.payload.get("path") or each.tool or each.run_id or ""
-    kind, status = one_line(each.type), one_line(each.status)
-    say(f"{each.seq:>6}  {one_line(each.timestamp)}  {kind:<20}  {status:<9}  {as_name(str(subject))}")
+    when, kind, status = _FRACTION.sub("Z", one_line(each.timestamp)), one_line(each.type), one_line(each.status)
+    say(f"{each.seq:>5} {when} {kind:<19} {status:<9} {as_name(str(subject))}")
 
 
 @receipt.command("show", epilog="Example: coilclaw receipt show 42")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 from coilclaw.cli.approver import somebody_is_here
@@ -13,7 +15,7 @@ from coilclaw.cli.output_text import output_lines
 from coilclaw.cli.pending_calls import tell_pending
 from coilclaw.cli.streams import unguarded
 from coilclaw.cli.terminal import counted, pass_through, say, say_json, say_text, say_wrapped, styled, warn
-from coilclaw.sdk.legible import as_name, legible_lines, one_line, visible_block
+from coilclaw.sdk.legible import as_name, legible_line, one_line, visible_block
 
 if TYPE_CHECKING:
     from coilclaw.app import Report
@@ -25,7 +27,12 @@ _HINTS: Final = {
     "timed_out": "raise the limit with --timeout SECONDS, or do less",
     "out_of_memory": "raise the limit with --memory MIB, or keep less at a time",
 }
-_COLOURS = {"succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan"}
+_COLOURS: Final = {
+    "succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan", "running": "cyan",
+    "unknown": "yellow",
+}  # fmt: skip
+_MARKS: Final = re.compile(r" *[~^][ ~^]*")
+"""A line of a traceback that marks a part of the line above it: its blanks say which."""
 
 
 def workspace_option(workspace: str | None) -> str:
@@ -109,7 +116,11 @@ class Display:
 
 def _traceback_lines(text: str) -> list[str]:
     """Return the lines of a traceback. If a message in it has lines of its own, all of them stand behind a bar."""
-    lines = legible_lines(text.rstrip())
+    raw = text.rstrip().replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = [
+        line if _MARKS.fullmatch(line) and len(line) <= len(above) + 1 else legible_line(line)
+        for above, line in pairwise(["", *raw])
+    ]
     first, last = 0 if lines[0].startswith("  File ") else 1, len(lines) - 1
     ordinary = (
         all(each.startswith(('  File "', "    ")) for each in lines[first:last])
@@ -119,7 +130,7 @@ def _traceback_lines(text: str) -> list[str]:
     return lines if ordinary else [f"| {each}".rstrip() for each in lines]
 
 
-def print_report(report: Report) -> None:
+def print_report(report: Report, *, is_orphaned: bool = False) -> None:
     """Print how a run ended, except for its output: the value on stdout, everything else on stderr."""
     if report.stdout and not report.stdout.endswith("\n"):
         say()
@@ -133,7 +144,8 @@ def print_report(report: Report) -> None:
         else:
             where = f" (line {error.line})" if error.line else ""
             say(one_line(f"{error.type}: {error.message}{where}"), err=True, fg="red")
-        if error.hint and error.hint not in (error.traceback or ""):  # The message of a failed call has it already.
+        # The message of a failed call has its hint already.
+        if error.hint and error.hint not in (error.traceback or error.message):
             say(f"Hint: {one_line(error.hint)}", err=True)
     for item in report.activity:
         approval = f"  ({one_line(item.approval)})" if item.approval else ""
@@ -148,9 +160,11 @@ def print_report(report: Report) -> None:
     for each in report.warnings:
         where = f" (line {each.line})" if each.line else ""
         warn(f"{each.message}{where}")
-    colour = {"completed": "green", "suspended": "cyan"}.get(report.status, "red")
+    state = "orphaned" if is_orphaned else report.status
+    colour = {"completed": "green", "suspended": "cyan", "running": "cyan", "orphaned": "yellow"}.get(state, "red")
+    took = "" if report.status == "running" else f" in {report.duration_ms:.0f} ms"
     calls = counted(len(report.activity), "call")
-    say(styled(report.status, fg=colour), f" in {report.duration_ms:.0f} ms, {calls}, {report.run_id}", err=True)
+    say(styled(state, fg=colour), f"{took}, {calls}, {report.run_id}", err=True)
     if report.retry_of is not None:
         reused = sum(item.reused_from is not None for item in report.activity)
         say(f"Retry of {as_name(report.retry_of)}: {counted(reused, 'call')} reused.", err=True)

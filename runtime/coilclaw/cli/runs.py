@@ -42,7 +42,8 @@ def list_runs(status: str | None, limit: int, as_json: bool) -> None:
         started = f"{each.started_at:%Y-%m-%d %H:%M:%S}Z"
         say(as_name(each.run_id), "  ", state, f"  {started}  {as_name(each.header.name)}")
     if page.cursor is not None:
-        say(f"There are more; --limit {limit * 10} shows some of them.", err=True)
+        only = f" --status {status}" if status else ""
+        say(f"More: coilclaw run list{only} --limit {limit * 10}", err=True)
     elif not page.runs:
         say("There are no such runs." if status else "There are no runs yet.", err=True)
 
@@ -67,11 +68,11 @@ def show_run(run_id: str, as_json: bool) -> None:
     for output in report.outputs:
         for line in output_lines(output):
             say(line)
-    print_report(report)
+    print_report(report, is_orphaned=known.state == "orphaned")
     for part in sorted(report.unkept):
         say(f"Its {part} was not kept.", err=True)
     if known.state == "orphaned":
-        say(f"Its process ended before it did. To continue: coilclaw resume {as_name(run_id)}", err=True)
+        say(f"The process of this run ended first. To continue: coilclaw resume {as_name(run_id)}", err=True)
     tell_waiting(report, "")
 
 

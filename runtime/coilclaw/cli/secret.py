@@ -10,7 +10,7 @@ import click
 
 from coilclaw.cli.opening import load_registry, settings_for
 from coilclaw.cli.terminal import say, say_json, say_wrapped, warn
-from coilclaw.config import SecretStore
+from coilclaw.config import SecretStore, check_secret_name
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name, one_line
 
@@ -78,6 +78,7 @@ def set_secret(name: str, rest: tuple[str, ...], keyring: bool) -> None:
             "A value is not taken from the command line, where other programs can read it. "
             "Leave it out: it is asked for, or read from standard input."
         )
+    check_secret_name(name)
     value = _typed() if sys.stdin.isatty() else _piped()
     store = _store(keyring)
     store.set(name, value, in_keyring=keyring)

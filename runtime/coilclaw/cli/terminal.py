@@ -59,17 +59,22 @@ def say(*parts: str | Styled, err: bool = False, nl: bool = True, **style: Any) 
     click.echo("".join(_painted(part, style) for part in parts), file=_stream(err), nl=nl)
 
 
-def say_wrapped(lead: str, text: str, *, err: bool = False) -> None:
-    """Print one line for a person; a terminal that is too narrow for it gets more, broken between words and marked."""
+def say_wrapped(lead: str, text: str, *, mark: Styled | None = None, err: bool = False, **style: Any) -> None:
+    """Print one line for a person; a terminal that is too narrow for it gets more, broken between words and marked.
+
+    `mark` stands before `lead`, in colours of its own.
+    """
     stream = _stream(err)
-    room = terminal_size(stream)[0] - len(lead) if stream.isatty() else 0
+    marks = () if mark is None else (mark,)
+    width = sum(len(each.text) for each in marks) + len(lead)
+    room = terminal_size(stream)[0] - width if stream.isatty() else 0
     if room < _NARROWEST or cells(text) <= room:
-        say(f"{lead}{text}".rstrip(" "), err=err)
+        say(*marks, f"{lead}{text}".rstrip(" "), err=err, **style)
         return
     first, *others = textwrap.wrap(visible(text), room, break_on_hyphens=False) or [""]
-    say(f"{lead}{first}", err=err)
+    say(*marks, f"{lead}{first}", err=err, **style)
     for each in others:
-        say(f"{' ' * max(0, len(lead) - 2)}… {each}", err=err)
+        say(f"{' ' * max(0, width - 2)}… {each}", err=err, **style)
 
 
 def terminal_size(stream: TextIO) -> tuple[int, int]:
@@ -99,7 +104,7 @@ def say_progress(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    say(f"Warning: {one_line(text)}", err=True, fg="yellow")
+    say_wrapped("Warning: ", one_line(text), err=True, fg="yellow")
 
 
 def show_error(message: str, hint: str | None) -> None:

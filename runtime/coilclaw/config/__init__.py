@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from coilclaw.config.load import Settings, home_folder, load_settings
     from coilclaw.config.model import Config, PolicyRule
     from coilclaw.config.places import STORE_SUFFIXES
-    from coilclaw.config.secrets import SecretStore
+    from coilclaw.config.secrets import SecretStore, check_secret_name
     from coilclaw.config.template import config_text
 else:
     __getattr__ = lazy_exports(
@@ -19,7 +19,7 @@ else:
             "load": "Settings home_folder load_settings",
             "model": "Config PolicyRule",
             "places": "STORE_SUFFIXES",
-            "secrets": "SecretStore",
+            "secrets": "SecretStore check_secret_name",
             "template": "config_text",
         },
     )
@@ -31,6 +31,7 @@ __all__ = [
     "PolicyRule",
     "SecretStore",
     "Settings",
+    "check_secret_name",
     "config_text",
     "home_folder",
     "load_settings",

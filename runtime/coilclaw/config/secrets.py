@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["SecretSource", "SecretStore"]
+__all__ = ["SecretSource", "SecretStore", "check_secret_name"]
 
 SecretSource: TypeAlias = Literal["environment", "secrets.toml", "keyring"]
 
@@ -68,7 +68,7 @@ class SecretStore:
 
     def set(self, name: str, value: str, *, in_keyring: bool = False) -> None:
         """Keep a value in the file, or in the keyring."""
-        _check_name(name)
+        check_secret_name(name)
         _check_value(value)
         if in_keyring:
             with _explained_keyring() as keyring:
@@ -79,7 +79,7 @@ class SecretStore:
 
     def remove(self, name: str, *, in_keyring: bool = False) -> bool:
         """Forget a value; False when there was none."""
-        _check_name(name)
+        check_secret_name(name)
         if in_keyring:
             with _explained_keyring() as keyring:
                 if keyring.get_password(_SERVICE, name) is None:
@@ -191,7 +191,8 @@ class SecretStore:
             raise OperatorError(f"cannot write {self.path}: {error.strerror}") from None
 
 
-def _check_name(name: str) -> None:
+def check_secret_name(name: str) -> None:
+    """Raise OperatorError for what no secret can be called."""
     if not _NAME.fullmatch(name):
         # Somebody may have written NAME=value: only what comes before it is shown.
         shown = name.partition("=")[0][:60]

@@ -12,20 +12,20 @@ from coilclaw.sdk.legible import one_line
 
 __all__ = ["activity_of", "run_of"]
 
-_Status: TypeAlias = Literal["succeeded", "failed", "denied", "pending"]
+_Status: TypeAlias = Literal["succeeded", "failed", "denied", "pending", "running", "unknown"]
 
 _STATUS: Final[dict[str, _Status]] = {
     "tool.call.requested": "pending",
     "tool.call.pending": "pending",
     "tool.call.approved": "pending",
-    "tool.call.started": "pending",
+    "tool.call.started": "running",
     "tool.call.succeeded": "succeeded",
     "tool.call.reused": "succeeded",
     "tool.call.failed": "failed",
     "tool.call.denied": "denied",
 }
 
-
+_UNDER_WAY: Final = ("run.started", "run.resumed")
 _WITHOUT_LEAVE: Final = ("tool.call.pending", "tool.call.denied", "tool.call.failed")
 """For a call that was not started: it is asked about again, or ended without being made."""
 
@@ -34,16 +34,24 @@ _LONGEST_SUMMARY: Final = 300
 
 
 def activity_of(
-    run_id: str, receipts: Iterable[Receipt], arguments: Mapping[str, bytes] = MappingProxyType({})
+    run_id: str,
+    receipts: Iterable[Receipt],
+    arguments: Mapping[str, bytes] = MappingProxyType({}),
+    *,
+    is_orphaned: bool = False,
 ) -> RelevantToolActivity:
     """One item for each call, in the order of issue, with the state its last receipt gives it.
 
-    `arguments` are contents by their hashes, as far as they are known: summaries name them.
+    `arguments` are contents by their hashes, as far as they are known: summaries name them. `is_orphaned` if the
+    process of the run is gone, which no receipt says: what became of the calls it had started is unknown.
     """
     last: dict[str, Receipt] = {}
     approvals: dict[str, str] = {}
     started: set[str] = set()
+    under_way = not is_orphaned
     for receipt in receipts:
+        if receipt.run_id == run_id and receipt.type.startswith("run."):
+            under_way = not is_orphaned and receipt.type in _UNDER_WAY
         if receipt.tool_call_id is None or receipt.type not in _STATUS or receipt.run_id != run_id:
             continue
         call_id = receipt.tool_call_id
@@ -56,12 +64,20 @@ def activity_of(
             approvals.pop(call_id, None)  # What was decided before has not been used.
     return RelevantToolActivity(
         run_id=run_id,
-        items=tuple(_item(receipt, approvals.get(call_id), arguments) for call_id, receipt in last.items()),
+        items=tuple(
+            _item(receipt, _status(receipt, under_way), approvals.get(call_id), arguments)
+            for call_id, receipt in last.items()
+        ),
     )
 
 
-def _item(receipt: Receipt, approval: str | None, arguments: Mapping[str, bytes]) -> ActivityItem:
-    status, payload = _STATUS[receipt.type], receipt.payload
+def _status(receipt: Receipt, under_way: bool) -> _Status:
+    status = _STATUS[receipt.type]
+    return "unknown" if status == "running" and not under_way else status
+
+
+def _item(receipt: Receipt, status: _Status, approval: str | None, arguments: Mapping[str, bytes]) -> ActivityItem:
+    payload = receipt.payload
     code = message = None
     summary = str(payload.get("summary") or _call_text(receipt.tool or "", arguments.get(receipt.args_hash or "")))
     if status in ("failed", "denied"):

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Final
+
 from coilclaw.bridge import cancel_waiting_run, find_run
 from coilclaw.policy import ApprovalStore
 from coilclaw.receipts import Conflict, Draft, ReceiptLog, now
 from coilclaw.runs.errors import NotCancellable
+from coilclaw.sdk import Receipt
 from coilclaw.store import Database
 
 __all__ = ["cancel_run"]
 
+_OUTCOMES: Final = ("tool.call.succeeded", "tool.call.reused", "tool.call.failed", "tool.call.denied")
+
 
 def cancel_run(database: Database, log: ReceiptLog, approvals: ApprovalStore, run_id: str, *, decided_by: str) -> None:
     """End a run that nobody is to resume. Its pending calls are denied, and so are those approved and not made yet.
+
+    A call that was under way when the process of the run ended has failed: nobody knows what it did.
 
     Raises NotCancellable for a run that is over, or under way in a process: only that process can end it.
     """
@@ -27,6 +35,7 @@ def cancel_run(database: Database, log: ReceiptLog, approvals: ApprovalStore, ru
     ends = [
         each.draft("tool.call.denied", "denied", facts) for each in approvals.list("pending", "granted", run_id=run_id)
     ]
+    ends += [_given_up(each, decided_by) for each in _without_outcome(log.of_run(run_id, after=record.first_seq))]
     finished = Draft(
         type="run.finished",
         status="cancelled",
@@ -39,3 +48,31 @@ def cancel_run(database: Database, log: ReceiptLog, approvals: ApprovalStore, ru
         log.append(*ends, finished, rows=[cancel_waiting_run(record), approvals.void(run_id)])
     except Conflict:
         raise NotCancellable(f"{run_id} was resumed by another process just now") from None
+
+
+def _without_outcome(receipts: Iterable[Receipt]) -> Iterable[Receipt]:
+    """Return the starts of calls that nothing is known of since."""
+    started: dict[str | None, Receipt] = {}
+    for each in receipts:
+        if each.type == "tool.call.started":
+            started[each.tool_call_id] = each
+        elif each.type in _OUTCOMES:
+            started.pop(each.tool_call_id, None)
+    return started.values()
+
+
+def _given_up(started: Receipt, decided_by: str) -> Draft:
+    message = f"the process ended while the tool ran, and {decided_by} cancelled the run; what the tool did is unknown"
+    return Draft(
+        type="tool.call.failed",
+        status="failed",
+        timestamp=now(),
+        run_id=started.run_id,
+        conversation_id=started.conversation_id,
+        tool_call_id=started.tool_call_id,
+        tool=started.tool,
+        tool_version=started.tool_version,
+        risk=started.risk,
+        args_hash=started.args_hash,
+        payload={"code": "unknown_outcome", "message": message, "decided_by": decided_by},
+    )

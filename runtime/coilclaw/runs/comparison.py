@@ -167,4 +167,5 @@ def _as_far_as_it_goes(former: FormerRun, outcome: Outcome) -> tuple[tuple[str, 
         return ("calls", "status", *(("output",) if same else ())), None
     if former.end is None:
         return ("calls",), "its process ended before the run did; compared as far as its journal goes"
-    return ("calls",), f"it was {former.status!r}, which does not repeat; compared as far as its journal goes"
+    how = "was cancelled" if former.status == "cancelled" else f"ended as {former.status!r}"
+    return ("calls",), f"the run {how}, which a replay cannot repeat; compared as far as its journal goes"

@@ -162,6 +162,11 @@ def _shown(message: str) -> str:
 
 def _was_answered(call: RecordedCall) -> bool:
     return bool(call.results) or any(
-        refusal.type == "tool.call.failed" and refusal.payload.get("code") not in _UNANSWERED
+        refusal.type == "tool.call.failed" and refusal.payload.get("code") not in _UNANSWERED and not _given_up(refusal)
         for refusal in call.refusals
     )
+
+
+def _given_up(refusal: ReceiptParts) -> bool:
+    """Whether a call got this end as its run was cancelled. (One that a person counts as failed has a decision.)"""
+    return refusal.payload.get("code") == "unknown_outcome" and "decision" not in refusal.payload

@@ -91,7 +91,7 @@ def _refuse_unless_resumable(services: Services, record: RunRecord) -> None:
     run_id, workspace = record.run_id, record.header.workspace
     if not record.is_waiting:
         state = "is under way in another process" if record.status == "running" else f"is {record.status}"
-        raise NotResumable(f"{run_id} {state}", hint="only a run that waits can be resumed")
+        raise NotResumable(f"{run_id} {state}", hint="only a suspended or orphaned run can be resumed")
     stopped = services.stop() if services.stop is not None else None
     if stopped is not None:
         raise NotResumable(

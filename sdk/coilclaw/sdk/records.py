@@ -70,7 +70,8 @@ class ActivityItem(NamedTuple):
     """One line of what a run did, derived from receipts."""
 
     tool_id: str
-    status: Literal["succeeded", "failed", "denied", "pending"]
+    status: Literal["succeeded", "failed", "denied", "pending", "running", "unknown"]
+    """`unknown`: it was started, and its process ended before it did."""
     approval: str | None
     when: str
     receipt_ref: str

@@ -7,14 +7,16 @@ is fit for a terminal before it went through `one_line`.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import field, fields
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from coilclaw.cli.terminal import counted
 from coilclaw.sdk.frozen import Frozen
 
 __all__ = [
+    "APPROVE",
     "Called",
     "DevEvent",
     "Failed",
@@ -27,8 +29,11 @@ __all__ = [
     "RunFinished",
     "RunOutput",
     "RunStarted",
+    "further_hint",
     "words_of",
 ]
+
+APPROVE: Final = "with --yes, `coilclaw dev` approves the calls of its script"
 
 
 def _now() -> datetime:
@@ -161,6 +166,12 @@ class Note(DevEvent):
     text: str
 
 
+def further_hint(error: Mapping[str, Any]) -> str | None:
+    """Return the hint of an error, unless its message has it already, as that of a failed call does."""
+    hint: str | None = error["hint"]
+    return None if hint is None or hint in error["message"] else hint
+
+
 def words_of(event: DevEvent) -> str:
     """Return the event in one line for a person."""
     match event:
@@ -179,6 +190,7 @@ def words_of(event: DevEvent) -> str:
         case Called():
             took = f" {event.milliseconds:.0f} ms" if event.milliseconds is not None else ""
             why = f" {event.code}: {event.message}" if event.code else ""
+            why += f" ({APPROVE})" if event.code == "approval_required" else ""
             return f"call {event.tool} {event.status}{took}{why}"
         case RunStarted():
             return f"run {event.script} started ({event.reason})"
@@ -191,7 +203,7 @@ def words_of(event: DevEvent) -> str:
                 said += f", value {json.dumps(event.value, ensure_ascii=False)}"
             if event.error is not None:
                 where = f" (line {event.error['line']})" if event.error["line"] else ""
-                hint = f" ({event.error['hint']})" if event.error["hint"] else ""
+                hint = f" ({hint})" if (hint := further_hint(event.error)) else ""
                 said += f", {event.error['type']}: {event.error['message']}{where}{hint}"
             return said
         case Problem():

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Final, TypeAlias
 
 from coilclaw.app import Caller, CoilClaw, Report
-from coilclaw.cli.dev.events import DevEvent, Problem, RunFinished, RunOutput, RunStarted
+from coilclaw.cli.dev.events import APPROVE, DevEvent, Problem, RunFinished, RunOutput, RunStarted
 from coilclaw.cli.output_text import output_lines
 from coilclaw.sandbox import Deadline, DisplayedOutput
 from coilclaw.sdk import CoilClawError
@@ -162,6 +162,8 @@ class ScriptRuns:
     def _finished(self, report: Report, source: str) -> RunFinished:
         facts = report.facts()
         if report.error is not None:
+            if "approval_required" in report.unmet:
+                facts["error"]["hint"] = APPROVE
             facts["error"]["excerpt"] = _line_of(source, report.error.line)
         return RunFinished(
             script=self.script.path.name,

@@ -26,6 +26,7 @@ from coilclaw.cli.dev.events import (
     RunFinished,
     RunOutput,
     RunStarted,
+    further_hint,
     words_of,
 )
 from coilclaw.cli.dev.tool_changes import ToolChanges, failure_of
@@ -48,6 +49,7 @@ _ALARM: Final = "bold red"
 _COLOURS: Final = {
     "allow": "green", "ask": "yellow", "deny": "red", "read": "green", "write": "yellow", "destructive": "red",
     "succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan", "completed": "green",
+    "running": "cyan", "unknown": "yellow",
 }  # fmt: skip
 
 
@@ -294,8 +296,8 @@ def _run_error(finished: RunFinished) -> Iterable[Text]:
     yield _text("  " + _cell(f"{error['type']}: {error['message']}{where}"), "red")
     if error["excerpt"] is not None:
         yield _text(f"    {error['line']} | {_cell(error['excerpt'])}")
-    if error["hint"]:
-        yield _text(f"    Hint: {_cell(error['hint'])}", "cyan")
+    if hint := further_hint(error):
+        yield _text(f"    Hint: {_cell(hint)}", "cyan")
 
 
 def _latest(events: Sequence[_Any], number: int) -> list[_Any]:

@@ -25,7 +25,7 @@ _COMMANDS: Final = {
 
 @click.group(cls=LazyGroup, table=_COMMANDS)
 def tool() -> None:
-    """List, show and call tools.
+    """List, show, call, check, test and trust tools; start a new one.
 
     \b
     Example:

@@ -41,6 +41,7 @@ _BY_REPR = (bool, float, complex, type(None), range, type(...), type(NotImplemen
 _QUANTITIES = (datetime.date, datetime.timedelta, decimal.Decimal)
 _ZONES = (type(None), datetime.timezone)
 _FACADES = "coilclaw.sandbox.restricted.child.facades.facade"
+_PENDING_CALLS = "coilclaw.sandbox.guest.pending_calls"
 _FURNITURE = ("tools", "Ok", "Err", "Result", "ToolCallError", "ToolError", "display", "help")
 
 
@@ -181,6 +182,9 @@ def _result(value: Any, depth: int) -> str:
 def _object(value: Any, kind: type, depth: int) -> str:
     name = _name(kind)
     fields = _fields(value, kind)
+    if name == "PendingCall" and _dict(kind).get("__module__") == _PENDING_CALLS:
+        tool, state = fields.get("tool"), "pending" if fields.get("_result") is None else "done"
+        return f"<call {shown(fields.get('number'))} of {tool if type(tool) is str else '?'}: {state}>"
     if not fields or depth >= _DEEPEST:
         return f"<{name}>"
     pairs = [f"{key}={shown(item, depth + 1)}" for key, item in _some(fields.items())]
