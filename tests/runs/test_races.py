@@ -145,7 +145,7 @@ def race(home: Path, processes: int, decisions: int) -> None:
 @pytest.mark.req("R32")
 def test_of_eight_processes_one_decides_and_one_executes(tmp_path: Path) -> None:
     # Few enough that nobody waits long for the others, however busy the machine is.
-    race(tmp_path, 8, 100 if EVERYTHING else 30)
+    race(tmp_path, 8, 100 if EVERYTHING else 12)
 
 
 # Taking over, and losing ---------------------------------------------------------------------------------------------
