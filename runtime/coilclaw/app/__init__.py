@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coilclaw.app.toolbox import Toolbox, installed_registry
     from coilclaw.app.tools import Tools
     from coilclaw.bridge import Caller
-    from coilclaw.policy import AlreadyDecided, NoSuchApproval, NoSuchWindow, Window
+    from coilclaw.policy import AlreadyDecided, DamagedApproval, NoSuchApproval, NoSuchWindow, Window
     from coilclaw.runs import (
         ApprovedPlan,
         Comparison,
@@ -61,7 +61,7 @@ else:
             "toolbox": "Toolbox installed_registry",
             "tools": "Tools",
             "coilclaw.bridge": "Caller",
-            "coilclaw.policy": "AlreadyDecided NoSuchApproval NoSuchWindow Window",
+            "coilclaw.policy": "AlreadyDecided DamagedApproval NoSuchApproval NoSuchWindow Window",
             "coilclaw.runs": "ApprovedPlan Comparison NoSuchRun NotCancellable NotResumable "
             "Rehearsal RunPage RunRecord",
             "coilclaw.sandbox": "Deadline Limits",
@@ -81,6 +81,7 @@ __all__ = [
     "CoilClaw",
     "Comparison",
     "Composition",
+    "DamagedApproval",
     "Deadline",
     "Engines",
     "Estop",
