@@ -121,8 +121,9 @@ class Decisions:
             return False
         payload = fields["payload"]
         same = all(fields.get(name) == getattr(approval, name) for name in _OF_CALL)
-        # Earlier releases wrote the reason alone.
-        told = all(payload.get(name, value) == value for name, value in approval.shown_facts.items())
+        # Earlier releases wrote the reason alone. What is over, by its time or because a row says so, decides nothing.
+        ends = {} if approval.status != "expired" else {"expires_at": approval.expires_at}
+        told = all({**payload, **ends}.get(name, value) == value for name, value in approval.shown_facts.items())
         by = approval.decided_by is None or (approval.call_id, approval.decided_by) in self._deciders
         of_call = (fields["tool_call_id"], payload.get("runs_hash")) == (approval.call_id, approval.runs_hash)
         return same and told and by and of_call

@@ -351,7 +351,7 @@ MUTATIONS: Final = (
         "a question is answered once",
     ),
     Mutation(
-        "coilclaw.policy.approval_store:ApprovalStore._read",
+        "coilclaw.policy.approval_table:read_approvals",
         'fields["status"] = "expired"',
         "pass",
         "tests/cli/test_approvals.py::test_an_expired_question_cannot_be_approved",
