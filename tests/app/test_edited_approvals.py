@@ -21,7 +21,7 @@ FORGED = (
 BROKEN = (
     "expires_at = 'x'", "created_at = 9223372036854775807", "created_at = -9223372036854775807", "risk = 'zzz'", "line = 'x'", "number = 'x'",
     "reason = x'ff'", "tool = x'ff00'", "args_hash = x'ff'", "run_id = x'ff'", "reason = CAST(x'ff' AS TEXT)", "note = x'ff'",
-    "decided_at = 'x'", "decided_after = 1.5", "tool = CAST(x'ff00' AS TEXT)", "decided_by = x'ff'",
+    "decided_at = 'x'", "decided_at = 9223372036854775807", "decided_after = 1.5", "tool = CAST(x'ff00' AS TEXT)", "decided_by = x'ff'",
 )  # fmt: skip
 
 
