@@ -79,3 +79,14 @@ def test_a_run_with_a_damaged_question_can_be_cancelled(shop: Shop) -> None:
         shop.edit("UPDATE approvals SET reason = x'ff' WHERE id = ?", pay.id)
         claw.runs.cancel(pay.run_id, by="me")
         assert claw.runs.find(pay.run_id).status == "cancelled"
+
+
+def test_the_warning_about_a_damaged_question_is_one_legible_line(shop: Shop, caplog: pytest.LogCaptureFixture) -> None:
+    with shop.opened() as claw:
+        both_waiting(claw)
+        shop.edit("UPDATE approvals SET id = 'approval' || char(27) || '[2J' || char(10) || number || run_id")
+        caplog.set_level(logging.WARNING)
+        assert claw.approvals.pending() == ()
+    said = [each.getMessage() for each in caplog.records]
+    assert len(said) == 2
+    assert all("is damaged" in each and each.isprintable() for each in said)

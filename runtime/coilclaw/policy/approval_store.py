@@ -24,6 +24,7 @@ from coilclaw.policy.approval_table import COLUMNS, DamagedRow, read_approvals
 from coilclaw.policy.decisions import CallOfTool, Decisions, Window, boot_seconds
 from coilclaw.policy.errors import AlreadyDecided, DamagedApproval, NoSuchApproval, NoSuchWindow
 from coilclaw.receipts import LOG_END, Conflict, DamagedReceipt, Draft, ReceiptLog, Row, contents_json, now
+from coilclaw.sdk.legible import as_name
 from coilclaw.store import Database
 from coilclaw.trust import this_boot
 
@@ -145,7 +146,7 @@ class ApprovalStore:
             if self._said_of(approval.run_id).has_asked(approval):
                 return True
         except DamagedReceipt as error:
-            _logger.warning("%s: %s", approval.id, error.message)
+            _logger.warning("%s: %s", as_name(approval.id), error.message)
             return False
         _logger.warning("%s", DamagedApproval(approval.id).message)
         return False

@@ -10,6 +10,7 @@ OperatorError (sdk)
 from __future__ import annotations
 
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.legible import as_name
 
 __all__ = ["AlreadyDecided", "DamagedApproval", "NoSuchApproval", "NoSuchWindow"]
 
@@ -45,6 +46,6 @@ class DamagedApproval(OperatorError):
 
     def __init__(self, approval_id: str) -> None:
         super().__init__(
-            f"{approval_id} is damaged: the database does not say what the receipt of this question says",
+            f"{as_name(approval_id)} is damaged: the database does not say what the receipt of this question says",
             hint="find out who changed the database; resume the run to be asked again, or cancel it",
         )
