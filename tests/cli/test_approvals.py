@@ -247,6 +247,23 @@ def test_an_unknown_id_is_one_clear_line(ready: Command, action: tuple[str, ...]
         assert "\x1b" not in done.err
 
 
+@pytest.mark.parametrize("change", ["risk = 'read'", "tool = x'ff00'", "expires_at = 'x'"])
+def test_a_damaged_question_is_named_and_not_approved(ready: Command, change: str) -> None:
+    damaged, other = (waits(ready, f"tools.ledger.add(line='{each}').unwrap()") for each in "ab")
+    approval_id, other_id = (each["approvals"][0]["id"] for each in (damaged, other))
+    connection = apsw.Connection(str(ready.home / "coilclaw.db"))
+    connection.execute(f"UPDATE approvals SET {change} WHERE id = ?", (approval_id,))
+    connection.close()
+    listed = ready("approval", "list")
+    assert listed.code == 0
+    assert other_id in listed.out
+    assert approval_id not in listed.out
+    for verb in ("show", "approve", "deny"):
+        done = ready("approval", verb, approval_id)
+        assert done.code == 2
+        assert f"{approval_id} is damaged" in done.err
+
+
 def test_an_expired_question_cannot_be_approved(ready: Command) -> None:
     facts = waits(ready, "tools.ledger.add(line='a').unwrap()")
     connection = apsw.Connection(str(ready.home / "coilclaw.db"))

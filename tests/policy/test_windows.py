@@ -373,6 +373,16 @@ def upgraded(tmp_path: Path) -> Iterator[ApprovalStore]:
             )
         connection.execute("INSERT INTO grants VALUES ('grant-1', 't.*', '{}', 5, ?, 'root')", (2**40,))
     with Database(tmp_path / "x.db", (*MIGRATIONS, *APPROVALS)) as database, ReceiptLog(database, b"k" * 32) as log:
+        for number, name in enumerate(("pending", "granted", "denied", "expired", "consumed"), 1):
+            call = {
+                "tool_call_id": f"call-1-{number}",
+                "tool": "t.t",
+                "tool_version": "v",
+                "risk": "write",
+                "args_hash": "h",
+            }
+            payload = {"approval": name, "reason": "r"}
+            log.append(Draft("tool.call.pending", "pending", now(), "run-1", **call, payload=payload))
         yield ApprovalStore(database, log)
 
 

@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     from coilclaw.app.toolbox import Toolbox, installed_registry
     from coilclaw.app.tools import Tools
     from coilclaw.bridge import Caller
-    from coilclaw.policy import AlreadyDecided, Answer, NoSuchApproval, NoSuchWindow, Question, Window
+    from coilclaw.policy import (
+        AlreadyDecided,
+        Answer,
+        DamagedApproval,
+        NoSuchApproval,
+        NoSuchWindow,
+        Question,
+        Window,
+    )
     from coilclaw.runs import (
         ApprovedPlan,
         Comparison,
@@ -61,7 +69,7 @@ else:
             "toolbox": "Toolbox installed_registry",
             "tools": "Tools",
             "coilclaw.bridge": "Caller",
-            "coilclaw.policy": "AlreadyDecided Answer NoSuchApproval NoSuchWindow Question Window",
+            "coilclaw.policy": "AlreadyDecided Answer DamagedApproval NoSuchApproval NoSuchWindow Question Window",
             "coilclaw.runs": "ApprovedPlan Comparison NoSuchRun NotCancellable NotResumable "
             "Rehearsal RunPage RunRecord",
             "coilclaw.sandbox": "Deadline Limits",
@@ -82,6 +90,7 @@ __all__ = [
     "CoilClaw",
     "Comparison",
     "Composition",
+    "DamagedApproval",
     "Deadline",
     "Engines",
     "Estop",

@@ -83,7 +83,7 @@ class Approvals:
     def get(self, approval_id: str) -> ApprovalRequest:
         """How a call that needed approval stands. Raises NoSuchApproval."""
         check(approval_id=approval_id)
-        return _request(self._stores.approvals.get(approval_id), self._stores.log)
+        return _request(self._stores.approvals.asked(approval_id), self._stores.log)
 
     def approve(self, approval_id: str, *, by: str) -> ApprovalRequest:
         """Approve one call: once, with exactly these arguments. Returns how it stands now, whoever decided it."""
@@ -116,7 +116,7 @@ class Approvals:
 
     def open_request(self, approval_id: str) -> ApprovalRequest:
         """A request, if a decision could still matter. Raises OperatorError if its run is over."""
-        asked = self._stores.approvals.get(approval_id)
+        asked = self._stores.approvals.asked(approval_id)
         status = find_run(self._stores.database, asked.run_id).status
         if asked.status == "pending" and status not in ("running", "suspended"):
             raise OperatorError(
@@ -144,7 +144,7 @@ class Approvals:
     def explain(self, approval_id: str) -> dict[str, Any]:
         """A pending call with the run around it, as JSON data: the snippet, and what the run has done so far."""
         stores = self._stores
-        approval = stores.approvals.get(approval_id)
+        approval = stores.approvals.asked(approval_id)
         known = find_run(stores.database, approval.run_id)
         source = stores.log.contents(known.header.code_hash) if known.header.kind == "snippet" else None
         receipts = stores.log.of_run(approval.run_id, after=known.first_seq)
@@ -180,7 +180,7 @@ class Windows:
     ) -> Window:
         """Let calls like this one through for a while: of the same tool, with the same values of `where`."""
         stores = self._parts.stores
-        asked = stores.approvals.get(approval_id)
+        asked = stores.approvals.asked(approval_id)
         check(by=by, seconds=seconds, uses=uses, where=where)
         narrowed = dict(where or {})
         arguments = _arguments(asked, stores.log)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.call_receipts import bounded, following
-from coilclaw.policy import AlreadyDecided, Answer, denial, runs_facts
+from coilclaw.policy import AlreadyDecided, Answer, DamagedApproval, denial, runs_facts
 from coilclaw.receipts import DamagedReceipt, now
 from coilclaw.sandbox import POLL_SECONDS, RunEnded
 
@@ -84,12 +84,14 @@ class ApprovalGate:
             # After the answer to this very call, which would otherwise be left over while a window is used up.
             if window := approvals.usable(question.of_tool, self._workspace, question.arguments):
                 facts = {"decision": "window", "grant": window.id, **_decided(window.granted_by, "window"), **bound}
-                rows = [approvals.use(window)] + ([approvals.answered_here(known, window.granted_by)] if known else [])
+                rows = [approvals.use(window)] + (
+                    [approvals.answered_here(known, bounded(window.granted_by))] if known else []
+                )
                 return Permission((following(requested, "tool.call.approved", "allowed", now(), facts),), tuple(rows))
         answer = self._put(question)
         decided = {"decision": answer.decision, **_decided(answer.decided_by, answer.scope), **bound}
         if answer.decision == "allow-once":
-            here = (approvals.answered_here(known, answer.decided_by),) if approvals and known else ()
+            here = (approvals.answered_here(known, bounded(answer.decided_by)),) if approvals and known else ()
             return Permission((following(requested, "tool.call.approved", "allowed", now(), decided),), here)
         if answer.decision == "deny":
             if approvals is not None and known is not None:
@@ -134,8 +136,11 @@ class ApprovalGate:
     def is_decided(self, pending: Pending) -> bool:
         """Whether someone has decided meanwhile, or opened a window for calls like this one."""
         approvals, question = self._approvals, pending.question
-        if approvals is None or approvals.get(pending.approval.id).status != "pending":
-            return True
+        try:
+            if approvals is None or approvals.get(pending.approval.id).status != "pending":
+                return True
+        except DamagedApproval:
+            return True  # It is asked again.
         return approvals.usable(question.of_tool, self._workspace, question.arguments) is not None
 
     def wait(self, pending: Pending) -> None:

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
         denial,
         runs_facts,
     )
-    from coilclaw.policy.approval_store import APPROVALS, LONGEST_WINDOW_SECONDS, ApprovalStore, shown_hashes
+    from coilclaw.policy.approval_store import LONGEST_WINDOW_SECONDS, ApprovalStore, shown_hashes
+    from coilclaw.policy.approval_table import APPROVALS
     from coilclaw.policy.classification import classify, judge
     from coilclaw.policy.constraints import Constraint, Problem, read_constraint
     from coilclaw.policy.decisions import CallOfTool, Window
-    from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
+    from coilclaw.policy.errors import AlreadyDecided, DamagedApproval, NoSuchApproval, NoSuchWindow
     from coilclaw.policy.estop import EmergencyStop, StopState
     from coilclaw.policy.examples import Example, problem_with_example
     from coilclaw.policy.explanation import Explanation, Opinion, Verdict
@@ -30,11 +31,12 @@ else:
         __name__,
         {
             "approval": "Answer Approval ApproveAll Approver NobodyToAsk Question denial runs_facts",
-            "approval_store": "APPROVALS LONGEST_WINDOW_SECONDS ApprovalStore shown_hashes",
+            "approval_store": "LONGEST_WINDOW_SECONDS ApprovalStore shown_hashes",
+            "approval_table": "APPROVALS",
             "classification": "classify judge",
             "constraints": "Constraint Problem read_constraint",
             "decisions": "CallOfTool Window",
-            "errors": "AlreadyDecided NoSuchApproval NoSuchWindow",
+            "errors": "AlreadyDecided DamagedApproval NoSuchApproval NoSuchWindow",
             "estop": "EmergencyStop StopState",
             "examples": "Example problem_with_example",
             "explanation": "Explanation Opinion Verdict",
@@ -56,6 +58,7 @@ __all__ = [
     "BadRule",
     "CallOfTool",
     "Constraint",
+    "DamagedApproval",
     "EmergencyStop",
     "Example",
     "Explanation",

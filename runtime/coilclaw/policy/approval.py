@@ -117,6 +117,12 @@ class Approval(Frozen):
         )
 
     @property
+    def shown_facts(self) -> dict[str, str | int | None]:
+        """What the receipt of the question says beside what every receipt of a call does."""
+        names = ("reason", "number", "line", "policy_hash", "created_at", "expires_at")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def of_tool(self) -> CallOfTool:
         return CallOfTool(self.tool, self.tool_version, self.policy_hash)
 

@@ -5,7 +5,8 @@ for where the tool says so. It is consumed in the transaction that starts the ca
 one gets it.
 
 A no is for its call and for good: this run, this number, this tool, these arguments, whatever else changes. Neither
-a yes nor a window counts by what the tables say alone: the receipt of the decision must be in the log.
+a yes nor a window counts by what the tables say alone: the receipt of the decision must be in the log. Nor is a
+question shown or decided that differs from the receipt of its asking.
 """
 
 from __future__ import annotations
@@ -19,80 +20,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.policy.approval import Approval
+from coilclaw.policy.approval_table import COLUMNS, DamagedRow, read_approvals
 from coilclaw.policy.decisions import CallOfTool, Decisions, Window, boot_seconds
-from coilclaw.policy.errors import AlreadyDecided, NoSuchApproval, NoSuchWindow
-from coilclaw.receipts import LOG_END, Conflict, Draft, ReceiptLog, Row, contents_json, now
-from coilclaw.store import ARRIVAL, KEYED, Database, Migration
+from coilclaw.policy.errors import AlreadyDecided, DamagedApproval, NoSuchApproval, NoSuchWindow
+from coilclaw.receipts import LOG_END, Conflict, DamagedReceipt, Draft, ReceiptLog, Row, contents_json, now
+from coilclaw.sdk.legible import as_name
+from coilclaw.store import Database
 from coilclaw.trust import this_boot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coilclaw.policy.approval import Question
 
-__all__ = ["APPROVALS", "LONGEST_WINDOW_SECONDS", "ApprovalStore", "shown_hashes"]
+__all__ = ["LONGEST_WINDOW_SECONDS", "ApprovalStore", "shown_hashes"]
 
 _logger = logging.getLogger(__name__)
 
-_WITH_EVIDENCE: Final = Migration(
-    4,
-    "approvals-with-evidence",
-    replaces=("approvals",),
-    # Also for a database that has the first form of these tables. What was open there stays open, but for windows; a
-    # yes that was not used is asked for again, because its receipt does not say what it was given to; a no stays.
-    up=f"""
-    CREATE TABLE IF NOT EXISTS approvals (
-        id TEXT PRIMARY KEY,
-        run_id TEXT NOT NULL,
-        number INTEGER NOT NULL,
-        call_id TEXT NOT NULL,
-        conversation_id TEXT,
-        tool TEXT NOT NULL,
-        tool_version TEXT NOT NULL,
-        args_hash TEXT NOT NULL,
-        policy_hash TEXT NOT NULL,
-        risk TEXT NOT NULL,
-        reason TEXT NOT NULL,
-        line INTEGER,
-        status TEXT NOT NULL CHECK (status IN ('pending', 'granted', 'denied', 'expired', 'consumed')),
-        created_at INTEGER NOT NULL,
-        expires_at INTEGER NOT NULL,
-        decided_by TEXT,
-        decided_at INTEGER
-    );
-    ALTER TABLE approvals ADD COLUMN decided_after INTEGER;
-    ALTER TABLE approvals ADD COLUMN note TEXT;
-    ALTER TABLE approvals ADD COLUMN runs_hash TEXT;
-    UPDATE approvals SET status = 'pending', decided_by = NULL, decided_at = NULL WHERE status = 'granted';
-    CREATE INDEX IF NOT EXISTS approvals_of_calls ON approvals (run_id, number);
-    CREATE INDEX IF NOT EXISTS approvals_by_status ON approvals (status, created_at);
-    DROP TABLE IF EXISTS grants;
-    CREATE TABLE grants (
-        id TEXT PRIMARY KEY,
-        opened_after INTEGER NOT NULL,
-        uses_left INTEGER NOT NULL,
-        expires_at INTEGER NOT NULL
-    ) {KEYED};
-    """,  # noqa: S608
-)
-APPROVALS: Final = (
-    _WITH_EVIDENCE,
-    Migration(
-        9,
-        "approvals-in-order",
-        f"""
-        ALTER TABLE approvals ADD COLUMN place INTEGER;
-        UPDATE approvals SET place = {ARRIVAL};
-        CREATE UNIQUE INDEX approvals_by_place ON approvals (place);
-        """,  # noqa: S608
-    ),
-)
-"""What a window lets through is in the receipt of its opening; the table only says where to look, and counts."""
-
-_COLUMNS: Final = (
-    "id, run_id, number, call_id, conversation_id, tool, tool_version, args_hash, policy_hash, risk, reason, line, "
-    "status, created_at, expires_at, decided_by, decided_at, decided_after, note, runs_hash"
-)
 _NEXT_PLACE: Final = "(SELECT coalesce(max(place), 0) + 1 FROM approvals)"
 _DECIDE: Final = (
     f"UPDATE approvals SET status = ?, decided_by = ?, decided_at = ?, note = ?, decided_after = {LOG_END} "  # noqa: S608
@@ -137,23 +81,23 @@ class ApprovalStore:
             expires_at=moment + _LASTS_SECONDS,
             runs_hash=question.runs_hash,
         )
-        values = [getattr(approval, name.strip()) for name in _COLUMNS.split(",")]
+        values = [getattr(approval, name.strip()) for name in COLUMNS.split(",")]
         marks = ", ".join("?" for _ in values)
         # A question that was asked before about another version of the call is void.
         void = "UPDATE approvals SET status = 'expired' WHERE run_id = ? AND number = ? AND status IN "
         rows = [
             *claims,
             Row(f"{void} ('pending', 'granted')", (question.run_id, question.number)),
-            Row(f"INSERT INTO approvals ({_COLUMNS}, place) VALUES ({marks}, {_NEXT_PLACE})", values),  # noqa: S608
+            Row(f"INSERT INTO approvals ({COLUMNS}, place) VALUES ({marks}, {_NEXT_PLACE})", values),  # noqa: S608
         ]
-        facts = {"reason": question.reason, "matched_rule": question.matched_rule}
+        facts = {**approval.shown_facts, "matched_rule": question.matched_rule}
         pending = approval.draft("tool.call.pending", "pending", facts)
         self._log.append(pending, rows=rows)
         return approval
 
     def of_call(self, run_id: str, number: int) -> Approval | None:
-        """The latest question about a call, as it stands."""
-        found = self._read(
+        """The latest question about a call, as it stands; none if what is on disk is not what was asked."""
+        found = self._whole(
             # Asking voids what was open before, so that at most one is; the clock may have been set back meanwhile.
             # A no comes first: it holds for good.
             "run_id = ? AND number = ? "
@@ -161,35 +105,54 @@ class ApprovalStore:
             run_id,
             number,
         )
-        return found[0] if found else None
+        # What was decided is looked for in the log where it is used.
+        return next((each for each in found if each.status != "pending" or self._is_asked(each)), None)
 
     def get(self, approval_id: str) -> Approval:
-        found = self._read("id = ?", approval_id)
-        if not found:
-            raise NoSuchApproval(
-                f"there is no approval {approval_id!r}",
-                hint="`coilclaw approval list` and `approvals.pending()` show what waits for a decision",
-            )
-        return found[0]
+        """How a question stands. Raises NoSuchApproval, DamagedApproval."""
+        for each in read_approvals(self._database, "id = ?", (approval_id,), _seconds()):
+            if isinstance(each, DamagedRow):
+                raise DamagedApproval(each.approval_id)
+            return each
+        raise NoSuchApproval(
+            f"there is no approval {approval_id!r}",
+            hint="`coilclaw approval list` and `approvals.pending()` show what waits for a decision",
+        )
+
+    def asked(self, approval_id: str) -> Approval:
+        """The same, to be shown or decided: raises DamagedApproval unless the log has the receipt of this question."""
+        approval = self.get(approval_id)
+        if not self._said_of(approval.run_id).has_asked(approval):
+            raise DamagedApproval(approval.id)
+        return approval
 
     def list(self, *statuses: str, run_id: str | None = None) -> Sequence[Approval]:
-        """Every question in these states, oldest first."""
+        """Every question in these states, oldest first; a warning names those that are not what was asked."""
         marks = ", ".join("?" for _ in statuses)
         of_run, values = ("", ()) if run_id is None else (" AND run_id = ?", (run_id,))
-        found = self._read(f"status IN ({marks}){of_run} ORDER BY place", *statuses, *values)
+        found = self._whole(f"status IN ({marks}){of_run} ORDER BY place", *statuses, *values)
         # What ran out of time since is shown as such, whatever the table says.
-        return [each for each in found if each.status in statuses]
+        return [each for each in found if each.status in statuses and self._is_asked(each)]
 
-    def _read(self, where: str, *values: str | int | None) -> Sequence[Approval]:
-        names = [name.strip() for name in _COLUMNS.split(",")]
-        moment = _seconds()
-        found = []
-        for row in self._database.read(f"SELECT {_COLUMNS} FROM approvals WHERE {where}", values):  # noqa: S608
-            fields = dict(zip(names, row, strict=True))
-            if fields["status"] in ("pending", "granted") and fields["expires_at"] <= moment:
-                fields["status"] = "expired"
-            found.append(Approval(**fields))
-        return found
+    def _whole(self, where: str, *values: str | int | None) -> Iterator[Approval]:
+        for each in read_approvals(self._database, where, values, _seconds()):
+            if isinstance(each, DamagedRow):
+                _logger.warning("%s", DamagedApproval(each.approval_id).message)
+            else:
+                yield each
+
+    def _is_asked(self, approval: Approval) -> bool:
+        try:
+            if self._said_of(approval.run_id).has_asked(approval):
+                return True
+        except DamagedReceipt as error:
+            _logger.warning("%s: %s", as_name(approval.id), error.message)
+            return False
+        _logger.warning("%s", DamagedApproval(approval.id).message)
+        return False
+
+    def _said_of(self, run_id: str) -> Decisions:
+        return self._said_since(self._log.place_before(run_id), run_id)
 
     # Deciding ----------------------------------------------------------------------------------------------
 
@@ -203,7 +166,7 @@ class ApprovalStore:
         """Answer questions in one transaction. Raises AlreadyDecided, and answers none, if one of them is not open."""
         status, moment = "granted" if approved else "denied", _seconds()
         rows = [Row(_DECIDE, (status, decided_by, moment, note, each, moment), claims=True) for each in approval_ids]
-        drafts = [self.get(each).decision(approved, decided_by, note) for each in approval_ids]
+        drafts = [self.asked(each).decision(approved, decided_by, note) for each in approval_ids]
         try:
             if drafts:
                 self._log.append(*drafts, rows=rows)

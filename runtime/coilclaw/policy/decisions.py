@@ -19,16 +19,19 @@ from coilclaw.sdk.quick_json import from_json
 from coilclaw.trust import this_boot
 
 if TYPE_CHECKING:
+    from coilclaw.policy.approval import Approval
     from coilclaw.receipts import ReceiptLog
 
 __all__ = ["CallOfTool", "Decisions", "Standpoint", "Window", "boot_seconds"]
 
 _WITH_APPROVAL: Final = text_field("approval")
+_ASKED: Final = type_field("tool.call.pending")
 _STARTED: Final = type_field("tool.call.started")
 _DECIDED: Final = tuple(
     type_field(kind)
     for kind in ("tool.call.approved", "tool.call.denied", "approval.window.opened", "approval.window.closed")
 )
+_OF_CALL: Final = ("run_id", "conversation_id", "tool", "tool_version", "risk", "args_hash")
 
 Standpoint = tuple[str | int | None, ...]
 """What a decision about one question is bound to."""
@@ -90,6 +93,9 @@ class Decisions:
         self._approved: dict[str, Standpoint] = {}
         self._denied: dict[str, Standpoint] = {}
         self._used: set[str] = set()
+        self._asked: dict[str, dict[str, Any]] = {}
+        self._deciders: set[tuple[str | None, str | None]] = set()
+        """Calls, and who decided about them."""
         self._newest = b""
 
     def read_on(self) -> None:
@@ -108,6 +114,20 @@ class Decisions:
     def has_denied(self, approval_id: str, standpoint: Standpoint) -> bool:
         return self._denied.get(approval_id) == standpoint
 
+    def has_asked(self, approval: Approval) -> bool:
+        """Whether this very question was asked, and whoever is said to have decided about its call did."""
+        fields = self._asked.get(approval.id)
+        if fields is None:
+            return False
+        payload = fields["payload"]
+        same = all(fields.get(name) == getattr(approval, name) for name in _OF_CALL)
+        # Earlier releases wrote the reason alone. What is over, by its time or because a row says so, decides nothing.
+        ends = {} if approval.status != "expired" else {"expires_at": approval.expires_at}
+        told = all({**payload, **ends}.get(name, value) == value for name, value in approval.shown_facts.items())
+        by = approval.decided_by is None or (approval.call_id, approval.decided_by) in self._deciders
+        of_call = (fields["tool_call_id"], payload.get("runs_hash")) == (approval.call_id, approval.runs_hash)
+        return same and told and by and of_call
+
     @property
     def newest(self) -> int:
         """The latest time that any of these receipts has, in seconds."""
@@ -119,12 +139,16 @@ class Decisions:
         self._newest = max(self._newest, second_of(body))
         if body.endswith(_DECIDED):
             self._add_decision(from_json(body))
+        elif body.endswith(_ASKED):
+            fields = from_json(body)
+            self._asked[fields["payload"].get("approval")] = fields
         elif body.endswith(_STARTED) and _WITH_APPROVAL in body:
             self._used.add(from_json(body)["payload"].get("approval"))
 
     def _add_decision(self, fields: dict[str, Any]) -> None:
         kind, payload = fields["type"], fields["payload"]
         window = payload.get("grant")
+        self._deciders.add((fields.get("tool_call_id"), payload.get("decided_by")))
         if kind == "approval.window.opened":
             self.windows[window] = _window(fields)
         elif kind == "approval.window.closed":

@@ -3,14 +3,16 @@
 OperatorError (sdk)
 ├── NoSuchApproval      the id names no question
 ├── NoSuchWindow        the id names no open window
-└── AlreadyDecided      someone else answered first, or it is too late
+├── AlreadyDecided      someone else answered first, or it is too late
+└── DamagedApproval     the table does not say what was asked
 """
 
 from __future__ import annotations
 
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.legible import as_name
 
-__all__ = ["AlreadyDecided", "NoSuchApproval", "NoSuchWindow"]
+__all__ = ["AlreadyDecided", "DamagedApproval", "NoSuchApproval", "NoSuchWindow"]
 
 
 class NoSuchApproval(OperatorError):
@@ -35,3 +37,15 @@ class AlreadyDecided(OperatorError):
     """A question has one answer."""
 
     code = "already_decided"
+
+
+class DamagedApproval(OperatorError):
+    """What the table says of a question is not what was asked."""
+
+    code = "damaged_approval"
+
+    def __init__(self, approval_id: str) -> None:
+        super().__init__(
+            f"{as_name(approval_id)} is damaged: the database does not say what the receipt of this question says",
+            hint="find out who changed the database; resume the run to be asked again, or cancel it",
+        )

@@ -160,6 +160,10 @@ class ReceiptLog:
         bodies = [body for body, _ in self.tail(after, run_id).read()]
         return [receipt_of(body, digest(body), from_json(body)["seq"]) for body in bodies]
 
+    def place_before(self, run_id: str) -> int:
+        """A place before the first receipt of a run, as far as the database says: where to begin to look."""
+        return next(iter(numbers_of(self._database, run_id)), 1) - 1
+
     def latest(self, limit: int, run_id: str | None = None) -> list[Receipt]:
         """The last `limit` receipts, oldest first."""
         limit = checked_limit(limit)

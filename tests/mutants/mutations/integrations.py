@@ -246,6 +246,28 @@ MUTATIONS: Final = (
         "no command starts in a folder behind a link",
     ),
     Mutation(
+        "coilclaw.integrations.shell.arguments:Arguments._find",
+        'elif test == "-exec":',
+        'elif test in ("-exec", "-execdir"):',
+        "tests/integrations/shell/test_find.py",
+        "what find starts in another folder is not judged as if it were started here",
+    ),
+    Mutation(
+        "coilclaw.integrations.shell.arguments:Arguments._find",
+        'elif test in ("-ok", "-okdir"):\n                raise Refused(',
+        'elif test == "-ok":\n                position = self._find_start(arguments, position, folders)\n'
+        "            elif False:\n                raise Refused(",
+        "tests/integrations/shell/test_find.py",
+        "find asks nobody before it starts something",
+    ),
+    Mutation(
+        "coilclaw.integrations.shell.arguments:Arguments._find_start",
+        'if arguments[end] == "+" and arguments[end - 1] == "{}":',
+        'if arguments[end] == "+":',
+        "tests/integrations/shell/test_find.py",
+        "a plus ends a command of find behind a name that it puts in, and nowhere else",
+    ),
+    Mutation(
         "coilclaw.integrations.shell.execution:execute",
         "hidden=_hidden(ctx, workspace),",
         "",

@@ -10,6 +10,7 @@ from tests.mutants.mutations.selections import BINDINGS, ESTOP, FACTS, POLICY, W
 __all__ = ["MUTATIONS"]
 
 _CONSTRAINTS: Final = "tests/policy/test_constraints.py"
+_EDITED: Final = "tests/app/test_edited_approvals.py"
 _PROOF: Final = "tests/policy/test_windows.py -k proven"
 
 MUTATIONS: Final = (
@@ -259,6 +260,48 @@ MUTATIONS: Final = (
         "a no in the table is no decision without its receipt",
     ),
     Mutation(
+        "coilclaw.policy.decisions:Decisions.has_asked",
+        "return same and told and by and of_call",
+        "return told and by and of_call",
+        _EDITED,
+        "a question is shown with the tool and risk that its receipt says",
+    ),
+    Mutation(
+        "coilclaw.policy.decisions:Decisions.has_asked",
+        "return same and told and by and of_call",
+        "return same and by and of_call",
+        _EDITED,
+        "a question is shown with the reason and line that its receipt says",
+    ),
+    Mutation(
+        "coilclaw.policy.decisions:Decisions.has_asked",
+        "return same and told and by and of_call",
+        "return same and told and of_call",
+        _EDITED,
+        "who decided is who the receipts say",
+    ),
+    Mutation(
+        "coilclaw.policy.approval_store:ApprovalStore.asked",
+        "if not self._said_of(approval.run_id).has_asked(approval):",
+        "if False:",
+        _EDITED,
+        "a question that differs from its receipt is not decided",
+    ),
+    Mutation(
+        "coilclaw.policy.approval_store:ApprovalStore.list",
+        "and self._is_asked(each)",
+        "",
+        _EDITED,
+        "a question that differs from its receipt is not listed",
+    ),
+    Mutation(
+        "coilclaw.policy.approval_table:_fits",
+        "0 <= value <= _LAST_MOMENT",
+        "True",
+        _EDITED,
+        "a time beyond all time ends no listing",
+    ),
+    Mutation(
         "coilclaw.policy.approval_store:ApprovalStore.is_proven",
         "return False",
         "return True",
@@ -308,7 +351,7 @@ MUTATIONS: Final = (
         "a question is answered once",
     ),
     Mutation(
-        "coilclaw.policy.approval_store:ApprovalStore._read",
+        "coilclaw.policy.approval_table:read_approvals",
         'fields["status"] = "expired"',
         "pass",
         "tests/cli/test_approvals.py::test_an_expired_question_cannot_be_approved",

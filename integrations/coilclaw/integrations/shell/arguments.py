@@ -214,11 +214,13 @@ class Arguments:
                 position += 1
             elif test in FIND_PATHS:
                 for value in arguments[position : position + 1]:
-                    self.places.check(value)
+                    self.places.check(value, writes=test.startswith("-f"))
                 position += FIND_PATHS[test]
             elif test == "-delete":
                 raise Refused("`find -delete` deletes files that are not named; use tools.files.delete(…) for each")
-            elif test in ("-exec", "-ok"):
+            elif test in ("-ok", "-okdir"):
+                raise Refused(f"`find {test}` asks before it starts something, and nobody is there; use -exec")
+            elif test == "-exec":
                 position = self._find_start(arguments, position, folders)
             else:
                 raise Refused(f"`find {test}` is not a test that can be checked; use -name, -type, -size and the like")
@@ -276,4 +278,5 @@ class Arguments:
 
 
 def _begins_expression(text: str) -> bool:
-    return text in ("(", "!", ",") or (text.startswith("-") and not re.match(r"-[HPLOD]", text) and text != "-follow")
+    # A comma before any test is a path.
+    return text in ("(", "!") or (text.startswith("-") and not re.match(r"-[HPLOD]", text) and text != "-follow")
