@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -162,8 +161,9 @@ def test_text_that_cannot_be_encoded_is_refused_and_changes_nothing(claw: CoilCl
 
 @pytest.mark.parametrize("field", ["channel", "conversation", "agent", "project", "view"])
 def test_a_caller_that_cannot_be_encoded_harms_no_other_run(claw: CoilClaw, field: str) -> None:
+    given: dict[str, Any] = {field: HALF}
     with suppress(CoilClawError):
-        claw.run("tools.crm.lookup(email='x')", caller=replace(Caller(), **{field: HALF}))
+        claw.run("tools.crm.lookup(email='x')", caller=Caller(**given))
     assert claw.run("1 + 1").value == 2
 
 

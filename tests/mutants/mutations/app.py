@@ -214,4 +214,11 @@ MUTATIONS: Final = (
         "tests/app/test_arguments.py -k cannot_be_encoded",
         "text that cannot be written is refused as an argument",
     ),
+    Mutation(
+        "coilclaw.app.runner:Runner._entered",
+        "if given is None and deadline.interrupted:",
+        "if False:",
+        "tests/app/test_interrupts.py -k is_raised",
+        "an interrupt reaches whoever waits for the run",
+    ),
 )
