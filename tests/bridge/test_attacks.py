@@ -302,7 +302,6 @@ def test_an_engine_that_cannot_start_still_ends_the_run(world: World, monkeypatc
         '{"status":"perhaps"}',
         "3",
         "",
-        "[" * 5000,
     ],
 )
 def test_a_forged_outcome_is_a_crash(answer: str) -> None:
