@@ -100,7 +100,7 @@ def _check(name: str, value: Any, rule: _Rule) -> None:
         raise BadArgument(f"`{name}` is {rule.said}, not a value of type {type(value).__name__}")
     if rule.bounds and not rule.bounds[0] <= value <= rule.bounds[1]:
         raise BadArgument(f"`{name}` is {rule.said}")
-    if kind is str:
+    if isinstance(value, str) and kind is str:
         try:
             value.encode()
         except UnicodeEncodeError:  # It could be neither stored nor shown.
