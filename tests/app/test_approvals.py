@@ -9,7 +9,7 @@ import pytest
 from tests.app.conftest import Open
 from tests.app.test_app import note
 
-from coilclaw.app import AlreadyDecided, CoilClaw, NoSuchWindow, Report
+from coilclaw.app import AlreadyDecided, BadArgument, CoilClaw, NoSuchWindow, Report
 from coilclaw.sdk import OperatorError
 
 ONE = "r = tools.crm.note(text='x')\nr.value if r.ok else r.error.message"
@@ -171,3 +171,41 @@ def test_a_cancelled_run_is_resumed_by_nobody(temporary: Open) -> None:
     assert claw.approvals.pending() == ()
     with pytest.raises(OperatorError):
         claw.resume(report.run_id)
+
+
+def test_nothing_is_decided_for_every_run_at_once(temporary: Open) -> None:
+    claw = temporary(note)
+    runs = suspended(claw), suspended(claw)
+    with pytest.raises(BadArgument, match="`run_id` is the id of a run"):
+        claw.approvals.decide_run(None, approved=True, by="ada")  # type: ignore[arg-type]
+    assert {each.run_id for each in claw.approvals.pending()} == {each.run_id for each in runs}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"approved": "no"}, "`approved` is True or False, not a value of type str"),
+        ({"approved": 0}, "`approved` is True or False, not a value of type int"),
+        ({"approved": None}, "`approved` is True or False"),
+        ({"by": 5}, "`by` is the name of who decides"),
+        ({"by": None}, "`by` is the name of who decides"),
+        ({"by": []}, "`by` is the name of who decides"),
+        ({"reason": 5}, "`reason` is text"),
+    ],
+)
+def test_only_a_plain_yes_or_no_of_somebody_decides(temporary: Open, wrong: dict[str, Any], told: str) -> None:
+    claw = temporary(note)
+    report = suspended(claw)
+    said = {"approved": True, "by": "ada", **wrong}
+    with pytest.raises(BadArgument) as refused:
+        claw.approvals.decide(report.approvals[0].id, **said)
+    assert told in refused.value.message
+    with pytest.raises(BadArgument):
+        claw.approvals.decide_run(report.run_id, **said)
+    assert claw.approvals.pending() == report.approvals
+
+
+def test_a_decision_names_approvals(temporary: Open) -> None:
+    claw = temporary(note)
+    with pytest.raises(BadArgument, match="`approval_id` is the id of an approval"):
+        claw.approvals.decide([suspended(claw).approvals[0].id], approved=True, by="ada")  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from tests.app.test_app import lookup, note
 from tests.conftest import cache_folder
 
-from coilclaw.app import Answer, BadArgument, Caller, CoilClaw, Question
+from coilclaw.app import Answer, BadArgument, Caller, CoilClaw, Question, Report
 from coilclaw.policy import LONGEST_WINDOW_SECONDS
 from coilclaw.sdk import CoilClawError, OperatorError
 from coilclaw.store import BadCursor
@@ -95,6 +96,21 @@ WRONG: dict[str, tuple[Callable[[CoilClaw], Any], str]] = {
     "a stopper": (lambda claw: claw.estop.set(by=3), "`by` is the name"),  # type: ignore[arg-type]
     "a reason": (lambda claw: claw.estop.set(by="ada", reason=3), "`reason` is text"),  # type: ignore[arg-type]
     "a wait": (lambda claw: claw.start("1").result("3"), "`timeout` is a number"),  # type: ignore[arg-type]
+    "a run to resume": (lambda claw: claw.resume(None), "`run_id` is the id of a run"),  # type: ignore[arg-type]
+    "every run": (lambda claw: claw.runs.cancel(None, by="ada"), "`run_id` is the id of a run"),  # type: ignore[arg-type]
+    "tools of no run": (lambda claw: claw.registry_of([]), "`run_id` is the id of a run"),  # type: ignore[arg-type]
+    "undecided calls": (lambda claw: claw.approvals.undecided([]), "`run_id` is the id of a run"),  # type: ignore[arg-type]
+    "an explanation": (lambda claw: claw.approvals.explain([]), "`approval_id` is the id of an approval"),  # type: ignore[arg-type]
+    "a request": (lambda claw: claw.approvals.open_request(10**30), "`approval_id` is the id of an approval"),  # type: ignore[arg-type]
+    "a window from": (
+        lambda claw: claw.approvals.windows.open([], by="ada", seconds=9),  # type: ignore[arg-type]
+        "`approval_id` is the id of an approval",
+    ),
+    "a window": (lambda claw: claw.approvals.windows.close(3, by="ada"), "`window_id` is the id of a window"),  # type: ignore[arg-type]
+    "a secret": (lambda claw: claw.tools.has_secret([]), "`name` is text"),  # type: ignore[arg-type]
+    "a channel": (lambda claw: claw.tools.explain("crm.note", channel=3), "`channel` is text"),  # type: ignore[arg-type]
+    "arguments that do not fit": (lambda claw: claw.tools.explain("crm.note", {}), "crm.note: text: Field required"),
+    "a folder's name": (lambda claw: claw.replay("run-1", workspace="x" * 100_000), "`workspace` is a path"),
     "an approver": (lambda claw: claw.approvals.approve("approval-1", by=3), "`by` is the name"),  # type: ignore[arg-type]
 }
 
@@ -170,6 +186,49 @@ def test_an_approver_of_the_program_is_asked_at_once(claw: CoilClaw) -> None:
     report = claw.run("tools.crm.note(text='x').unwrap()", caller=Caller(approver=Yes()))
     assert report.status == "completed"
     assert "a test of crm.note" in str(report.activity[0].approval)
+
+
+HALF = "half of a character: \ud83d"
+HALVES: dict[str, Callable[[CoilClaw, Report], Any]] = {
+    "who approves": lambda claw, run: claw.approvals.approve(run.approvals[0].id, by=HALF),
+    "what is approved": lambda claw, run: claw.approvals.approve(HALF, by="ada"),
+    "a reason for a no": lambda claw, run: claw.approvals.deny(run.approvals[0].id, by="ada", reason=HALF),
+    "a reason for a whole run": lambda claw, run: claw.approvals.decide_run(
+        run.run_id, approved=False, by="ada", reason=HALF
+    ),
+    "who decides": lambda claw, run: claw.approvals.decide(run.approvals[0].id, approved=True, by=HALF),
+    "whose calls": lambda claw, run: claw.approvals.pending(HALF),
+    "who cancels": lambda claw, run: claw.runs.cancel(run.run_id, by=HALF),
+    "what is cancelled": lambda claw, run: claw.runs.cancel(HALF, by="ada"),
+    "who opens a window": lambda claw, run: claw.approvals.windows.open(run.approvals[0].id, by=HALF, seconds=9),
+    "where a window holds": lambda claw, run: claw.approvals.windows.open(
+        run.approvals[0].id, by="ada", seconds=9, where={"text": HALF}
+    ),
+    "who stops": lambda claw, run: claw.estop.set(by=HALF),
+    "why": lambda claw, run: claw.estop.set(by="ada", reason=HALF),
+    "a tool": lambda claw, run: claw.call(HALF),
+    "a snippet": lambda claw, run: claw.run(f"'{HALF}'"),
+    "its name": lambda claw, run: claw.run("1", name=HALF),
+    "its input": lambda claw, run: claw.run("1", inputs={"x": HALF}),
+}
+
+
+@pytest.mark.parametrize("what", HALVES)
+def test_text_that_cannot_be_encoded_is_refused_and_changes_nothing(claw: CoilClaw, what: str) -> None:
+    run = claw.run("tools.crm.note(text='x')")
+    with pytest.raises(BadArgument):
+        HALVES[what](claw, run)
+    assert claw.approvals.pending(run.run_id) == run.approvals
+    assert claw.estop.state is None
+    assert claw.run("1 + 1").value == 2
+
+
+@pytest.mark.parametrize("field", ["channel", "conversation", "agent", "project", "view"])
+def test_a_caller_that_cannot_be_encoded_harms_no_other_run(claw: CoilClaw, field: str) -> None:
+    given: dict[str, Any] = {field: HALF}
+    with suppress(CoilClawError):
+        claw.run("tools.crm.lookup(email='x')", caller=Caller(**given))
+    assert claw.run("1 + 1").value == 2
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "\u2603", "cnVucyA"])

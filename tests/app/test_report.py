@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.app.conftest import Open
 
@@ -97,3 +99,12 @@ def test_a_run_of_another_home_is_not_retried(temporary: Open) -> None:
     first = temporary(note, **FULL).run("tools.crm.note(text='a')")
     with pytest.raises(NoSuchRun):
         temporary(note, **FULL).run("1", retry_of=first.run_id)
+
+
+@pytest.mark.parametrize("source", [r"{'a': ['\ud800', 'é😀']}", r"print('\ud800'); 1", r"raise ValueError('\ud800')"])
+def test_the_facts_of_a_report_can_always_be_encoded(temporary: Open, source: str) -> None:
+    report = temporary().run(source)
+    facts = report.facts()
+    assert json.loads(json.dumps(facts, ensure_ascii=False).encode()) == facts
+    if isinstance(report.value, dict):
+        assert facts["value"] == {"a": ["\ufffd", "é😀"]}

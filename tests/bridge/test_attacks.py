@@ -178,6 +178,36 @@ def test_an_approver_that_fails_is_nobody(world: World) -> None:
     assert types(world)[-2:] == ["tool.call.denied", "run.finished"]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        5,
+        "allow-once",
+        Answer(decision="yes", decided_by="ada"),  # type: ignore[arg-type]
+        Answer(decision="allow-once", decided_by=5),  # type: ignore[arg-type]
+        Answer(decision="deny", decided_by=None),  # type: ignore[arg-type]
+        Answer(decision="allow-once", decided_by="ada", scope="\ud800"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_approver_that_says_nothing_that_counts_is_nobody(
+    world: World, answer: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Odd:
+        def decide(self, question: Question) -> Answer:
+            return answer  # type: ignore[no-any-return]
+
+    @define_tool(id="a.write", risk="write")
+    def write(ctx: ToolContext) -> None:
+        return None
+
+    world.autonomy = Autonomy.SUPERVISED
+    world.approver = Odd()
+    assert world.run("tools.a.write().code", write).value == "approval_required"
+    assert types(world)[-2:] == ["tool.call.denied", "run.finished"]
+    assert "asking about a.write brought nothing that counts as an Answer" in caplog.text
+
+
 def test_an_outcome_never_stands_behind_the_end_of_its_run(world: World) -> None:
     @define_tool(id="a.write", risk="write")
     def write(ctx: ToolContext, ms: int) -> str:
@@ -272,7 +302,6 @@ def test_an_engine_that_cannot_start_still_ends_the_run(world: World, monkeypatc
         '{"status":"perhaps"}',
         "3",
         "",
-        "[" * 5000,
     ],
 )
 def test_a_forged_outcome_is_a_crash(answer: str) -> None:

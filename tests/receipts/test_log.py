@@ -11,7 +11,18 @@ import apsw
 import pytest
 from tests.conftest import KEY
 
-from coilclaw.receipts import MIGRATIONS, Conflict, Draft, LogUnwritable, NoSuchReceipt, ReceiptLog, Row, digest, now
+from coilclaw.receipts import (
+    MIGRATIONS,
+    Conflict,
+    Draft,
+    LogUnwritable,
+    NoSuchReceipt,
+    ReceiptLog,
+    Row,
+    UnwritableReceipt,
+    digest,
+    now,
+)
 from coilclaw.store import Database
 
 
@@ -205,3 +216,27 @@ def test_a_claim_that_fails_takes_back_the_claims_before_it(log: ReceiptLog, dat
     assert log.latest(10) == []
     log.append(draft(), rows=both[:1])
     assert database.read("SELECT count FROM stock WHERE name = 'a'") == [(0,)]
+
+
+@pytest.mark.parametrize("way", ["append", "append_relaxed"])
+@pytest.mark.parametrize(
+    ("wrong", "rows"),
+    [
+        (draft(tool="\ud800"), ()),
+        (draft(payload={"reason": "half a character: \ud800"}), ()),
+        (draft(payload={"number": 2**60}), ()),
+        (draft(tool=5), ()),
+        (draft(), [Row("SELECT ?", ("\ud800",))]),
+        (draft(), [Row("SELECT ?", (2**63,))]),
+        (draft(), [Row("SELECT ?", (("a", "list"),))]),  # type: ignore[arg-type]
+    ],
+)
+def test_a_receipt_that_no_log_could_write_fails_for_its_caller_alone(
+    log: ReceiptLog, way: str, wrong: Draft, rows: list[Row]
+) -> None:
+    log.append_relaxed(draft("before"))
+    with pytest.raises(UnwritableReceipt):
+        getattr(log, way)(draft("with it"), wrong, rows=rows)
+    log.append(draft("after"))
+    assert [receipt.type for receipt in log.latest(10)] == ["before", "after"]
+    assert log.verify().ok

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coilclaw.sandbox import Completed, Limits, Outcome, RunWarning
+from coilclaw.sandbox import Completed, Failed, Limits, Outcome, RunWarning
 from coilclaw.sandbox.report import reported_outcome
 
 
@@ -43,3 +43,10 @@ def test_a_line_that_is_none_is_left_out(line: Any) -> None:
 def test_text_that_is_no_unicode_is_written_out() -> None:
     (warning,) = reported([{"kind": "k", "message": "\ud800"}]).warnings
     assert warning.message == "\\ud800"
+
+
+def test_a_value_that_is_nested_too_deep_fails_in_words() -> None:
+    deep = "[" * 200_000 + "]" * 200_000
+    outcome = reported_outcome(f'{{"status":"completed","value":{deep}}}', Limits())
+    assert isinstance(outcome, Failed)
+    assert "nested too deep" in outcome.error.message

@@ -286,6 +286,7 @@ class CoilClaw:
 
     def registry_of(self, run_id: str) -> Registry:
         """The tools that a run would be resumed with: those of the workspace where it began."""
+        check(run_id=run_id)
         return self._runner.workspace_of(run_id).toolbox.registry
 
     @property
@@ -390,7 +391,10 @@ class CoilClaw:
 
 
 def _existing(workspace: str | os.PathLike[str]) -> Path:
-    place = Path(workspace).expanduser()
-    if not place.is_dir():
-        raise BadArgument(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
-    return place.resolve()
+    try:
+        place = Path(workspace).expanduser()
+        if not place.is_dir():
+            raise BadArgument(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
+        return place.resolve()
+    except (OSError, TypeError, ValueError, RuntimeError) as error:
+        raise BadArgument(f"`workspace` is a path, and this is none: {error}") from None

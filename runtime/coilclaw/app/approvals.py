@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.app.arguments import check
+from coilclaw.app.arguments import check, given_json
 from coilclaw.evidence import activity_of
 from coilclaw.policy import AlreadyDecided
 from coilclaw.receipts import contents_json
@@ -71,12 +71,14 @@ class Approvals:
 
     def pending(self, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:
         """Calls that a decision could still move, oldest first."""
-        check(run_id=run_id)
+        if run_id is not None:
+            check(run_id=run_id)
         return pending_approvals(self._stores, run_id)
 
     def list(self, *, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:
         """Every call that ever needed approval, oldest first."""
-        check(run_id=run_id)
+        if run_id is not None:
+            check(run_id=run_id)
         found = self._stores.approvals.list(*_STATUSES, run_id=run_id)
         return tuple(_request(each, self._stores.log) for each in _in_order(found))
 
@@ -97,10 +99,11 @@ class Approvals:
         self, run_id: str, *, approved: bool, by: str, reason: str | None = None
     ) -> tuple[ApprovalRequest, ...]:
         """Approve or deny all pending calls of a run, in one transaction. Returns how they stand now."""
+        check(run_id=run_id)  # None would be every run.
         return self._settled([each.id for each in self.pending(run_id)], approved, by, reason)
 
     def _settled(self, ids: Sequence[str], approved: bool, by: str, reason: str | None) -> tuple[ApprovalRequest, ...]:
-        check(by=by, reason=reason)
+        check(approved=approved, by=by, reason=reason)
         while pending := [each for each in ids if self.get(each).status == "pending"]:
             with suppress(AlreadyDecided):  # By somebody else just now: what they left is decided again.
                 self.decide(*pending, approved=approved, by=by, reason=reason)
@@ -110,12 +113,16 @@ class Approvals:
         self, *approval_ids: str, approved: bool, by: str, reason: str | None = None
     ) -> tuple[ApprovalRequest, ...]:
         """Decide calls in one transaction. Raises AlreadyDecided, and decides none, if one of them is not pending."""
+        check(approved=approved, by=by, reason=reason)
+        for each in approval_ids:
+            check(approval_id=each)
         stores = self._stores
         decided = stores.approvals.decide_all(approval_ids, approved=approved, decided_by=by, note=reason)
         return tuple(_request(each, stores.log) for each in decided)
 
     def open_request(self, approval_id: str) -> ApprovalRequest:
         """A request, if a decision could still matter. Raises OperatorError if its run is over."""
+        check(approval_id=approval_id)
         asked = self._stores.approvals.asked(approval_id)
         status = find_run(self._stores.database, asked.run_id).status
         if asked.status == "pending" and status not in ("running", "suspended"):
@@ -127,6 +134,7 @@ class Approvals:
 
     def undecided(self, run_id: str, window: Window | None = None) -> tuple[ApprovalRequest, ...]:
         """Pending calls of a run that a window, which was just opened, does not let through."""
+        check(run_id=run_id)
         left, found = window.uses_left if window is not None else 0, []
         for each in _pending(self._stores, run_id):
             arguments = _arguments(each, self._stores.log)
@@ -143,6 +151,7 @@ class Approvals:
 
     def explain(self, approval_id: str) -> dict[str, Any]:
         """A pending call with the run around it, as JSON data: the snippet, and what the run has done so far."""
+        check(approval_id=approval_id)
         stores = self._stores
         approval = stores.approvals.asked(approval_id)
         known = find_run(stores.database, approval.run_id)
@@ -179,10 +188,10 @@ class Windows:
         where: Mapping[str, Any] | None = None,
     ) -> Window:
         """Let calls like this one through for a while: of the same tool, with the same values of `where`."""
+        check(approval_id=approval_id, by=by, seconds=seconds, uses=uses)
+        narrowed = dict(given_json("where", where))
         stores = self._parts.stores
         asked = stores.approvals.asked(approval_id)
-        check(by=by, seconds=seconds, uses=uses, where=where)
-        narrowed = dict(where or {})
         arguments = _arguments(asked, stores.log)
         if narrowed and not isinstance(arguments, dict):
             raise OperatorError("the arguments of this call are no longer kept, so `where` cannot be checked")
@@ -195,6 +204,7 @@ class Windows:
 
     def close(self, window_id: str, *, by: str) -> Window:
         """Close a window before its time. Raises NoSuchWindow if it is not open."""
+        check(window_id=window_id, by=by)
         return self._parts.stores.approvals.close_window(window_id, decided_by=by)
 
 

@@ -56,10 +56,13 @@ _RULES: Final = {
     "source": _text("Python source as text"),
     "name": _text(),
     "query": _text(),
+    "channel": _text(),
     "tool": _text("the id of a tool"),
-    "run_id": _text("the id of a run", optional=True),
+    "run_id": _text("the id of a run"),
     "retry_of": _text("the id of a run", optional=True),
     "approval_id": _text("the id of an approval"),
+    "approved": _Rule(bool, "True or False"),
+    "window_id": _text("the id of a window"),
     "reference": _text("the id of a receipt, or its number as text"),
     "by": _text("the name of who decides"),
     "reason": _text(optional=True),
@@ -130,11 +133,16 @@ def _check_plain(name: str, value: Any) -> None:
 
 
 def _check(name: str, value: Any, rule: _Rule) -> None:
-    kind = getattr(import_module("coilclaw.app"), rule.kind) if isinstance(rule.kind, str) else rule.kind
-    if not isinstance(value, kind) or isinstance(value, bool):
+    kind: Any = getattr(import_module("coilclaw.app"), rule.kind) if isinstance(rule.kind, str) else rule.kind
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise BadArgument(f"`{name}` is {rule.said}, not a value of type {type(value).__name__}")
     if rule.bounds and not rule.bounds[0] <= value <= rule.bounds[1]:
         raise BadArgument(f"`{name}` is {rule.said}")
+    if isinstance(value, str) and kind is str:
+        try:
+            value.encode()
+        except UnicodeEncodeError:  # It could be neither stored nor shown.
+            raise BadArgument(f"`{name}` is text that UTF-8 can express, without halves of characters") from None
 
 
 class Request(Frozen):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coilclaw.app.arguments import check
 from coilclaw.sdk import Quarantined
 from coilclaw.workspace_tools import Sources, ask_to_look
 
@@ -52,6 +53,7 @@ class Quarantine:
 
     def trust(self, file: HeldFile, *, by: str) -> str:
         """Trust exactly this content of a file; returns the receipt. Any other content stays quarantined."""
+        check(by=by)
         return self._ledger.trust(file.source.name, file.source.data, by)
 
     def look(self) -> None:

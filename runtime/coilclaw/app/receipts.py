@@ -24,7 +24,9 @@ class Receipts:
 
     def latest(self, limit: int = 20, *, run_id: str | None = None) -> list[Receipt]:
         """The last receipts, oldest first; with `run_id`, only those of a run."""
-        check(limit=limit, run_id=run_id)
+        check(limit=limit)
+        if run_id is not None:
+            check(run_id=run_id)
         return self._parts.stores.log.latest(limit, run_id)
 
     def find(self, reference: str) -> Receipt:

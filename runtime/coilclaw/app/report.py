@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
@@ -63,8 +64,8 @@ class Report(Frozen):
     """What a report of an earlier run cannot show, because it was not kept: `value`, `stdout`, `outputs`, …"""
 
     def facts(self) -> dict[str, Any]:
-        """The report as JSON data."""
-        return {
+        """The report as JSON data, with halves of characters replaced, so that UTF-8 can express all of it."""
+        facts = {
             "run_id": self.run_id,
             "status": self.status,
             "engine": self.engine,
@@ -79,6 +80,7 @@ class Report(Frozen):
             "approvals": [each.short_facts() for each in self.approvals],
             "duration_ms": self.duration_ms,
         }
+        return _encodable(facts)
 
 
 class CallReport(Frozen):
@@ -117,6 +119,16 @@ class CallReport(Frozen):
     def receipt_id(self) -> str | None:
         """The last receipt of the call; None if the run ended before there was one."""
         return self.report.activity[-1].receipt_ref if self.report.activity else None
+
+
+def _encodable(facts: dict[str, Any]) -> dict[str, Any]:
+    text = json.dumps(facts, ensure_ascii=False)
+    try:
+        text.encode()
+        return facts
+    except UnicodeEncodeError:  # A snippet makes any text.
+        made: dict[str, Any] = json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        return made
 
 
 def reported(stores: Stores, run: RunReport) -> Report:

@@ -52,7 +52,7 @@ class Runner:
     def run(self, request: Request, deadline: Deadline | None, plan: ApprovedPlan | None) -> Report:
         """Run a snippet on this thread."""
         run_id = new_run_id() if plan is None else plan.beginning.run_id
-        with self._entered(run_id, deadline or Deadline(request.limits.seconds)) as until:
+        with self._entered(run_id, deadline, request.limits.seconds) as until:
             return self._run(request, run_id, until, plan)
 
     def _run(self, request: Request, run_id: str, deadline: Deadline, plan: ApprovedPlan | None = None) -> Report:
@@ -113,7 +113,7 @@ class Runner:
     ) -> CallReport:
         """Call one tool on this thread."""
         run_id = new_run_id()
-        with self._entered(run_id, deadline or Deadline(limits.seconds)) as until:
+        with self._entered(run_id, deadline, limits.seconds) as until:
             place = self._parts.workspace()
             result, done = place.runtime.call(
                 tool, arguments, place.toolbox.registry, limits, caller=caller, deadline=until, run_id=run_id
@@ -121,7 +121,7 @@ class Runner:
             return call_reported(result, reported(self._parts.stores, done))
 
     def rehearse(self, request: Request, deadline: Deadline | None) -> Rehearsal:
-        with self._entered(new_run_id(), deadline or Deadline(request.limits.seconds)) as until:
+        with self._entered(new_run_id(), deadline, request.limits.seconds) as until:
             place, engine = self._parts.workspace(), self._parts.engines.get(request.engine)
             until.restart()
             return place.runtime.rehearse(
@@ -138,7 +138,7 @@ class Runner:
     ) -> Report:
         """Continue a suspended run on this thread, in the workspace where it began."""
         limits = find_run(self._parts.stores.database, run_id).header.run_limits()
-        with self._entered(run_id, deadline or Deadline(timeout or limits.seconds)) as until:
+        with self._entered(run_id, deadline, timeout or limits.seconds) as until:
             place = self.workspace_of(run_id)
             until.restart()
             done = place.runtime.resume(
@@ -154,7 +154,7 @@ class Runner:
     def replay(self, run_id: str, caller: Caller | None, until: int | None, workspace: Path | None) -> Comparison:
         limits = find_run(self._parts.stores.database, run_id).header.run_limits()
         # Under a name of its own: whoever cancels a run does not mean those who only look at it.
-        with self._entered(new_run_id(), Deadline(limits.seconds)) as deadline:
+        with self._entered(new_run_id(), None, limits.seconds) as deadline:
             place = self.workspace_of(run_id) if workspace is None else self._parts.workspace(workspace)
             return place.runtime.replay(
                 run_id,
@@ -205,12 +205,16 @@ class Runner:
             executor.shutdown(wait=ended)
 
     @contextmanager
-    def _entered(self, run_id: str, deadline: Deadline) -> Iterator[Deadline]:
+    def _entered(self, run_id: str, given: Deadline | None, seconds: float) -> Iterator[Deadline]:
+        deadline = given or Deadline(seconds)
         self._enter(run_id, deadline)
         try:
             yield deadline
         finally:
             self._leave(run_id, deadline)
+        # Only now, when its receipts are written. Whoever gave a deadline sees there that it was interrupted.
+        if given is None and deadline.interrupted:
+            raise KeyboardInterrupt
 
     def _enter(self, run_id: str, deadline: Deadline) -> None:
         """Note that a run is under way: it can be cancelled, and closing waits for it."""

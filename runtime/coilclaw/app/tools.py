@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.app.arguments import check, given_json
 from coilclaw.app.errors import BadArgument
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
     from coilclaw.app.composition import Composition
     from coilclaw.bridge import Registry, Stubs
     from coilclaw.policy import Explanation, Policy, Window
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from coilclaw.workspace_tools import Change, Watch
 
 __all__ = ["Tools"]
+
+_MOST_PROBLEMS: Final = 5
 
 
 class Tools:
@@ -86,6 +90,7 @@ class Tools:
 
     def has_secret(self, name: str) -> bool:
         """Whether a tool that needs this secret would get it."""
+        check(name=name)
         return self._parts.secrets.has(name)
 
     def aliases(self, tool: Tool) -> list[str]:
@@ -126,15 +131,20 @@ class Tools:
     ) -> Explanation:
         """What has a say about a call, and what decides. Nothing is called, though the tool may classify arguments.
 
-        Raises pydantic's ValidationError if the tool does not take these arguments.
+        Raises BadArgument if the tool does not take these arguments.
         """
+        check(channel=channel)
         tool = self._named(tool)
         if arguments is None:
             return self.policy.explain(tool, tool.risk, channel=channel)
+        from pydantic import ValidationError
         from pydantic_core import to_json
 
         arguments = given_json("arguments", arguments)
-        input = tool.input.__pydantic_validator__.validate_json(to_json(arguments), strict=True, extra="forbid")
+        try:
+            input = tool.input.__pydantic_validator__.validate_json(to_json(arguments), strict=True, extra="forbid")
+        except ValidationError as error:
+            raise BadArgument(f"{tool.id}: {_problems(error)}") from None
         return self.policy.explain(tool, self.classified(tool, input), arguments, channel, input=input)
 
     def classified(self, tool: Tool, input: Any) -> Risk | Forbid:
@@ -173,3 +183,8 @@ class Tools:
             ),
             None,
         )
+
+
+def _problems(error: ValidationError) -> str:
+    problems = error.errors(include_url=False, include_input=False, include_context=False)[:_MOST_PROBLEMS]
+    return "; ".join(": ".join(filter(None, (".".join(map(str, each["loc"])), each["msg"]))) for each in problems)

@@ -116,10 +116,10 @@ class ApprovalGate:
         """Deny a question that is on disk; if someone else decided first, follow that decision."""
         assert self._approvals is not None
         try:
-            self._approvals.decide(known.id, approved=False, decided_by=bounded(answer.decided_by))
+            self._approvals.decide(known.id, approved=False, decided_by=answer.decided_by)
         except AlreadyDecided:
             return self.permission(question, requested)
-        return Denied(denied_by_person(denial(bounded(answer.decided_by), None)), has_receipt=True)
+        return Denied(denied_by_person(denial(answer.decided_by, None)), has_receipt=True)
 
     def _unproven(self, known: Approval) -> Denied | None:
         """Return a denial if the log has no receipt of this decision: the table alone could have been edited."""
@@ -157,12 +157,27 @@ class ApprovalGate:
     def _put(self, question: Question) -> Answer:
         try:
             with self._deadline.paused():
-                return self._caller.approver.decide(question)
+                answer = self._caller.approver.decide(question)
+            if _is_answer(answer):
+                return replace(answer, decided_by=bounded(answer.decided_by))
+            _logger.warning(
+                "asking about %s brought nothing that counts as an Answer: %s", question.tool, type(answer).__name__
+            )
         except RunEnded:
             raise
         except BaseException as error:
             _logger.warning("asking about %s failed: %s", question.tool, type(error).__name__)
-            return Answer(decision="unanswered", decided_by="nobody")
+        return Answer(decision="unanswered", decided_by="nobody")
+
+
+def _is_answer(answer: object) -> bool:
+    """Whether an approver, which may be anybody's code, said something that counts."""
+    return (
+        isinstance(answer, Answer)
+        and isinstance(answer.decided_by, str)
+        and answer.decision in ("allow-once", "deny", "unanswered")
+        and answer.scope in ("once", "plan")
+    )
 
 
 def _decided(by: str, scope: str) -> dict[str, str]:

@@ -7,8 +7,8 @@ from contextlib import redirect_stdout
 from typing import Any, Final
 
 import click
-from pydantic import ValidationError
 
+from coilclaw.app import BadArgument
 from coilclaw.cli.arguments import json_arguments
 from coilclaw.cli.opening import open_app, settings_for, show_diagnostics
 from coilclaw.cli.terminal import say, say_json, say_wrapped
@@ -19,7 +19,6 @@ from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["policy"]
 
-_MOST_PROBLEMS: Final = 5
 _HEADINGS: Final = ("source", "opinion", "applied", "why")
 
 
@@ -55,8 +54,8 @@ def explain(name: str, arguments: str | None, workspace: str | None, channel: st
         try:
             with redirect_stdout(sys.stderr):  # What the tool prints is not the explanation.
                 explanation = tools.explain(tool, given, channel=channel)
-        except ValidationError as error:
-            raise click.BadParameter(f"{tool.id}: {_problems(error)}", param_hint="--json") from None
+        except BadArgument as error:
+            raise click.BadParameter(error.message, param_hint="--json") from None
         window = tools.window_for(tool, given) if explanation.verdict.decision is Decision.ASK else None
     if form == "json":
         say_json({**_facts(explanation), "window": window_facts(window) if window else None})
@@ -65,11 +64,6 @@ def explain(name: str, arguments: str | None, workspace: str | None, channel: st
     if window is not None:
         for_now = f"{window.uses_left} more until {window_facts(window)['expires']}"
         say(f"Window {window.id} is open: such calls need no approval, {for_now}.")
-
-
-def _problems(error: ValidationError) -> str:
-    problems = error.errors(include_url=False, include_input=False, include_context=False)[:_MOST_PROBLEMS]
-    return "; ".join(": ".join(filter(None, (".".join(map(str, each["loc"])), each["msg"]))) for each in problems)
 
 
 def _facts(explanation: Explanation) -> dict[str, Any]:

@@ -9,7 +9,14 @@ if TYPE_CHECKING:
     from coilclaw.receipts.chain import GENESIS, Draft, now
     from coilclaw.receipts.contents import content_sizes, read_contents, small_contents
     from coilclaw.receipts.cursor import Page, Place, cursor_of
-    from coilclaw.receipts.errors import Conflict, DamagedReceipt, LogMissing, LogUnwritable, NoSuchReceipt
+    from coilclaw.receipts.errors import (
+        Conflict,
+        DamagedReceipt,
+        LogMissing,
+        LogUnwritable,
+        NoSuchReceipt,
+        UnwritableReceipt,
+    )
     from coilclaw.receipts.fast_reading import (
         args_hash_of,
         ends_of,
@@ -36,7 +43,7 @@ else:
             "chain": "GENESIS Draft now",
             "contents": "content_sizes read_contents small_contents",
             "cursor": "Page Place cursor_of",
-            "errors": "Conflict DamagedReceipt LogMissing LogUnwritable NoSuchReceipt",
+            "errors": "Conflict DamagedReceipt LogMissing LogUnwritable NoSuchReceipt UnwritableReceipt",
             "fast_reading": "args_hash_of ends_of request_facts result_hash_of second_of text_field type_field",
             "founding": "found_log refuse_without_log restart_log",
             "head": "Head",
@@ -69,6 +76,7 @@ __all__ = [
     "ReceiptLog",
     "Row",
     "Tail",
+    "UnwritableReceipt",
     "Verification",
     "args_hash_of",
     "canonical_json",

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from json.encoder import encode_basestring
 from typing import Any, Final, NamedTuple
 
-from coilclaw.receipts.canonical import canonical_json, digest, in_profile
-from coilclaw.receipts.errors import DamagedReceipt
+from coilclaw.receipts.canonical import NotCanonical, canonical_json, digest, in_profile
+from coilclaw.receipts.errors import DamagedReceipt, UnwritableReceipt
 from coilclaw.sdk import Receipt, Risk
 
-__all__ = ["FIELDS", "GENESIS", "Draft", "Link", "export_line", "link", "now", "receipt_of"]
+__all__ = ["FIELDS", "GENESIS", "Draft", "Link", "WrittenDraft", "export_line", "link", "now", "receipt_of", "written"]
 
 GENESIS: Final = "0" * 64
 
@@ -71,6 +71,16 @@ class Draft(NamedTuple):
     payload: Mapping[str, Any] = {}
 
 
+class WrittenDraft(NamedTuple):
+    """A draft as canonical JSON, in pieces: what depends on its place in the log goes between them."""
+
+    run_id: str | None
+    before_id: bytes
+    payload: bytes
+    before_seq: bytes
+    behind_seq: bytes
+
+
 class Link(NamedTuple):
     """A receipt as it is stored: `body` is the canonical JSON that `receipt_hash` is the hash of."""
 
@@ -80,22 +90,42 @@ class Link(NamedTuple):
     receipt_hash: str
 
 
-def link(draft: Draft, *, log_id: str, seq: int, previous_hash: str) -> Link:
-    """Give a draft its place in the log.
+def written(draft: Draft) -> WrittenDraft:
+    """Write a draft out in `FIELDS` order, field by field. Raises UnwritableReceipt if it has no canonical form.
 
-    The body is written out in `FIELDS` order, field by field; a test holds it equal to what
-    `canonical_json` makes of the same receipt.
+    A test holds the whole body equal to what `canonical_json` makes of the same receipt.
     """
     text = _text
-    payload = canonical_json(in_profile(draft.payload)).decode() if draft.payload else "{}"
-    body = (
-        f'{{"args_hash":{text(draft.args_hash)},"conversation_id":{text(draft.conversation_id)},'
-        f'"id":"receipt-{log_id}-{seq}","payload":{payload},"previous_hash":"{previous_hash}",'
-        f'"result_hash":{text(draft.result_hash)},"risk":{text(draft.risk)},"run_id":{text(draft.run_id)},'
-        f'"seq":{seq},"status":{text(draft.status)},"timestamp":{text(draft.timestamp)},"tool":{text(draft.tool)},'
-        f'"tool_call_id":{text(draft.tool_call_id)},"tool_version":{text(draft.tool_version)},'
-        f'"type":{text(draft.type)}}}'
-    ).encode()
+    try:
+        return WrittenDraft(
+            draft.run_id,
+            f'{{"args_hash":{text(draft.args_hash)},"conversation_id":{text(draft.conversation_id)},"id":'.encode(),
+            canonical_json(in_profile(draft.payload)) if draft.payload else b"{}",
+            (
+                f'"result_hash":{text(draft.result_hash)},"risk":{text(draft.risk)},"run_id":{text(draft.run_id)},"seq":'
+            ).encode(),
+            (
+                f',"status":{text(draft.status)},"timestamp":{text(draft.timestamp)},"tool":{text(draft.tool)},'
+                f'"tool_call_id":{text(draft.tool_call_id)},"tool_version":{text(draft.tool_version)},'
+                f'"type":{text(draft.type)}}}'
+            ).encode(),
+        )
+    except (NotCanonical, UnicodeEncodeError, TypeError) as error:
+        raise UnwritableReceipt(draft.type, str(error)) from None
+
+
+def link(draft: WrittenDraft, *, log_id: str, seq: int, previous_hash: str) -> Link:
+    """Give a draft its place in the log."""
+    body = b'%b"receipt-%b-%d","payload":%b,"previous_hash":"%b",%b%d%b' % (
+        draft.before_id,
+        log_id.encode(),
+        seq,
+        draft.payload,
+        previous_hash.encode(),
+        draft.before_seq,
+        seq,
+        draft.behind_seq,
+    )
     return Link(seq, draft.run_id, body, digest(body))
 
 

@@ -1,7 +1,8 @@
 """Errors of the receipt log.
 
 EvidenceUnavailable (sdk)
-└── LogUnwritable         nothing more can be appended in this process
+├── LogUnwritable         nothing more can be appended in this process
+└── UnwritableReceipt     this receipt has no form in the log, which goes on
 
 CoilClawError (sdk)
 └── Conflict              another process was faster; nothing was written, and the log goes on
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from coilclaw.sdk import CoilClawError, EvidenceUnavailable, OperatorError
 
-__all__ = ["Conflict", "DamagedReceipt", "LogMissing", "LogUnwritable", "NoSuchReceipt"]
+__all__ = ["Conflict", "DamagedReceipt", "LogMissing", "LogUnwritable", "NoSuchReceipt", "UnwritableReceipt"]
 
 
 class LogUnwritable(EvidenceUnavailable):
@@ -29,6 +30,13 @@ class LogUnwritable(EvidenceUnavailable):
             f"receipts cannot be written, so no tool runs: {reason}",
             hint="free the disk or fix the permissions, then start again; `coilclaw doctor` checks the log",
         )
+
+
+class UnwritableReceipt(EvidenceUnavailable):
+    """What was to be appended cannot be written by any log: what it is about does not happen, and the log goes on."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        super().__init__(f"a receipt ({what}) cannot be written: {reason}")
 
 
 class Conflict(CoilClawError):

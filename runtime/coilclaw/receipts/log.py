@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coilclaw.receipts.canonical import digest
-from coilclaw.receipts.chain import export_line, link, receipt_of
+from coilclaw.receipts.chain import export_line, link, receipt_of, written
 from coilclaw.receipts.commits import RELAXED_SECONDS, Commits, Entry
 from coilclaw.receipts.contents import keep_contents, read_content
 from coilclaw.receipts.cursor import end_cursor, read_page, start_cursor
@@ -25,7 +25,7 @@ from coilclaw.receipts.receipt_table import (
     last_receipts,
     receipts_at,
 )
-from coilclaw.receipts.rows import execute_rows
+from coilclaw.receipts.rows import checked_rows, execute_rows
 from coilclaw.receipts.tail import Tail
 from coilclaw.receipts.verification import verify_database
 from coilclaw.sdk.quick_json import from_json
@@ -60,9 +60,10 @@ class ReceiptLog:
         """Append and wait until everything is on disk; returns the receipts' ids.
 
         `rows` are statements of other tables that hold if and only if these receipts do. Raises `Conflict`
-        when one of them claims something that is no longer to be had. An interrupt is raised when all is written.
+        when one of them claims something that is no longer to be had, and `UnwritableReceipt`, with nothing queued,
+        for what no log could write. An interrupt is raised when all is written.
         """
-        entry = Entry(drafts, contents, rows)
+        entry = _entry(drafts, contents, rows)
         self._commits.commit(entry)
         if entry.refused:
             raise Conflict("something else was decided or begun meanwhile")
@@ -73,7 +74,7 @@ class ReceiptLog:
         self, *drafts: Draft, contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
     ) -> None:
         """Append without waiting. Not for anything that precedes a side effect."""
-        self._commits.queue(Entry(drafts, contents, rows))
+        self._commits.queue(_entry(drafts, contents, rows))
 
     def place(self) -> Place:
         """The place behind everything appended so far, in the order of the log."""
@@ -223,3 +224,8 @@ class ReceiptLog:
 
     def __exit__(self, *ending: object) -> None:
         self.close()
+
+
+def _entry(drafts: Sequence[Draft], contents: Mapping[str, bytes] | None, rows: Sequence[Row]) -> Entry:
+    # Written out before it is queued: what one caller gets wrong must not fail the commit of all.
+    return Entry([written(draft) for draft in drafts], contents, checked_rows(rows))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-__all__ = ["Row", "execute_rows"]
+from coilclaw.receipts.errors import UnwritableReceipt
+
+__all__ = ["Row", "checked_rows", "execute_rows"]
+
+_INTEGERS: Final = range(-(2**63), 2**63)
 
 
 class Row(NamedTuple):
@@ -18,6 +22,22 @@ class Row(NamedTuple):
     statement: str
     values: Sequence[str | int | bytes | None]
     claims: bool = False
+
+
+def checked_rows(rows: Sequence[Row]) -> Sequence[Row]:
+    """The same rows. Raises UnwritableReceipt if a value of theirs cannot be stored."""
+    for row in rows:
+        for value in row.values:
+            if isinstance(value, str):
+                try:
+                    value.encode()
+                except UnicodeEncodeError as error:
+                    raise UnwritableReceipt("its row", str(error)) from None
+            elif not (
+                value is None or isinstance(value, bytes | float) or (isinstance(value, int) and value in _INTEGERS)
+            ):
+                raise UnwritableReceipt("its row", f"a {type(value).__name__} that cannot be stored")
+    return rows
 
 
 def execute_rows(connection: Any, rows: Sequence[Row]) -> bool:

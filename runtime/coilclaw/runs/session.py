@@ -114,6 +114,9 @@ def outcome_of(execute: Callable[[], Outcome], handlers: Handlers, deadline: Dea
         return deadline.outcome or TimedOut(seconds=deadline.seconds)
     except EvidenceUnavailable as error:
         return Crashed(reason=error.message, hint=error.hint)
+    except KeyboardInterrupt:  # Between two waits.
+        deadline.interrupt()
+        return Cancelled()
     except BaseException as error:
         _logger.exception("a run failed")
         return Crashed(reason=f"the run failed inside CoilClaw: {type(error).__name__}", hint="this is a bug")

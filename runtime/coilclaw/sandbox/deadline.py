@@ -26,6 +26,8 @@ class Deadline:
         self._paused_since: float | None = None
         self._pauses = 0
         self.cancelled = False
+        self.interrupted = False
+        """Whether it was an interrupt from the keyboard that cancelled it, or came while its end was written."""
 
     def restart(self) -> None:
         """Begin to count now: what came before was preparation."""
@@ -34,6 +36,11 @@ class Deadline:
 
     def cancel(self) -> None:
         """End the run as soon as it can be ended."""
+        self.cancelled = True
+
+    def interrupt(self) -> None:
+        """Cancel, for an interrupt that whoever waits for the run has still to hear of."""
+        self.interrupted = True
         self.cancelled = True
 
     @property

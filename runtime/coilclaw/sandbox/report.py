@@ -70,7 +70,10 @@ def reported_outcome(answer: str, limits: Limits) -> Outcome:
     try:
         fields = json.loads(answer, parse_constant=_not_a_number, parse_float=_finite)
         return replace(_outcome(fields, limits), warnings=_warnings(fields.get("warnings")))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except RecursionError:
+        message = "the value of the snippet, or what it raised, is nested too deep to be read"
+        return Failed(error=SnippetError(type="ValueTooDeep", message=message, hint="give back something flatter"))
+    except (ValueError, KeyError, TypeError, AttributeError):
         return Crashed(reason="the guest's answer is not an outcome")
 
 

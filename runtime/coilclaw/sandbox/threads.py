@@ -126,7 +126,7 @@ class ExpendableThreads:
                 self._hand_out(task)
                 is_over = task.has_ended(min(POLL_SECONDS, ends - time.monotonic()))
             except KeyboardInterrupt:
-                deadline.cancel()
+                deadline.interrupt()
             if not is_over and deadline.over:
                 ends = min(ends, time.monotonic() + grace)
             if not is_over and time.monotonic() >= ends:

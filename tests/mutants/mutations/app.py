@@ -193,4 +193,32 @@ MUTATIONS: Final = (
         "tests/app/test_closing.py -k says_so",
         "a closed app makes no part again",
     ),
+    Mutation(
+        "coilclaw.app.approvals:Approvals.decide_run",
+        "check(run_id=run_id)",
+        "pass",
+        "tests/app/test_approvals.py -k every_run_at_once",
+        "a decision about a run names the run",
+    ),
+    Mutation(
+        "coilclaw.app.approvals:Approvals.decide",
+        "check(approved=approved, by=by, reason=reason)",
+        "pass",
+        "tests/app/test_approvals.py -k plain_yes_or_no",
+        "only True is a yes",
+    ),
+    Mutation(
+        "coilclaw.app.arguments:_check",
+        "value.encode()",
+        "pass",
+        "tests/app/test_arguments.py -k cannot_be_encoded",
+        "text that cannot be written is refused as an argument",
+    ),
+    Mutation(
+        "coilclaw.app.runner:Runner._entered",
+        "if given is None and deadline.interrupted:",
+        "if False:",
+        "tests/app/test_interrupts.py -k is_raised",
+        "an interrupt reaches whoever waits for the run",
+    ),
 )

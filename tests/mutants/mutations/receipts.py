@@ -59,8 +59,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.chain:link",
-        '"previous_hash":"{previous_hash}"',
-        '"previous_hash":"{GENESIS}"',
+        "previous_hash.encode(),",
+        "GENESIS.encode(),",
         _LOG,
         "receipts form a chain",
     ),
@@ -406,5 +406,19 @@ MUTATIONS: Final = (
         "True",
         "tests/receipts/test_interrupts.py -k append",
         "an interrupt does not fall into a commit",
+    ),
+    Mutation(
+        "coilclaw.receipts.log:_entry",
+        "[written(draft) for draft in drafts]",
+        "(written(draft) for draft in drafts)",
+        "tests/receipts/test_log.py -k fails_for_its_caller_alone",
+        "a receipt that cannot be written fails before it is queued",
+    ),
+    Mutation(
+        "coilclaw.receipts.log:_entry",
+        "checked_rows(rows)",
+        "rows",
+        "tests/receipts/test_log.py -k fails_for_its_caller_alone",
+        "a row that cannot be stored fails before it is queued",
     ),
 )
