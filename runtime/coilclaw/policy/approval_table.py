@@ -94,18 +94,19 @@ def read_approvals(
     database: Database, where: str, values: tuple[str | int | None, ...], moment: int
 ) -> Iterator[Approval | DamagedRow]:
     """Rows of the table, as they stand at a moment. What ran out of time is expired, whatever the table says."""
-    for (place,) in database.read(f"SELECT rowid FROM approvals WHERE {where}", values):  # noqa: S608
+    for (place,) in database.read(f"SELECT place FROM approvals WHERE {where}", values):  # noqa: S608
         # Each on its own, because text that is none ends the reading of all.
         try:
-            rows = database.read(f"SELECT {COLUMNS} FROM approvals WHERE rowid = ?", (place,))  # noqa: S608
+            rows = database.read(f"SELECT {COLUMNS} FROM approvals WHERE place = ?", (place,))  # noqa: S608
         except UnicodeDecodeError:
-            yield DamagedRow(f"the approval in row {place}")
-            continue
+            rows = []
+        if not rows:
+            yield DamagedRow(f"the approval in place {place!r}")
         for row in rows:
             fields = dict(zip(_NAMES, row, strict=True))
             if not all(_fits(name, value) for name, value in fields.items()):
                 known = fields["id"]
-                yield DamagedRow(known if isinstance(known, str) else f"the approval in row {place}")
+                yield DamagedRow(known if isinstance(known, str) else f"the approval in place {place!r}")
                 continue
             if fields["status"] in ("pending", "granted") and fields["expires_at"] <= moment:
                 fields["status"] = "expired"
