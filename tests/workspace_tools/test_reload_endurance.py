@@ -135,6 +135,7 @@ def test_annotations_of_a_kept_module_are_still_resolved(tmp_path: Path) -> None
     body = "import typing\nclass A:\n    b: 'B'\nclass B: pass\n"
     text = TOOL.format(id="a.b", value="len(typing.get_type_hints(A))", extra=body)
     put(tmp_path, "a/tools.py", text)
+    of_others = set(sys.modules)
     workspace = Workspace(tmp_path)
     for number in range(4):
         put(tmp_path, "b/tools.py", TOOL.format(id="b.b", value=str(number), extra=""))
@@ -142,7 +143,8 @@ def test_annotations_of_a_kept_module_are_still_resolved(tmp_path: Path) -> None
         assert {tool.id: tool(None) for tool in workspace.tools} == {"a.b": 1, "b.b": number}
     (tmp_path / "tools/a/tools.py").unlink()
     workspace.refresh()
-    assert not [name for name in sys.modules if name.startswith("coilclaw_workspace_") and name.endswith(".a.tools")]
+    left = set(sys.modules) - of_others
+    assert not [name for name in left if name.startswith("coilclaw_workspace_") and name.endswith(".a.tools")]
 
 
 def test_readers_never_see_a_workspace_that_is_half_loaded(tmp_path: Path) -> None:
