@@ -297,20 +297,6 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.receipt_table:linked_receipts",
-        "digest(body) for _, body, _ in rows",
-        "stored for _, _, stored in rows",
-        "tests/evidence/test_feed.py -k changed_receipt",
-        "the hash of a receipt that is read behind a cursor",
-    ),
-    Mutation(
-        "coilclaw.receipts.cursor:read_page",
-        ", receipt_hash=place.hash_start",
-        "",
-        "tests/evidence/test_feed.py -k replaced",
-        "the link between a cursor and the receipt behind it",
-    ),
-    Mutation(
-        "coilclaw.receipts.receipt_table:linked_receipts",
         "seq != last or not ends_with.encode().startswith(previous)",
         "False",
         "tests/receipts/test_cursor.py -k cut_off",
