@@ -1,6 +1,6 @@
 """Admission: everything that a call passes before its handler runs, in the order that docs/architecture.md gives.
 
-The result is one of six values, and whatever refuses a call has its receipts by then.
+The result is one of five values, and whatever refuses a call has its receipts by then.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from coilclaw.bridge.approval_gate import ApprovalGate, Denied, Pending, Permiss
 from coilclaw.bridge.arguments import validate
 from coilclaw.bridge.call_context import CallContexts
 from coilclaw.bridge.call_receipts import CallReceipts, bounded, following, refused
-from coilclaw.bridge.calls import Admitted, Call, Rehearsed, UnknownOutcome
+from coilclaw.bridge.calls import Admitted, Answered, Call, UnknownOutcome
 from coilclaw.bridge.calls_under_way import TAKEN_OVER, WITHDRAWN, CallsUnderWay
 from coilclaw.bridge.evidence_budget import EvidenceBudget, is_small
 from coilclaw.bridge.identified_call import Divergence, Identity, call_difference, identify
@@ -43,7 +43,7 @@ _COUNTED_AS_FAILED: Final = Refusal(
     facts={"decision": "failed", "decided_by": "operator"},
 )
 
-AdmissionResult: TypeAlias = Admitted | Refusal | Rehearsed | Reused | Pending | UnknownOutcome
+AdmissionResult: TypeAlias = Admitted | Refusal | Answered | Pending | UnknownOutcome
 
 
 class _JudgedCall(NamedTuple):
@@ -210,7 +210,7 @@ class Admission:
             self._budget.count(identity.args_hash, len(identity.kept))
         if self._run.stand_in is not None and (judged.risk is not Risk.READ or verdict.decision is Decision.ASK):
             self._record_rehearsed(judged)
-            return Rehearsed(self._run.stand_in(judged.tool), judged.tool.output_plan)
+            return Answered(self._run.stand_in(judged.tool), judged.tool.output_plan)
         earlier = self._earlier_write(judged)
         if isinstance(earlier, Reused):
             return self._reuse(judged, earlier)
@@ -234,14 +234,14 @@ class Admission:
         runs_hash = None if judged.runs is None else digest(judged.runs.encode())
         return self._run.reusable.find(judged.tool, judged.identity.args_hash, runs_hash, self._services.log)
 
-    def _reuse(self, judged: _JudgedCall, reused: Reused) -> Reused:
+    def _reuse(self, judged: _JudgedCall, reused: Reused) -> Answered:
         """Record that a call was answered from an earlier run; nobody is asked about what is not executed."""
         assert self._run.reusable is not None
         source = reused.source
         self._budget.count(str(source.result_hash), len(reused.value))
         self._receipts.reuse(judged.call, judged.requested, source, rule_facts(judged.verdict))
         self._run.reusable.use(source)
-        return reused
+        return Answered(reused.value, judged.tool.output_plan)
 
     def _decide_again(self, judged: _JudgedCall, retry: Retry) -> AdmissionResult:
         """Follow the verdict about a call that may have run: what permitted it then must still hold."""

@@ -16,13 +16,12 @@ from coilclaw.bridge.answer_queue import AnswerQueue
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.approval_gate import Pending
 from coilclaw.bridge.call_receipts import CallReceipts
-from coilclaw.bridge.calls import Admitted, Rehearsed, UnknownOutcome
+from coilclaw.bridge.calls import Admitted, Answered, UnknownOutcome
 from coilclaw.bridge.calls_under_way import CallsUnderWay
 from coilclaw.bridge.evidence_budget import EvidenceBudget
 from coilclaw.bridge.execution import Execution
 from coilclaw.bridge.identified_call import identify
 from coilclaw.bridge.preflight import check_calls
-from coilclaw.bridge.reuse import Reused
 from coilclaw.bridge.transcript import Transcript
 from coilclaw.sandbox import POLL_SECONDS, RunEnded, Suspended
 from coilclaw.sdk.legible import text_of
@@ -186,11 +185,8 @@ class Bridge:
                 return admitted
             case Refusal() as refusal:
                 return failure(refusal)
-            case Rehearsed(value, plan):
+            case Answered(value, plan):
                 return success(value, plan)
-            case Reused(_, value):
-                named = self.run.registry.resolve(tool)
-                return success(value, named.output_plan if named is not None else "")
             case UnknownOutcome(call):
                 self.unknown = call
                 raise self._suspended()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from coilclaw.sdk import Tool, ToolContext
     from coilclaw.trust import GuardedCall
 
-__all__ = ["Admitted", "Call", "Rehearsed", "UnknownOutcome", "call_id", "call_number"]
+__all__ = ["Admitted", "Answered", "Call", "UnknownOutcome", "call_id", "call_number"]
 
 
 def call_id(run_id: str, number: int) -> str:
@@ -64,8 +64,8 @@ class Admitted(NamedTuple):
         return b"".join((self.contents or {}).values())
 
 
-class Rehearsed(NamedTuple):
-    """A call that a rehearsal does not make; `value` is its answer."""
+class Answered(NamedTuple):
+    """A call that is not executed: a rehearsal stands in for it, or an earlier run has made it."""
 
     value: bytes
     plan: str
