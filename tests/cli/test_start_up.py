@@ -61,11 +61,11 @@ BUDGETS = {
         packages=CLICK, ours=30, never=("app", "receipts", "policy", "bridge", "runs", "net", *TOOLS)
     ),
     "receipt list": Budget(packages=STORED, ours=85, never=(*RUNNING, *TOOLS, "policy.policy", "evidence", "net")),
-    "approval list": Budget(packages=STORED, ours=90, never=(*RUNNING, *TOOLS, "policy.policy", "net")),
+    "approval list": Budget(packages=STORED, ours=92, never=(*RUNNING, *TOOLS, "policy.policy", "net")),
     "tool list": Budget(packages=STORED, ours=122, never=(*RUNNING, "integrations.files", "policy.rules", "net")),
     "run -": Budget(
         packages=STORED | {"wasmtime"},
-        ours=192,
+        ours=194,
         never=("integrations.files", "policy.rules", "net.hosts", "runs.replay"),
     ),
 }

@@ -144,7 +144,9 @@ def test_the_written_configuration_is_valid_and_documents_every_key(tmp_path: Pa
         name = key.rsplit(".", 1)[-1]
         if name != "rules":
             assert f"{name} = " in documented
-    uncommented = [line.removeprefix("# ") if " = " in line or "[[" in line else line for line in text.splitlines()[3:]]
+    uncommented = [
+        line.removeprefix("# ") if " = " in line or line.startswith("# [") else line for line in text.splitlines()[3:]
+    ]
     tomllib.loads("\n".join(line for line in uncommented if not line.startswith("# ")))
 
 

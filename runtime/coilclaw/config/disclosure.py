@@ -25,6 +25,11 @@ _HARMLESS: Final = frozenset(
         "sandbox.restricted.off",
         "receipts.path",
         "receipts.key_path",
+        "default_provider",
+        "default_model",
+        "channels.cli.tools_allow",
+        "memory.backend",
+        "memory.path",
     }
 )
 """Keys of texts that are known to hold no secret. A new key is hidden until it stands here."""
@@ -33,6 +38,9 @@ _FOREIGN: Final = ("integrations.", "policy.")
 """Tables whose keys other people choose, so that even a number in them may be a secret."""
 
 _PROGRAM: Final = re.compile(r"[\w./~+-]{1,200}")
+_PROVIDER_WORDS: Final = frozenset(
+    {"kind", "model", "api_key_env", "profile", "fixture", "providers", "routes", "default"}
+)
 _RULE_WORDS: Final = frozenset({"tool", "decision", "risk", "channel", "reason"})
 
 
@@ -44,6 +52,8 @@ def disclosed(key: str, value: Any) -> Any:
         return value
     if key == "policy.rules" and isinstance(value, list):
         return [_rule(rule) for rule in value]
+    if key.startswith("providers.models."):
+        return _provider(key.split(".")[3:], value)
     if key.startswith("integrations."):
         return _integration(key.split("."), value)
     return _hidden(value)
@@ -66,6 +76,13 @@ def _integration(parts: list[str], value: Any) -> Any:
         program = value[0] if isinstance(value[0], str) and _PROGRAM.fullmatch(value[0]) else HIDDEN
         return [program, *(HIDDEN for _ in value[1:])]
     return _hidden(value)
+
+
+def _provider(parts: list[str], value: Any) -> Any:
+    """A model service's address is shown without what may be a credential; a reference to a key is none."""
+    if parts == ["base_url"] and isinstance(value, str):
+        return _origin(value)
+    return value if parts and parts[0] in _PROVIDER_WORDS else _hidden(value)
 
 
 def _rule(rule: Any) -> Any:

@@ -5,6 +5,8 @@ from dataclasses import field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+from coilclaw.config.checks import at_least, at_most, more_than, not_empty
+from coilclaw.config.conversation import AgentSection, Channels, Memory, Providers
 from coilclaw.config.section import Check, Place, Section
 from coilclaw.sandbox.restricted import LayerName
 from coilclaw.sdk import Decision, Risk
@@ -13,22 +15,6 @@ if TYPE_CHECKING:
     from coilclaw.policy import Example, Rule
 
 __all__ = ["Config", "PolicyRule"]
-
-
-def _more_than(least: float) -> Check:
-    return lambda value: None if value > least else f"greater than {least}"
-
-
-def _at_least(least: float) -> Check:
-    return lambda value: None if value >= least else f"greater than or equal to {least}"
-
-
-def _at_most(most: float) -> Check:
-    return lambda value: None if value <= most else f"less than or equal to {most}"
-
-
-def _not_empty(value: Any) -> str | None:
-    return None if value else "more than nothing"
 
 
 def _readable(read: Callable[[str], object], expected: str) -> Check:
@@ -95,16 +81,17 @@ class Security(Section):
 class RunLimits(Section):
     """What one run may use."""
 
-    seconds: Annotated[float, _more_than(0), _at_most(86400)] = 60.0
-    memory_mib: Annotated[int, _at_least(64), _at_most(4096)] = 256
-    output_bytes: Annotated[int, _at_least(1024)] = 1024 * 1024
-    source_bytes: Annotated[int, _at_least(1024)] = 1024 * 1024
-    calls: Annotated[int, _at_least(1)] = 1000
-    kept_bytes: Annotated[int, _at_least(4 * 1024 * 1024)] = 64 * 1024 * 1024
-    tool_seconds: Annotated[float, _more_than(0)] = 30.0
-    response_bytes: Annotated[int, _at_least(1024)] = 1024 * 1024
-    shell_seconds: Annotated[float, _more_than(0)] = 15.0
-    http_seconds: Annotated[float, _more_than(0)] = 20.0
+    seconds: Annotated[float, more_than(0), at_most(86400)] = 60.0
+    memory_mib: Annotated[int, at_least(64), at_most(4096)] = 256
+    output_bytes: Annotated[int, at_least(1024)] = 1024 * 1024
+    source_bytes: Annotated[int, at_least(1024)] = 1024 * 1024
+    calls: Annotated[int, at_least(1)] = 1000
+    kept_bytes: Annotated[int, at_least(4 * 1024 * 1024)] = 64 * 1024 * 1024
+    tool_seconds: Annotated[float, more_than(0)] = 30.0
+    response_bytes: Annotated[int, at_least(1024)] = 1024 * 1024
+    shell_seconds: Annotated[float, more_than(0)] = 15.0
+    http_seconds: Annotated[float, more_than(0)] = 20.0
+    tool_rounds: Annotated[int, at_least(1), at_most(100)] = 5
 
     @classmethod
     def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
@@ -132,7 +119,7 @@ class Sandbox(Section):
     """Which engine runs snippets."""
 
     engine: Literal["wasm", "restricted"] = "wasm"
-    pool: Annotated[int, _at_least(0), _at_most(64)] = 4
+    pool: Annotated[int, at_least(0), at_most(64)] = 4
     restricted: RestrictedSandbox = RestrictedSandbox()
 
 
@@ -147,7 +134,7 @@ class Receipts(Section):
 class Prompt(Section):
     """What a model is shown."""
 
-    tool_tokens: Annotated[int, _at_least(0), _at_most(1_000_000)] = 10_000
+    tool_tokens: Annotated[int, at_least(0), at_most(1_000_000)] = 10_000
 
 
 class PolicyExample(Section):
@@ -168,7 +155,7 @@ class PolicyExample(Section):
 class PolicyRule(Section):
     """One decision about the calls that fit: by tool, risk, channel and arguments."""
 
-    tool: Annotated[str, _not_empty]
+    tool: Annotated[str, not_empty]
     decision: Literal["allow", "ask", "deny"]
     risk: Literal["read", "write", "destructive"] | None = None
     reason: str | None = None
@@ -224,10 +211,10 @@ class McpServer(Section):
     """A server whose tools become `tools.<name>.<tool>`: a program to start, or an address."""
 
     # Any of these may hold a credential, so they stay out of every `repr`.
-    command: Annotated[tuple[str, ...] | None, _not_empty] = field(default=None, repr=False)
+    command: Annotated[tuple[str, ...] | None, not_empty] = field(default=None, repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     url: str | None = field(default=None, repr=False)
-    seconds: Annotated[float, _more_than(0)] = 30.0
+    seconds: Annotated[float, more_than(0)] = 30.0
 
     @classmethod
     def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
@@ -264,6 +251,8 @@ class Config(Section):
     """Everything that can be configured."""
 
     workspace_dir: Path = Path("~/coilclaw-workspace")
+    default_provider: str = "local"
+    default_model: str = "mock"
     security: Security = Security()
     limits: RunLimits = RunLimits()
     sandbox: Sandbox = Sandbox()
@@ -272,3 +261,14 @@ class Config(Section):
     policy: PolicySection = PolicySection()
     secrets: Secrets = Secrets()
     integrations: Integrations = Integrations()
+    providers: Providers = Providers()
+    agent: AgentSection = AgentSection()
+    channels: Channels = Channels()
+    memory: Memory = Memory()
+
+    @classmethod
+    def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+        providers, chosen = values.get("providers"), values.get("default_provider")
+        if providers is not None and chosen is not None and chosen not in providers.models:
+            known = ", ".join(sorted(providers.models))
+            yield ("default_provider",), f"this provider is not configured; there is {known}"

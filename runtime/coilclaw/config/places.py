@@ -16,7 +16,7 @@ from coilclaw.config.model import Config
 
 __all__ = ["STORE_SUFFIXES", "overlap", "own_paths", "place", "settle_paths", "user_cache"]
 
-_PATHS: Final = (("workspace_dir",), ("receipts", "path"), ("receipts", "key_path"))
+_PATHS: Final = (("workspace_dir",), ("receipts", "path"), ("receipts", "key_path"), ("memory", "path"))
 _PATTERN: Final = re.compile(r"[*?\[\]]")
 STORE_SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 """SQLite writes these beside a database, and they hold its contents."""
@@ -45,6 +45,7 @@ def settle_paths(tree: dict[str, Any], home: Path, sources: Mapping[str, str]) -
                 yield f"{name}: {error}"
     yield from _settle_forbidden(tree, defaults)
     yield from _settle_programs(tree, home)
+    yield from _settle_fixtures(tree, home)
 
 
 def _default(path: Path, home: Path) -> str:
@@ -93,6 +94,18 @@ def _settle_programs(tree: dict[str, Any], home: Path) -> Iterator[str]:
                 command[0] = str(place(command[0], home))
             except ValueError as error:
                 yield f"integrations.mcp.{name}.command.0: {error}"
+
+
+def _settle_fixtures(tree: dict[str, Any], home: Path) -> Iterator[str]:
+    """The answers of a mock model stand in a file, named from the folder of the configuration."""
+    providers = tree.get("providers")
+    models = providers.get("models") if isinstance(providers, dict) else None
+    for name, model in models.items() if isinstance(models, dict) else ():
+        if isinstance(model, dict) and isinstance(model.get("fixture"), str):
+            try:
+                model["fixture"] = str(place(model["fixture"], home))
+            except ValueError as error:
+                yield f"providers.models.{name}.fixture: {error}"
 
 
 def place(text: str, anchor: Path | None) -> Path:

@@ -23,6 +23,10 @@ def config_text(workspace: Path) -> str:
 # Neither may lie inside the other: the workspace, and the folder of this file.
 workspace_dir = {quoted}
 
+# Which of the providers below answers, and with which model unless its table says.
+default_provider = "local"
+default_model = "mock"
+
 [security]
 # readonly: reads only.  supervised: reads run, writes ask.  full: everything runs unless forbidden.
 autonomy = "supervised"
@@ -45,6 +49,7 @@ autonomy = "supervised"
 # response_bytes = 1048576 # what one tool call may return; at most half of kept_bytes
 # shell_seconds = 15       # one shell command
 # http_seconds = 20        # one HTTP request
+# tool_rounds = 5          # how often a model may use tools before it has to answer
 
 [sandbox]
 # engine = "wasm"          # or "restricted": a confined process for each run
@@ -63,6 +68,51 @@ autonomy = "supervised"
 
 [prompt]
 # tool_tokens = 10000      # what the stubs of all tools may cost a model; with more tools each is told in fewer words
+
+# Model services. The mock answers from a fixture, without any service; see `coilclaw provider list`.
+[providers.models.local]
+kind = "mock"
+model = "mock"
+# fixture = "replies.json"   # {{"replies": [{{"text": "hello"}}]}}, used in order
+
+# [providers.models.openai_compatible]
+# kind = "openai-compatible"
+# base_url = "http://localhost:1234/v1"
+# model = "local-model"
+# api_key_env = "OPENAI_API_KEY"       # see also `coilclaw auth add`; or name the variable or a file:
+# api_key = "file:/run/secrets/openai" # or "env:NAME"
+
+# [providers.models.claude]
+# kind = "anthropic"                   # `coilclaw auth anthropic setup-token`, or ANTHROPIC_API_KEY
+# profile = "anthropic:manual"         # use this one of `coilclaw auth list`, and no other
+# seconds = 120                        # how long to wait for an answer
+# retries = 2                          # after a failure that may pass
+# input_price = 3.0                    # for a million tokens
+# output_price = 15.0
+
+# [providers.models.steady]
+# kind = "reliable"                    # tries these in order
+# providers = ["claude", "openai_compatible"]
+
+# [providers.models.by_hint]
+# kind = "router"                      # chooses by the request's hint
+# routes = {{ fast = "openai_compatible" }}
+# default = "claude"
+
+[agent]
+# max_tokens = 4096        # of one answer of the model
+# context_tokens = 24000   # of earlier turns that the model sees
+# turn_tokens = 200000     # of all requests of one turn
+# turn_price = 0.0         # what one turn may cost, by the providers' input_price and output_price per million tokens
+
+[channels.cli]
+# enabled = true
+# What a conversation at the terminal may call; without the key, everything that policy allows.
+# tools_allow = ["file_read", "file_list", "time", "memory_search", "shell"]
+
+[memory]
+# backend = "sqlite"       # conversations are kept in the database of the receipts
+# path = "${{COILCLAW_HOME}}/coilclaw.db"   # accepted, and not used
 
 # Rules only ever make things stricter: deny > ask > allow, whatever the order.
 # [[policy.rules]]

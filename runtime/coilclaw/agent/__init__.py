@@ -1,0 +1,1 @@
+"""The agent: a model writes snippets, the app runs them, and the answer is grounded in receipts."""

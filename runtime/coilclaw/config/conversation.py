@@ -1,0 +1,130 @@
+"""The configuration of conversations with a model: providers, channels, memory and what a turn may cost."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from coilclaw.config.checks import at_least, at_most, more_than
+from coilclaw.config.section import Place, Section
+
+__all__ = ["AgentSection", "Channels", "Memory", "ProviderModel", "Providers"]
+
+
+def _is_reference(text: str) -> str | None:
+    return None if text.startswith(("env:", "file:")) else "env:NAME or file:/path; the key itself never stands here"
+
+
+class ProviderModel(Section):
+    """A model service: its kind, its address and its model; or others that are tried in order or chosen by a hint."""
+
+    kind: Literal["mock", "openai-compatible", "anthropic", "reliable", "router"]
+    model: str | None = None
+    base_url: str | None = field(default=None, repr=False)
+    api_key_env: str | None = None
+    api_key: Annotated[str | None, _is_reference] = field(default=None, repr=False)
+    profile: str | None = None
+    fixture: Path | None = None
+    providers: tuple[str, ...] = ()
+    routes: Mapping[str, str] = field(default_factory=dict)
+    default: str | None = None
+    seconds: Annotated[float, more_than(0)] = 120.0
+    retries: Annotated[int, at_least(0), at_most(10)] = 2
+    input_price: Annotated[float, at_least(0)] = 0.0
+    output_price: Annotated[float, at_least(0)] = 0.0
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The other providers that this one leads to."""
+        return (*self.providers, *self.routes.values(), *([self.default] if self.default else []))
+
+    @classmethod
+    def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+        kind = values.get("kind")
+        if kind == "openai-compatible" and values.get("base_url") is None:
+            yield ("base_url",), "this kind needs the address of its server, such as http://localhost:1234/v1"
+        if kind == "reliable" and not values.get("providers", ("",)):
+            yield ("providers",), "this kind needs the names of the providers to try, in order"
+        if kind == "router" and not values.get("routes") and not values.get("default"):
+            yield ("routes",), 'this kind needs routes, such as { fast = "local" }, or a default'
+        for key, kinds in _KEYS_OF_KINDS.items():
+            if kind is not None and kind not in kinds and values.get(key):
+                yield (key,), f"is for {' and '.join(kinds)}, not for {kind}"
+
+
+_KEYS_OF_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "fixture": ("mock",),
+    "providers": ("reliable",),
+    "routes": ("router",),
+    "default": ("router",),
+    "base_url": ("openai-compatible", "anthropic"),
+    "api_key_env": ("openai-compatible", "anthropic"),
+    "api_key": ("openai-compatible", "anthropic"),
+    "profile": ("openai-compatible", "anthropic"),
+}
+
+
+_ALWAYS_THERE: Final = {"local": ProviderModel(kind="mock", model="mock")}
+
+
+class Providers(Section):
+    """The model services, by name."""
+
+    models: Mapping[str, ProviderModel] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """The mock is always there: it needs no service and no key."""
+        object.__setattr__(self, "models", {**_ALWAYS_THERE, **self.models})
+
+    @classmethod
+    def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+        models = {**_ALWAYS_THERE, **values.get("models", {})}
+        for name, each in models.items():
+            for other in each.named:
+                if other not in models:
+                    yield ("models", name), f"names the provider {other!r}, which is not configured"
+            if name in _reached(models, name):
+                yield ("models", name), "leads back to itself"
+
+
+def _reached(models: Mapping[str, ProviderModel], name: str) -> set[str]:
+    """The providers behind one, at any depth."""
+    found: set[str] = set()
+    ahead = [name]
+    while ahead:
+        each = models.get(ahead.pop())
+        named = () if each is None else each.named
+        ahead += [other for other in named if other not in found]
+        found.update(named)
+    return found
+
+
+class CliChannel(Section):
+    """The terminal as a place for conversations."""
+
+    enabled: bool = True
+    tools_allow: tuple[str, ...] | None = None
+    """Names or patterns of what an agent's conversation here may call; absent means all."""
+
+
+class Channels(Section):
+    """Places that conversations come from."""
+
+    cli: CliChannel = CliChannel()
+
+
+class Memory(Section):
+    """Where conversations are kept: in the database of the receipts, whatever the path says."""
+
+    backend: Literal["sqlite"] = "sqlite"
+    path: Path = Path("${COILCLAW_HOME}/coilclaw.db")
+
+
+class AgentSection(Section):
+    """What one turn of a conversation may cost."""
+
+    max_tokens: Annotated[int, at_least(64)] = 4096
+    context_tokens: Annotated[int, at_least(1000)] = 24_000
+    turn_tokens: Annotated[int, at_least(1000)] = 200_000
+    turn_price: Annotated[float, at_least(0)] = 0.0
+    """In the currency of the providers' prices; 0 is no bound."""

@@ -1,0 +1,1 @@
+"""Conversations: what was said, asked for and answered, kept and found again."""

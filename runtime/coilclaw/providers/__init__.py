@@ -1,0 +1,45 @@
+"""Model services behind one protocol, and the credentials they are used with."""
+
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.providers.chat import (
+        ChatRequest,
+        ChatResponse,
+        ChatStream,
+        Message,
+        Provider,
+        ProviderCapabilities,
+        TextDelta,
+        ToolRequest,
+        ToolSchema,
+        Usage,
+    )
+    from coilclaw.providers.errors import CredentialsNeeded, FailureKind, ProviderError
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "chat": "ChatRequest ChatResponse ChatStream Message Provider ProviderCapabilities TextDelta ToolRequest "
+            "ToolSchema Usage",
+            "errors": "CredentialsNeeded FailureKind ProviderError",
+        },
+    )
+
+__all__ = [
+    "ChatRequest",
+    "ChatResponse",
+    "ChatStream",
+    "CredentialsNeeded",
+    "FailureKind",
+    "Message",
+    "Provider",
+    "ProviderCapabilities",
+    "ProviderError",
+    "TextDelta",
+    "ToolRequest",
+    "ToolSchema",
+    "Usage",
+]
