@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
+    from coilclaw.bridge.allowed_tools import allowed_tools
     from coilclaw.bridge.bridge import Bridge
     from coilclaw.bridge.caller import Caller
     from coilclaw.bridge.calls import call_number
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         end_run,
         find_run,
         list_runs,
+        runs_of_conversation,
         take_over,
     )
     from coilclaw.bridge.services import Services
@@ -48,6 +50,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "allowed_tools": "allowed_tools",
             "bridge": "Bridge",
             "caller": "Caller",
             "calls": "call_number",
@@ -64,7 +67,8 @@ else:
             "reuse": "EarlierWrite ReusableWrites",
             "run_spec": "RunSpec",
             "run_store": (
-                "RUNS RunHeader RunPage RunRecord add_run cancel_waiting_run end_run find_run list_runs take_over"
+                "RUNS RunHeader RunPage RunRecord add_run cancel_waiting_run end_run find_run list_runs "
+                "runs_of_conversation take_over"
             ),
             "services": "Services",
             "stubs": (
@@ -102,6 +106,7 @@ __all__ = [
     "Spelling",
     "Stubs",
     "add_run",
+    "allowed_tools",
     "build_registry",
     "call_difference",
     "call_number",
@@ -116,6 +121,7 @@ __all__ = [
     "read_journal",
     "registry_stubs",
     "registry_tools",
+    "runs_of_conversation",
     "search_tools",
     "take_over",
     "tool_schemas",
