@@ -118,9 +118,8 @@ def clear_conversations(connection: Any) -> int:
 
 def find_conversation(database: Database, conversation_id: str) -> Conversation:
     """Return a conversation by its id. Raises NoSuchConversation."""
-    rows = database.read(
-        f"SELECT {_COLUMNS} FROM conversations WHERE conversation_id = ?", (valid_text(conversation_id),)
-    )  # noqa: S608
+    sql = f"SELECT {_COLUMNS} FROM conversations WHERE conversation_id = ?"  # noqa: S608
+    rows = database.read(sql, (valid_text(conversation_id),))
     if not rows:
         raise _no_such(conversation_id)
     return _conversation(rows[0])
