@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     )
     from coilclaw.providers.credentials import Credential, Credentials, KeyFromEnvironment
     from coilclaw.providers.errors import CredentialsNeeded, FailureKind, ProviderError
+    from coilclaw.providers.opening import open_provider
+    from coilclaw.providers.reliable import ProviderChanged
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -27,6 +29,8 @@ else:
             "ToolSchema Usage",
             "credentials": "Credential Credentials KeyFromEnvironment",
             "errors": "CredentialsNeeded FailureKind ProviderError",
+            "opening": "open_provider",
+            "reliable": "ProviderChanged",
         },
     )
 
@@ -42,9 +46,11 @@ __all__ = [
     "Message",
     "Provider",
     "ProviderCapabilities",
+    "ProviderChanged",
     "ProviderError",
     "TextDelta",
     "ToolRequest",
     "ToolSchema",
     "Usage",
+    "open_provider",
 ]
