@@ -28,7 +28,7 @@ _WRITING: Final = frozenset(
     "archive insert close merge push commit install start stop restart enable disable approve sign book place".split()
 )
 _NOUNS: Final = frozenset("text mail email message file order book page list plan card record post call bill invoice note link tag label issue sync copy share check test build release star".split()) - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
-_ALONE: Final = re.compile(r"(?<![\w.,:#*/-])\d{1,7}(?![\w:/-]|[.,]\d)")
+_ALONE: Final = re.compile(r"(?<![A-Za-z0-9_.,:#*/-])\d{1,7}(?![A-Za-z0-9_:/-]|[.,]\d)")
 _COMMANDS: Final = {
     "rm": "delete", "rmdir": "delete", "unlink": "delete", "mkdir": "create", "touch": "create", "mv": "move", "cp": "save", "rsync": "save", "scp": "save",
     "sed": "update", "tee": "save", "curl": "send", "chmod": "update", "kill": "cancel", "delete": "delete", "drop": "delete", "insert": "create",
@@ -48,7 +48,7 @@ class Call:
         self.method = [part.lower() for part in _PART.findall(" ".join(parts[1:]))] or self.name
         self.summary = normal(evidence.summary)
         self.given = _text_of(evidence.arguments)
-        self.raw = f"{self.summary} {self.given} {_text_of(evidence.result)}"
+        self.raw = f"{evidence.tool_id} {self.summary} {self.given} {_text_of(evidence.result)}"
         self.text = folded(self.raw)
 
     @property
@@ -58,11 +58,18 @@ class Call:
     @cached_property
     def is_read(self) -> bool:
         """Whether its name says that it only looks. A name that says nothing counts as one that may change things."""
+        if self.method[-1] in _READING:
+            return True
         if not _WRITING.isdisjoint(self.method) or any(form.sense not in ("read", "do") for form in self._forms(self.method)):
             return False
         if not _READING.isdisjoint(self.name) or any(form.sense == "read" for form in self._forms(self.method)):
             return True
         return self.is_open and self.given.lower().lstrip('{"sqlmdcoan: ').startswith("select")
+
+    @cached_property
+    def acts(self) -> bool:
+        """Whether its name says that it changes something."""
+        return not self.is_read and (self.is_open or not _WRITING.isdisjoint(self.method) or bool(self._forms(self.method)) or self.method[-1] in _COMMANDS)
 
     @staticmethod
     def _forms(words: Iterable[str]) -> list[Form]:
@@ -76,7 +83,8 @@ class Call:
     @cached_property
     def senses(self) -> frozenset[str]:
         """The senses of verbs in the tool's name and in the summary of the call."""
-        found = {form.sense for form in self._forms([*self.method, *_WORD.findall(self.summary.lower())[:80]])}
+        told = [word.lower() for word in _WORD.findall(self.summary)[:80] if not (word.isupper() and len(word) > 1)]
+        found = {form.sense for form in self._forms([*self.method, *told])}
         found |= {_COMMANDS[word] for word in [*self.method, *(word for word in _WORD.findall(self.summary.lower())[:80] if word in ("aviso", "notifications", "notification"))] if word in _COMMANDS}
         if self.is_open:
             found |= {_COMMANDS[word] for word in _WORD.findall(self.given.lower()) if word in _COMMANDS}
@@ -112,7 +120,9 @@ class Call:
         words = _WORD.findall(self.summary.lower())
         spelled = {grammar(code).numbers[word] for word in words for code in LATIN if word in grammar(code).numbers}
         told = {int(each) for each in _ALONE.findall(self.summary)}
-        return frozenset(spelled | told | set(_sizes(self.evidence.arguments)) | set(_integers(self.evidence.arguments)) | set(_integers(self.evidence.result)) | set(_sizes(self.evidence.result)))
+        if told:
+            return frozenset(spelled | told | set(_sizes(self.evidence.arguments)))
+        return frozenset(spelled | set(_sizes(self.evidence.arguments)) | set(_integers(self.evidence.arguments)) | set(_integers(self.evidence.result)) | set(_sizes(self.evidence.result)))
 
     @cached_property
     def dates(self) -> frozenset[tuple[int, int]]:

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from coilclaw.evidence.grounding.calls import Call, calls_of
 from coilclaw.evidence.grounding.chinese import has_chinese, statements_in_chinese
 from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
-from coilclaw.evidence.grounding.grammar import Grammar, grammar
-from coilclaw.evidence.grounding.matching import Finding, Said, is_reported, left_open, match_done, match_read, match_undone
+from coilclaw.evidence.grounding.grammar import LATIN, Grammar, grammar
+from coilclaw.evidence.grounding.matching import Finding, Said, is_reported, left_open, match_done, match_read, match_undone, supports
 from coilclaw.evidence.grounding.normal_text import folded, normal
 from coilclaw.evidence.grounding.sentences import Sentence, sentences_of
 from coilclaw.evidence.grounding.statements import Mood, Statement, language_of, statements_in
@@ -25,6 +25,13 @@ _WHOLE: Final = frozenset(
 )
 _ONLY: Final = frozenset("only just merely simply lediglich nur bloß solo sólo solamente únicamente seulement simplement juste uniquement".split())
 _WEAK: Final = frozenset("to a de d' zu für para por pour que be".split())
+_NO_MATTER: Final = re.compile(
+    r"\bno (?:problem|worries|further|more|reboot|need|longer|issues?|doubt|rush)|not only|don't worry|nothing (?:else|more|further)|without (?:any|a) |kein problem|keine sorge|nichts (?:mehr|weiter)|"
+    r"no (?:hay |te |se )?(?:problema|preocupe)|sin (?:problemas?|más)|nada más|pas de (?:souci|problème)|rien d'autre|rien (?:de )?plus|ne vous inquiétez|no charge|no cost|no fee"
+)
+_NOW: Final = frozenset("now jetzt nun ya ahora désormais maintenant dorénavant".split())
+_STILL: Final = frozenset("still remains remain noch weiterhin immer sigue siguen todavía aún toujours encore".split())
+_SPEAKER: Final = re.compile(r"[*_]{0,2}(?:customer|agent|user|assistant|bot|caller|support|client|kunde|cliente|agente|客户|客服|用户|助手)\s*[:：][*_]{0,2}", re.IGNORECASE)  # noqa: RUF001
 _YOURS: Final = frozenset("your ihr ihre ihren ihrem ihrer dein deine deinen deinem deiner tu tus su sus votre vos ton ta tes".split())
 
 
@@ -39,8 +46,15 @@ class _Read(NamedTuple):
     is_question: bool
     is_listed: bool
 
-    def marks(self, letters: str) -> bool:
-        return any(set(self.words.marks.get(token.text, "")) & set(letters) for token in self.tokens if token.kind == "word")
+    def marks_beside(self, letters: str) -> bool:
+        """Whether a word has one of the marks, other than a preposition."""
+        return any(set(self.words.marks.get(token.text, "")) & set(letters) and token.text not in _WEAK for token in self.tokens if token.kind == "word")
+
+    @property
+    def acts(self) -> bool:
+        """Whether someone does something in it."""
+        forms = (self.words.forms.get(token.text) for token in self.tokens if token.kind == "word")
+        return any(form is not None and form.kind in ("past", "first", "third") for form in forms)
 
     def is_unreal(self, found: re.Match[str]) -> bool:
         """Whether the clause around a phrase denies it, or does not tell it as a fact."""
@@ -59,7 +73,7 @@ def check_answer(answer: str, evidence: Iterable[Evidence]) -> Grounding:
     checker = Checker(evidence)
     for sentence in sentences:
         checker.look_at(sentence)
-    return Grounding(claims=tuple(claim for sentence in sentences for claim in checker.check(sentence)))
+    return Grounding(claims=checker.closed([claim for sentence in sentences for claim in checker.check(sentence)]))
 
 
 class Checker:
@@ -84,7 +98,8 @@ class Checker:
         tokens = tokens_of(plain)
         read = grammar(language_of(tokens))
         marks = "".join(read.marks.get(token.text, "") for token in tokens if token.kind == "word")
-        if "F" in marks or ("N" in marks and any(token.text in read.forms for token in tokens)) or read.phrases["open"].search(plain.lower()):
+        failed = any("F" in grammar(code).marks.get(token.text, "") for token in tokens for code in LATIN if token.kind == "word")
+        if failed or ("N" in marks and not _NO_MATTER.search(plain.lower())) or read.phrases["open"].search(plain.lower()):
             self._failures += 1
         if ("C" in marks or "c" in marks or "L" in marks or re.search(r"如果|当.*时|一旦|若", plain)) and not self.calls:
             self._is_expository = True
@@ -93,7 +108,7 @@ class Checker:
         text = sentence.text.strip()
         if not text:
             return []
-        if sentence.kind in ("code", "quote") or (self._last_intro and re.fullmatch(r"[*_“\"«„].*[*_”\"»“]", text, re.DOTALL)):
+        if sentence.kind in ("code", "quote") or _SPEAKER.match(text) or (self._last_intro and re.fullmatch(r"[*_“\"«„].*[*_”\"»“]", text, re.DOTALL)):
             return [Claim(text=text, verdict="not_an_action")]
         plain = normal(text)
         self._last_intro = plain.endswith((":", "：")) or (self._last_intro and sentence.kind == "item")  # noqa: RUF001
@@ -116,6 +131,39 @@ class Checker:
                 finding = self._unsaid(plain, language)
             claims.append(Claim(text=text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=language))
         return claims
+
+    def closed(self, claims: list[Claim]) -> tuple[Claim, ...]:
+        """The claims of a whole answer. One that nowhere says that a call did not succeed has a claim about it."""
+        writes = [call for call in self.calls if not call.is_read]
+        done = {tuple(call.name) for call in writes if call.succeeded}
+        left = [call for call in writes if not call.succeeded and tuple(call.name) not in done]
+        if self._failures or not left or not all(claim.is_supported for claim in claims):
+            return tuple(claims)
+        told = [at for at, claim in enumerate(claims) if not claim.text.rstrip("\"'”)* ").endswith(("?", "？", ":", "：")) and len(claim.text) > 3]  # noqa: RUF001
+        if not told:
+            return tuple(claims)
+        words = frozenset(word for call in left for word in call.words)
+        best = max(told, key=lambda at: len(_words_of(claims[at].text) & words))
+        claims[best] = Claim(text=claims[best].text, verdict="contradicted", receipt_ref=left[-1].evidence.receipt_ref, language=claims[best].language)
+        return tuple(claims)
+
+    def _state(self, read: _Read) -> Finding | None:
+        """The verdict on what a sentence without an action says is the case now."""
+        is_now = any(token.text in _NOW for token in read.tokens)
+        everything = range(len(read.tokens))
+        facts = facts_in(read.plain, read.tokens, everything, -1, read.language)
+        said = Said("any", facts, _content(read, everything))
+        writes = [call for call in self.calls if not call.is_read]
+        related = [call for call in writes if said.words & call.words]
+        if related:
+            checked = facts if is_now else facts._replace(names=(), quotes=(), numbers=tuple(number for number in facts.numbers if number > 9))
+            wrong = [call for call in related if call.succeeded and supports(checked, call) == "no"]
+            if wrong and len(wrong) == len(related) and not is_reported(said._replace(facts=checked), self.calls):
+                return Finding("contradicted", wrong[-1].evidence.receipt_ref)
+            return None
+        if is_now and (self.calls or any(token.text in _YOURS for token in read.tokens)) and not is_reported(said, self.calls):
+            return Finding("unverified")
+        return None
 
     def _latin(self, read: _Read) -> list[Claim]:
         claims = []
@@ -142,6 +190,9 @@ class Checker:
                     finding = match_done(said, self.calls)
                     claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
                     break
+        if not claims and not statements and not read.is_question and not read.marks_beside("CNMYIT") and not read.acts and len(read.tokens) > 3:
+            if (finding := self._state(read)) is not None:
+                claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
         self._asked = None
         if read.is_question or (not statements and len(read.tokens) < 8):
             self._asked = facts_in(read.plain, read.tokens, everything, -1, read.language)
@@ -152,8 +203,8 @@ class Checker:
         span = range(statement.start if statement.is_first else _left(read, statement), statement.end)
         facts = facts_in(read.plain, read.tokens, span, statement.verb, read.language)
         if facts.is_empty and any(set(read.words.marks.get(read.tokens[at].text, "")) & set("PX") for at in span):
-            facts = facts_in(read.plain, read.tokens, range(len(read.tokens)), statement.verb, read.language)
-        if facts.is_empty and self._asked is not None and len(read.tokens) < 5:
+            facts = facts_in(read.plain, read.tokens, range(statement.verb), statement.verb, read.language)
+        if facts.is_empty and self._asked is not None and len(read.tokens) < 5 and not read.is_listed:
             facts = self._asked
         said = Said(statement.sense, facts, _content(read, span), statement.is_generic, self._failures > 0)
         if statement.mood == "undone":
@@ -182,19 +233,20 @@ class Checker:
         """Whether a statement without an `I` reports what was read, or explains how things work."""
         if is_reported(said, self.calls):
             return True
+        verb = folded(read.tokens[statement.verb].text)
+        if self._failures and any(verb in call.words for call in self.calls if not call.succeeded):
+            return True  # Why it failed.
         reported = read.has("report")
-        if reported and reported.start() < read.tokens[statement.verb].start and self.calls:
+        if reported and reported.start() < read.tokens[statement.verb].start and (self.calls or "you" in reported.group()):
             return True
         if not any(not call.is_read for call in self.calls):
             dated = facts_in(read.plain, read.tokens, range(len(read.tokens)), statement.verb, read.language)
             if dated.dates and is_reported(said._replace(facts=Facts(dates=dated.dates)), self.calls):
                 return True
         yours = any(token.text in _YOURS for token in read.tokens)
-        if self._is_expository and not yours and len(read.tokens) > 6:
+        if not self.calls and not yours and len(read.tokens) > (6 if self._is_expository else 12):
             return True
-        if statement.mood == "state":
-            return not self.calls and not yours and len(read.tokens) > 12
-        return False
+        return statement.mood == "state" and any(token.text in _STILL for token in read.tokens)
 
     def _is_text(self, read: _Read, statement: Statement, facts: Facts) -> bool:
         """Whether only the text of this conversation was worked on, which needs no tool."""
@@ -264,6 +316,11 @@ def _fits_text(call: Call) -> bool:
 
 def _without_bullet(text: str) -> str:
     return re.sub(r"^[\s>]*(?:[-*+•·▪◦‣–—]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\|\s*|\[[ xX✓]?\]\s*|[✅☑✔✓🎉👍🟢]\s*)+", "", text)  # noqa: RUF001
+
+
+def _words_of(text: str) -> frozenset[str]:
+    plain = folded(normal(text))
+    return frozenset(re.findall(r"[^\W_]{3,}", plain)) | pairs_of(plain)
 
 
 def _left(read: _Read, statement: Statement) -> int:

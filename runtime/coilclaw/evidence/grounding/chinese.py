@@ -16,7 +16,7 @@ _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _BREAK: Final = re.compile(r"[,，;；。!！?？:：\n()（）|]|——|—")  # noqa: RUF001
 _QUOTED: Final = re.compile(r"“[^”\n]{0,2000}”|\"[^\"\n]{0,2000}\"|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|`[^`\n]{0,400}`|《[^》\n]{0,200}》|‘[^’\n]{0,500}’")
 _LATIN: Final = re.compile(r"[\w.+-]+@[\w.-]+\w|https?://[\w./%-]+|[/~][\w./-]+|[A-Za-z][\w.#/-]*\w|[A-Z]")
-_COUNT: Final = re.compile(r"(?<![第周期月\d.,])([零一二两三四五六七八九十]{1,3}|\d{1,6})\s*(?=[\u3400-\u9fff])(?![零一二两三四五六七八九十月日号点时分年元块天周小岁级楼切起直般定些下旦样致百千万亿版])")
+_COUNT: Final = re.compile(r"(?<![第周期月\d.,])([零一二两三四五六七八九十]{1,3}|\d{1,6})\s*(?=[\u3400-\u9fff])(?![^，,。]{0,6}中[，,])(?![零一二两三四五六七八九十月日号点时分年元块天周小岁级楼切起直般定些下旦样致百千万亿版])")
 _NUMBER: Final = re.compile(r"\d[\d,.]*")
 _CITED: Final = re.compile(r"\[((?:receipt|call|run)[-_:][\w:.-]+)\]")
 
@@ -85,7 +85,7 @@ def statements_in_chinese(text: str) -> list[ChineseStatement]:
         if clause.strip():
             first_seen |= "我" in clause
             mood, sense, generic = _read(clause, asked, tables, first_seen, irreal_before)
-            irreal_before = bool(re.search(r"如果|若|一旦|假如|只要|等(?!待)|当", clause)) or (irreal_before and not mood)
+            irreal_before = bool(re.match(r"请(?!求)", clause.strip())) or bool(re.search(r"如果|若|一旦|假如|只要|等(?!待)|当", clause)) or (irreal_before and not mood)
             if mood is not None:
                 span = text[pending:end]
                 facts = _facts(span, [quote for quote in quotes if quote in span], tables)

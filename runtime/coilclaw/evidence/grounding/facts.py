@@ -27,7 +27,7 @@ MONTH: Final = {word: at + 1 for at, words in enumerate(_MONTHS) for word in wor
 DAY: Final = {word: at for at, words in enumerate(_DAYS) for word in words.split()}
 _ISO: Final = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _DOTTED: Final = re.compile(r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:(\d{4}|\d{2})(?!\d))?|(?<![\d/])(\d{1,2})/(\d{1,2})(?:/(\d{4}))?(?![\d/])|(?<!\d)(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]")
-_TIME: Final = re.compile(r"(?<![\d:.])([01]?\d|2[0-4])[:.h]([0-5]\d)(?![\d.])\s*(am|pm|a\.m|p\.m|AM|PM)?|(?<![\d:.,])(\d{1,2})\s*(am|pm|a\.m|p\.m|AM|PM|Uhr|uhr|h\b|heures?|点|時|时)")
+_TIME: Final = re.compile(r"(?<![\d:.])([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d|\.\d)\s*(am|pm|a\.m|p\.m|AM|PM)?|(?<![\d:.,])(\d{1,2})\s*(am|pm|a\.m|p\.m|AM|PM|Uhr|uhr|h\b|heures?|点|時|时)")
 _NUMBER: Final = re.compile(r"\d[\d.,' \u202f]*\d|\d")
 _SHORT_DATE: Final = re.compile(r"(?<![\d-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])")
 _HAN: Final = re.compile(r"[\u3400-\u9fff]{2,}")
@@ -190,7 +190,7 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
             bare = token.raw.strip("`[]")
             if token.raw.startswith("[") or re.fullmatch(r"(?:receipt|call)[-_][\w-]+", bare):
                 cited.append(bare)
-            elif not _ISO.search(bare) and not re.fullmatch(r"\d{1,2}[-–]\d{1,2}", bare):
+            elif any(map(str.isalnum, bare)) and not _ISO.search(bare) and not re.fullmatch(r"\d{1,2}[-–]\d{1,2}", bare):
                 places.append(bare)
         elif token.kind == "quote":
             quotes.append(token.raw[1:-1])
@@ -201,7 +201,9 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
                 days.append(DAY[token.text])
             elif token.text in words.numbers and words.numbers[token.text] != 1:
                 follower = tokens[at + 1].text if at + 1 < len(tokens) else ""
-                if follower not in _SPANS and not _is_total(at, tokens) and tokens[at - 1].text not in ("chapter", "section", "version"):
+                if _CURRENCY.match(follower):
+                    numbers.append(float(words.numbers[token.text]))
+                elif follower not in _SPANS and not _is_total(at, tokens) and tokens[at - 1].text not in ("chapter", "section", "version"):
                     counts.append(words.numbers[token.text])
             elif token.text in ("both", "beide", "beiden", "ambos", "ambas"):
                 counts.append(2)
@@ -248,13 +250,15 @@ def _note_number(token: Token, at: int, tokens: Sequence[Token], part: str, date
 def _is_total(at: int, tokens: Sequence[Token]) -> bool:
     """Whether a number is that of all there are: `two of the three`."""
     before = [token.text for token in tokens[max(0, at - 3) : at]]
+    if any(token.text in ("all", "every", "each", "alle", "todos", "todas", "tous", "toutes") for token in tokens[max(0, at - 4) : at]):
+        return False
     if before and before[-1] in ("the", "los", "las", "les", "den", "your", "mes", "vos", "tus", "sus", "my"):
         before.pop()
     return bool(before) and before[-1] in ("of", "von", "de", "des", "sur", "parmi", "entre", "out", "aus") or (bool(before) and before[-1] == "des")
 
 
 _OVER: Final = re.compile(r"(?:19|20)\d\d$")
-_SERVICES: Final = frozenset("gmail outlook google calendar excel word powerpoint markdown pdf python api html csv json utc cet gmt q1 q2 q3 q4 id ok nda crm sms url vpn ceo hr it pr cc tv pst est webp".split())
+_SERVICES: Final = frozenset("gmail outlook google calendar excel word powerpoint markdown pdf python api html csv json utc cet gmt q1 q2 q3 q4 id ok nda crm sms url vpn ceo hr it pr cc tv pst est webp windows linux macos android ios chrome firefox slack whatsapp sql join english german spanish french chinese".split())
 
 
 def _is_name(token: Token, at: int, tokens: Sequence[Token], words: Grammar) -> bool:
@@ -263,6 +267,8 @@ def _is_name(token: Token, at: int, tokens: Sequence[Token], words: Grammar) -> 
     if class_of_noun(token.text) or token.text in words.forms:
         return False
     before = tokens[at - 1] if at else None
+    if before is not None and before.text == ":" and (at + 1 == len(tokens) or tokens[at + 1].text in (",", "(")):
+        return True
     if before is None or before.text in (".", "!", "?", ":", "✅", "-", "•", "*", "|", "¡", "¿"):
         return at + 1 < len(tokens) and tokens[at + 1].text == "'s"
     if words.code == "de":

@@ -11,7 +11,7 @@ from coilclaw.evidence.grounding.facts import Facts
 from coilclaw.evidence.grounding.normal_text import folded
 from coilclaw.evidence.grounding.values import Verdict
 
-__all__ = ["Finding", "Said", "is_reported", "left_open", "match_done", "match_read", "match_undone"]
+__all__ = ["Finding", "Said", "is_reported", "left_open", "match_done", "match_read", "match_undone", "supports"]
 
 # A verb of the first sense may tell of a call whose name or summary has a verb of the others.
 _ACCEPTED: Final = {
@@ -65,9 +65,9 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
     facts = said.facts
     writes = [call for call in calls if not call.is_read]
     if said.is_generic:
-        named = [call for call in writes if said.words & call.words or (not facts.is_empty and _supports(facts, call) == "yes")]
+        named = [call for call in writes if said.words & call.words or (not facts.is_empty and supports(facts, call) == "yes")]
         if not named and (facts.is_empty or writes):
-            return _match_everything(writes or list(calls), said)
+            return _match_everything(writes, said)
         related = named or writes
     else:
         related = _related(said, writes)
@@ -80,13 +80,13 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
         if said.is_disclosed and _is_asked_for(said) and said.words & _REQUESTS and left_open(calls, []):
             return Finding("not_an_action")
         return _refused(related) if related else Finding("unverified")
-    answers = [(_supports(facts, call), call) for call in done]
+    answers = [(supports(facts, call), call) for call in done]
     sure = [call for answer, call in answers if answer == "yes"]
     if not facts.is_empty and not sure and any(answer == "no" for answer, _ in answers) and not _covered(facts, done):
-        return _refused(left) if any(_supports(facts, call) == "yes" for call in left) else _refused(done)
+        return _refused(left) if any(supports(facts, call) == "yes" for call in left) else _refused(done)
     if not sure and not facts.is_empty and _covered(facts, done):
         sure = done
-    if not _count_fits(facts, sure, done):
+    if not _count_fits(facts, sure, done, [call for call in writes if call.succeeded]):
         return _refused(left or done)
     undisclosed = left and not said.is_disclosed
     if undisclosed and (facts.is_all or facts.is_empty or not sure or _best(said, left) > _best(said, done)):
@@ -112,14 +112,14 @@ def _related(said: Said, writes: Sequence[Call]) -> list[Call]:
     best = max((fit for fit, _ in fitting), default=0)
     if best == 0:
         return []
-    return [call for fit, call in fitting if fit >= min(best, 2)]
+    return [call for fit, call in fitting if fit == best]
 
 
 def _fit(said: Said, call: Call) -> int:
     """How well a call fits the verb of a statement: 3 the same sense, 2 a near one, 1 by what it mentions, 0 not at all."""
     sense, facts = said.sense, said.facts
     shared = said.words & call.words
-    mentioned = bool(shared) or (not facts.is_empty and _supports(facts, call) == "yes")
+    mentioned = bool(shared) or (not facts.is_empty and supports(facts, call) == "yes")
     accepted = _ACCEPTED_SETS.get(sense)
     if accepted is None:
         return 1 if mentioned or not facts.classes or facts.classes & call.classes or not call.classes else 0
@@ -143,7 +143,7 @@ _STRICT: Final = frozenset(("send", "pay", "delete", "cancel", "call", "run", "p
 def _is_named(facts: Facts, call: Call) -> bool:
     """Whether a call is about the very thing that a statement names."""
     named = Facts(names=facts.names, places=facts.places, quotes=facts.quotes, times=facts.times, numbers=facts.numbers)
-    return not named.is_empty and _supports(named, call) == "yes"
+    return not named.is_empty and supports(named, call) == "yes"
 
 
 _APART: Final = frozenset(("payment", "event", "reminder", "order"))
@@ -159,16 +159,17 @@ def _match_everything(calls: Sequence[Call], said: Said) -> Finding:
 
 def match_undone(said: Said, calls: Sequence[Call], *, is_whole: bool) -> Finding:
     """The verdict on `this was not done`: contradicted if it was. `is_whole` for `nothing`, `no mail`, `anything`."""
-    writes = [call for call in calls if not call.is_read]
+    writes = [call for call in calls if call.acts]
     anything = is_whole and said.sense in ("update", "any", "do")
     near = _NEAR.get(said.sense, frozenset())
     related = [call for call in writes if said.sense in call.senses or near & call.senses or (anything and (_is_about(said, call)))]
     done = [call for call in related if call.succeeded]
     if not said.facts.is_empty:
-        done = [call for call in done if _supports(said.facts, call) == "yes"]
-    elif said.facts.classes and not anything:
-        done = [call for call in done if not call.classes or said.facts.classes & call.classes or said.words & call.words]
-    if done and (is_whole or not left_open(related, done)):
+        done = [call for call in done if supports(said.facts, call) == "yes"]
+    elif said.words or not is_whole:
+        done = [call for call in done if said.facts.classes & call.classes or said.words & call.words]
+    left = [call for call in left_open(writes, done) if call in related or said.words & call.words]
+    if done and (is_whole or not left):
         return Finding("contradicted", done[-1].evidence.receipt_ref)
     return Finding("not_an_action")
 
@@ -212,8 +213,8 @@ def match_read(said: Said, calls: Sequence[Call]) -> Finding:
 def is_reported(said: Said, calls: Sequence[Call]) -> bool:
     """Whether a call that only looked says so itself: then it is a report, and not an action of the assistant."""
     for call in calls:
-        if call.is_read and call.succeeded:
-            support = _supports(said.facts, call)
+        if not call.acts and call.succeeded:
+            support = supports(said.facts, call)
             if support != "no" and said.sense in call.senses:
                 return True
             if _answers(said.facts, call) and support == "yes" and (said.words & call.words or said.facts.dates or said.facts.numbers):
@@ -223,14 +224,21 @@ def is_reported(said: Said, calls: Sequence[Call]) -> bool:
 
 def left_open(calls: Sequence[Call], done: Sequence[Call]) -> list[Call]:
     """Those that did not succeed, and were not made again with success."""
-    return [call for call in calls if not call.succeeded and not any(other.name == call.name and other.given == call.given for other in done)]
+    return [call for call in calls if not call.succeeded and not any(_is_retry(call, other) for other in done)]
+
+
+def _is_retry(call: Call, other: Call) -> bool:
+    if call.name != other.name:
+        return False
+    mine, its = call.evidence.arguments or {}, other.evidence.arguments or {}
+    return mine == its or any(its.get(name) == value for name, value in mine.items()) and len(set(map(str, mine.values())) - set(map(str, its.values()))) < 2 and mine.keys() != its.keys()
 
 
 def _refused(calls: Sequence[Call]) -> Finding:
     return Finding("contradicted", calls[-1].evidence.receipt_ref)
 
 
-def _supports(facts: Facts, call: Call) -> Support:
+def supports(facts: Facts, call: Call) -> Support:
     """Whether everything that a statement mentions is in the receipts of one call; `open` if they do not say."""
     answers = _answers(facts, call)
     if "no" in answers:
@@ -287,7 +295,7 @@ def _has_place(place: str, call: Call) -> bool:
 
 def _has_text(quote: str, call: Call) -> bool:
     plain = folded(quote).strip(" .,!?")
-    if plain in call.text:
+    if plain in call.text or (quote.islower() and " " not in quote):
         return True
     words = re.findall(r"[^\W_]+", plain)
     return (len(words) > 2 and sum(word in call.words for word in words) >= 0.7 * len(words)) or len(words) > 12
@@ -298,9 +306,9 @@ def _has_time(time: tuple[int, int], call: Call) -> bool:
     return time in call.times or (hour < 13 and ((hour + 12) % 24, minute) in call.times)
 
 
-def _count_fits(facts: Facts, sure: Sequence[Call], done: Sequence[Call]) -> bool:
+def _count_fits(facts: Facts, sure: Sequence[Call], done: Sequence[Call], others: Sequence[Call]) -> bool:
     known = {len(sure), len(done)}
-    for call in done:
+    for call in others:
         known |= call.counts
     known.add(sum(max((size for size in call.counts if size < 1000), default=1) for call in done))
     known.add(len({call.given for call in done}))

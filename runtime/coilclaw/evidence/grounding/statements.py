@@ -52,7 +52,7 @@ def language_of(tokens: list[Token]) -> str:
     best, most = "en", 0
     for code in LATIN:
         marks = grammar(code).marks
-        count = sum("~" in marks.get(token.text, "") for token in tokens if token.kind == "word")
+        count = sum(1 + 2 * ("~" in marks[token.text]) for token in tokens if token.kind == "word" and token.text in marks)
         if count > most:
             best, most = code, count
     if most == 0:
@@ -110,7 +110,8 @@ class _Reader:
                 previous = self.clauses[number - 1]
                 carried = "".join(self.marks(at) for at in range(previous.start, previous.end) if "C" in self.marks(at))
                 carried = "C" if "C" in carried else ""
-                if clause.joined[1:] in _NOR or (clause.joined[1:] in _OR and self.last and "N" in self.last[1]):
+                negated = any("N" in self.marks(at) for at in range(previous.start, previous.end))
+                if clause.joined[1:] in _NOR or (clause.joined[1:] in ("or", "oder", "o", "ou") and negated):
                     carried += "N"
             seen = False
             for at in range(clause.start, clause.end):
@@ -167,7 +168,7 @@ class _Reader:
             form = _foreign(token.text, self.words.code)
             if form is None and self._is_unknown_verb(at, clause):
                 return Form("any", "past")
-        if form is None:
+        if form is None or self._is_adjective(at, clause):
             return None
         near = self._near(at, clause)[0]
         if form.kind == "base":
@@ -190,6 +191,19 @@ class _Reader:
                 return None
         return form
 
+    def _is_adjective(self, at: int, clause: _Clause) -> bool:
+        """`the cleaned list`, and verbs that mean something else with the word behind them."""
+        after = self.tokens[at + 1] if at + 1 < clause.end else None
+        text = self.tokens[at].text
+        if text in ("stopped", "ended") and (after is None or self.marks(at + 1)[:1] in ("C", "c", "K", "O", "A")):
+            return True
+        if text in ("ran", "run", "came", "turned") and after is not None and after.text in ("into", "out", "across"):
+            return True
+        if self.words.code != "en" or at == clause.start or after is None or after.kind != "word":
+            return False
+        before = self.marks(at - 1)
+        return "D" in before and not set(before) & set("IYTAP") and not self.marks(at + 1)
+
     def _light(self, at: int, clause: _Clause) -> str | None:
         """What a verb that says little by itself was done to: `made a payment`, `no transfer was made`."""
         if self.tokens[at].text not in _LIGHT:
@@ -209,10 +223,15 @@ class _Reader:
             self.tokens[0].text not in ("wurde", "wurden", "wird", "ist", "had", "were") or any(token.text == "," for token in self.tokens)
         )
 
-    def _is_denied(self, clause: _Clause) -> bool:
+    def _is_denied(self, clause: _Clause, at: int) -> bool:
         """`It is not true that …`."""
-        before = [token.text for token in self.tokens[max(0, clause.start - 5) : clause.start + 1]]
+        before = [token.text for token in self.tokens[max(0, clause.start - 5) : at]]
         return "that" in before and "not" in before and not {"true", "case", "correct"}.isdisjoint(before)
+
+    def _is_answered_no(self, clause: _Clause) -> bool:
+        """`Approved: no`."""
+        after = [token.text for token in self.tokens[clause.end : clause.end + 2]]
+        return len(after) == 2 and after[0] in (":", "|") and after[1] in ("no", "nein", "non", "❌", "not", "nicht", "failed")
 
     def _is_main_did(self, at: int) -> bool:
         after = self.tokens[at + 1].text if at + 1 < len(self.tokens) else ""
@@ -252,12 +271,12 @@ class _Reader:
         person, marks = read(self, at, form, clause)
         if any("C" in self.marks(each) for each in range(clause.start, at)) or self._is_inverted(clause):
             marks += "C"
-        if (clause.start and self._is_denied(clause)) or self.tokens[clause.start].text in _NOR:
+        if self._is_denied(clause, at) or self._is_answered_no(clause) or self.tokens[clause.start].text in _NOR:
             marks += "N"
         if "F" in self.marks(at) and "p" in marks or form.sense == "refuse" and person != "first":
             return None
         if person == "none":
-            if self.first_seen:
+            if self.first_seen and not (self.last is not None and self.last[0] == "patient"):
                 person = "first"
             elif self.last is not None:
                 person, marks = self.last[0], marks + (self.last[1] if "p" in self.last[1] else "")
@@ -341,7 +360,7 @@ def _around(reader: _Reader, at: int, clause: _Clause) -> str:
             marks += "L"
     if any("N" in reader.marks(where) for where in range(clause.start, at)):
         marks += "N"
-    if _is_over(reader, clause):
+    if any(_is_over(reader, each) for each in reader.clauses):
         marks += "E"
     agents = {"en": ("by",), "de": ("von", "vom", "durch"), "es": ("por",), "fr": ("par",)}[reader.words.code]
     for where in range(at + 1, min(clause.end, at + 8)):
@@ -448,7 +467,7 @@ def _headline(reader: _Reader, at: int, where: int, clause: _Clause, near: str) 
     causative = any(reader.tokens[each].text in ("have", "had", "got", "habe", "hemos", "he", "ai") for each in head) and any("I" in reader.marks(each) for each in head)
     if causative:
         return "first", near
-    verbal = any(set(reader.marks(each)) & set("IYTHSBM") and "D" not in reader.marks(each) for each in head)
+    verbal = any(set(reader.marks(each)) & set("IYTHSBM") and "D" not in reader.marks(each) and reader.tokens[each].text not in _WEAK for each in head)
     after = at + 1
     tail = any(set(reader.marks(each)) & set("HSBM") and "O" not in reader.marks(each) for each in range(after, clause.end))
     if verbal or tail:

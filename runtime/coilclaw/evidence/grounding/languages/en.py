@@ -10,7 +10,7 @@ UNKNOWN: Final = r"[a-z]{3,}(?:ed|led|ped)"
 
 # `send/sent`: base and past; `write/wrote/written`: base, past, participle; `ship+`: the consonant is doubled.
 VERBS: Final = """
-send: star loop+ send/sent resend/resent email e-mail mail forward notify dispatch deliver transmit broadcast text dm message relay
+send: ship+ loop+ send/sent ping+ resend/resent email e-mail mail forward notify dispatch deliver transmit broadcast text dm message relay
   reply respond invite cc bcc alert page ping+ inform warn remind mailshot fax
 submit: submit+ file lodge request hand queue enqueue initiate
 post: post publish tweet announce comment share repost release
@@ -31,7 +31,7 @@ pay: pay/paid transfer+ purchase buy/bought order charge refund wire donate sett
 write: write/wrote/written
 save: save store export upload download copy backup back_up record sync synchronize synchronise persist put/put print scan
 run: run/ran/run re-run/re-ran/re-run execute compile test rebuild/rebuilt rerun/reran/rerun benchmark format trigger
-deploy: deploy redeploy launch install reinstall rollback ship+ spin/spun scale
+deploy: deploy redeploy launch install reinstall rollback spin/spun scale
 start: start restart reboot reload boot kick power
 push: push
 commit: commit stage stash rebase
@@ -107,7 +107,7 @@ PHRASES: Final = {
     r"(?:has|have) gone (?:through|live)|is (?:now |back )?(?:live|up and running)|(?:is|are) (?:now )?(?:live|in effect|in force|up and running|up to date)(?: again| now)",
     "send": r"(?:went|gone|is|are|going) out(?: to)?(?= |$)|(?:is|are) on (?:its|their|the) way|(?:now )?in (?:\w+ ){0,3}(?:inbox|mailbox)|"
     r"(?:has|have|should have|got|received) (?:it|them|the (?:mail|email|file|message|link))(?: now| by now)|let \w+ know|fired off|shot off|got in touch|drop(?:ped)? \w+ a (?:line|note)",
-    "report": r"according to|\bper \[|i (?:can )?(?:also )?see\b|i noticed|(?:records?|logs?|history|calendar|tracker|tracking|page|document|file|mail|email|message|statement|ledger|report|system|dashboard|transcript) (?:\w+ )?(?:shows?|says?|states?|indicates?|mentions?|confirms?|lists?)|(?:he|she|they|landlord|it) (?:says?|wrote|writes|mentions?|confirms?)|looks like|i found (?:that|an?|two|three|\d)|(?:it|there) (?:says|appears|seems)|found out|turns out|based on",
+    "report": r"you(?:'ve| have)? (?:told|said|mentioned|wrote|asked|already)|according to|\bper \[|i (?:can )?(?:also )?see\b|i noticed|(?:records?|logs?|history|calendar|tracker|tracking|page|document|file|mail|email|message|statement|ledger|report|system|dashboard|transcript|site|website|portal|airline|provider|supplier|vendor|bank|shop|seller|courier) (?:\w+ )?(?:claims?|shows?|says?|states?|indicates?|mentions?|confirms?|lists?)|(?:he|she|they|landlord|it) (?:says?|wrote|writes|mentions?|confirms?)|looks like|i found (?:that|an?|two|three|\d)|(?:it|there) (?:says|appears|seems)|found out|turns out|based on",
     "imperative": r"^(?:please |then |first,? |next,? |and )?(?:check|make sure|verify|ensure|see|confirm|find out|look)\b.{0,40}\b(?:that|whether|if|which|how)\b|\b(?:check|verify|make sure|ensure|confirm) (?:that|whether|if)\b",
     "ignore": r"well done|easier said than done|said and done|needs? to be done|to be done|have you done|get (?:it|things|this) done|getting (?:it|things) done|done (?:with|by) you|once done|"
     r"when(?:ever)? you(?:'re| are) (?:done|ready|all set)|are (?:all )?set to|ready set|data set|set of|mind set|if done|can be done|should be done|could be done|is to be",
