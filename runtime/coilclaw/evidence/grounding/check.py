@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from coilclaw.evidence.grounding.calls import Call, calls_of
 from coilclaw.evidence.grounding.chinese import has_chinese, statements_in_chinese
@@ -87,6 +87,18 @@ class Checker:
         self._is_text_work = False
         self._last_intro = False
 
+    def renew(self, evidence: Iterable[Evidence]) -> None:
+        """Check what follows against other evidence."""
+        self.calls = calls_of(evidence)
+
+    def mark(self) -> dict[str, Any]:
+        """What the sentences so far have left behind, for `restore`."""
+        return {name: value for name, value in vars(self).items() if name != "calls"}
+
+    def restore(self, marked: dict[str, Any]) -> None:
+        """Forget the sentences since then."""
+        vars(self).update(marked)
+
     def look_at(self, sentence: Sentence) -> None:
         """Note what a sentence tells about the whole answer, before any is checked."""
         if sentence.kind in ("code", "quote"):
@@ -101,7 +113,7 @@ class Checker:
         failed = any("F" in grammar(code).marks.get(token.text, "") for token in tokens for code in LATIN if token.kind == "word")
         if failed or ("N" in marks and not _NO_MATTER.search(plain.lower())) or read.phrases["open"].search(plain.lower()):
             self._failures += 1
-        if ("C" in marks or "c" in marks or "L" in marks or re.search(r"如果|当.*时|一旦|若", plain)) and not self.calls:
+        if ("C" in marks or "c" in marks or "L" in marks or re.search(r"如果|当.*时|一旦|若|后如|须", plain)):
             self._is_expository = True
 
     def check(self, sentence: Sentence) -> list[Claim]:
@@ -301,7 +313,7 @@ class Checker:
                 finding = self._undone(said, bool(re.search(r"任何|没有|什么都|未", statement.text)))
             elif mood == "read":
                 finding = match_read(said, self.calls)
-            elif not statement.is_first and (is_reported(said, self.calls) or self._is_expository):
+            elif not statement.is_first and (is_reported(said, self.calls) or (self._is_expository and not self.calls)):
                 continue
             else:
                 finding = self._cited(said) or match_done(said, self._meant(statement.facts))
