@@ -11,7 +11,7 @@ from coilclaw.evidence.grounding.grammar import Grammar, class_of_noun, grammar
 from coilclaw.evidence.grounding.normal_text import folded
 from coilclaw.evidence.grounding.tokens import Token
 
-__all__ = ["Facts", "dates_in", "facts_in", "number_of", "numbers_in", "times_in"]
+__all__ = ["Facts", "dates_in", "days_in_chinese", "facts_in", "number_of", "numbers_in", "pairs_of", "times_in"]
 
 _MONTHS: Final = (
     "january januar enero janvier jan jänner ene", "february februar febrero février feb fév fevrier", "march märz marzo mars mar mär",
@@ -27,12 +27,16 @@ MONTH: Final = {word: at + 1 for at, words in enumerate(_MONTHS) for word in wor
 DAY: Final = {word: at for at, words in enumerate(_DAYS) for word in words.split()}
 _ISO: Final = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _DOTTED: Final = re.compile(r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:(\d{4}|\d{2})(?!\d))?|(?<![\d/])(\d{1,2})/(\d{1,2})(?:/(\d{4}))?(?![\d/])|(?<!\d)(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]")
-_TIME: Final = re.compile(r"(?<![\d:.])([01]?\d|2[0-4])[:.h]([0-5]\d)(?![\d.])\s*(am|pm|a\.m|p\.m|AM|PM)?|(?<![\d:.,])(\d{1,2})\s*(am|pm|a\.m|p\.m|AM|PM|Uhr|uhr|h\b|heures?|点|時|时)")
+_TIME: Final = re.compile(r"(?<![\d:.])([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d|\.\d)\s*(am|pm|a\.m|p\.m|AM|PM)?|(?<![\d:.,])(\d{1,2})\s*(am|pm|a\.m|p\.m|AM|PM|Uhr|uhr|h\b|heures?|点|時|时)")
 _NUMBER: Final = re.compile(r"\d[\d.,' \u202f]*\d|\d")
+_SHORT_DATE: Final = re.compile(r"(?<![\d-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])")
+_HAN: Final = re.compile(r"[\u3400-\u9fff]{2,}")
+_HAN_DAY: Final = re.compile(r"(?:周|星期|礼拜)([一二三四五六日天])")
+_HAN_TIME: Final = re.compile(r"(早上|上午|下午|晚上|中午|凌晨)?([零一二两三四五六七八九十\d]{1,3})点(半|[一二三四五六七八九十]{1,3}分|\d{1,2}分)?")
 _CURRENCY: Final = re.compile(r"[€$£¥]|EUR|USD|GBP|CHF|CNY|euros?\b|dollars?\b|pounds?\b|元|块")
 _SPANS: Final = frozenset(
     "hour hours minute minutes day days week weeks month months year years night nights second seconds stunde stunden minute minuten tag tage tagen woche wochen monat monate "
-    "hora horas minuto minutos día días semana semanas mes meses heure heures minutes jour jours semaine semaines mois ans años seconds working business kb mb gb".split()
+    "hora horas minuto minutos día días semana semanas mes meses heure heures minutes jour jours semaine semaines mois ans años seconds working business".split()
 )
 
 
@@ -98,6 +102,7 @@ def dates_in(text: str) -> set[tuple[int, int]]:
             found.add((month, day))
         if match.group(4) and 1 <= day <= 12:
             found.add((day, month))
+    found |= {(int(month), int(day)) for month, day in _SHORT_DATE.findall(text)}
     words = re.findall(r"[^\W\d_]+|\d{1,2}", text.lower())
     for at, word in enumerate(words):
         if word in MONTH and word not in ("may", "mar", "sun", "mon"):
@@ -111,6 +116,17 @@ def dates_in(text: str) -> set[tuple[int, int]]:
     return found
 
 
+def pairs_of(text: str) -> set[str]:
+    """Every two neighbouring Chinese characters of a text, which stand in for its words."""
+    if text.isascii():
+        return set()
+    return {run[at : at + 2] for run in _HAN.findall(text) for at in range(len(run) - 1)}
+
+
+def days_in_chinese(text: str) -> set[int]:
+    return set() if text.isascii() else {"一二三四五六日天".index(day) % 7 if day != "天" else 6 for day in _HAN_DAY.findall(text)}
+
+
 def years_in(text: str) -> list[date]:
     found = []
     for year, month, day in _ISO.findall(text):
@@ -122,7 +138,9 @@ def years_in(text: str) -> list[date]:
 
 
 def times_in(text: str) -> set[tuple[int, int]]:
-    found = set()
+    found: set[tuple[int, int]] = set()
+    if re.search(r"y media|et demie|halb |half past|quarter|y cuarto|menos cuarto|et quart|viertel", text, re.IGNORECASE):
+        return found
     for match in _TIME.finditer(text):
         hour, minute, half, bare, unit = match.groups()
         at = int(hour or bare)
@@ -132,7 +150,25 @@ def times_in(text: str) -> set[tuple[int, int]]:
         elif half == "a" and at == 12:
             at = 0
         found.add((at % 24, int(minute or 0)))
+    if not text.isascii():
+        for part, hour, rest in _HAN_TIME.findall(text):
+            at = spelled(hour) + (12 if part in ("下午", "晚上") and spelled(hour) < 12 else 0)
+            found.discard((spelled(hour), 0))
+            found.add((at % 24, 30 if rest == "半" else spelled(rest.rstrip("分")) if rest else 0))
     return found
+
+
+_SPELLED: Final = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+
+
+def spelled(text: str) -> int:
+    """A small number in Chinese or Arabic digits."""
+    if text.isdigit():
+        return int(text)
+    tens, ten, ones = text.rpartition("十")
+    if not ten:
+        return _SPELLED.get(text, 0)
+    return (_SPELLED.get(tens, 1) if tens else 1) * 10 + (_SPELLED.get(ones, 0) if ones else 0)
 
 
 def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: str) -> Facts:
@@ -154,7 +190,7 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
             bare = token.raw.strip("`[]")
             if token.raw.startswith("[") or re.fullmatch(r"(?:receipt|call)[-_][\w-]+", bare):
                 cited.append(bare)
-            elif not _ISO.search(bare) and not re.fullmatch(r"\d{1,2}[-–]\d{1,2}", bare):
+            elif any(map(str.isalnum, bare)) and not _ISO.search(bare) and not re.fullmatch(r"\d{1,2}[-–]\d{1,2}", bare):
                 places.append(bare)
         elif token.kind == "quote":
             quotes.append(token.raw[1:-1])
@@ -165,7 +201,9 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
                 days.append(DAY[token.text])
             elif token.text in words.numbers and words.numbers[token.text] != 1:
                 follower = tokens[at + 1].text if at + 1 < len(tokens) else ""
-                if follower not in _SPANS and tokens[at - 1].text not in ("chapter", "section", "version"):
+                if _CURRENCY.match(follower):
+                    numbers.append(float(words.numbers[token.text]))
+                elif follower not in _SPANS and not _is_total(at, tokens) and tokens[at - 1].text not in ("chapter", "section", "version"):
                     counts.append(words.numbers[token.text])
             elif token.text in ("both", "beide", "beiden", "ambos", "ambas"):
                 counts.append(2)
@@ -173,7 +211,9 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
                 counts.append(2)
             elif token.text in ("all", "every", "everything", "alle", "alles", "sämtliche", "todo", "todos", "todas", "tous", "toutes", "tout", "each", "jede", "chacun", "chaque"):
                 is_all = True
-            elif _is_name(token, at, tokens, words):
+            elif token.raw.isupper() and 1 < len(token.raw) < 4 and at + 1 < len(tokens) and tokens[at + 1].kind == "number":
+                places.append(f"{token.raw}{tokens[at + 1].raw.strip()}")
+            elif _is_name(token, at, tokens, words) and not (at + 1 < len(tokens) and tokens[at + 1].text == "'s"):
                 _note_name(names, token, at, tokens)
             found = class_of_noun(token.text)
             if found:
@@ -199,14 +239,26 @@ def _note_number(token: Token, at: int, tokens: Sequence[Token], part: str, date
         if any(number in each for each in dates) or any(number == each[0] or number == each[0] % 12 for each in times) or _OVER.match(token.raw.strip()):
             return
         if after and after.kind == "word" and not grammar("en").marks.get(following) and following.isalpha() and number == int(number) and before not in ("#", "version", "v", "room", "page"):
+            if _is_total(at, tokens):
+                return
             if class_of_noun(following) or following.endswith(("s", "en", "e", "n")) and not after.is_capital:
                 counts.append(int(number))
                 return
     numbers.append(number)
 
 
+def _is_total(at: int, tokens: Sequence[Token]) -> bool:
+    """Whether a number is that of all there are: `two of the three`."""
+    before = [token.text for token in tokens[max(0, at - 3) : at]]
+    if any(token.text in ("all", "every", "each", "alle", "todos", "todas", "tous", "toutes") for token in tokens[max(0, at - 4) : at]):
+        return False
+    if before and before[-1] in ("the", "los", "las", "les", "den", "your", "mes", "vos", "tus", "sus", "my"):
+        before.pop()
+    return bool(before) and before[-1] in ("of", "von", "de", "des", "sur", "parmi", "entre", "out", "aus") or (bool(before) and before[-1] == "des")
+
+
 _OVER: Final = re.compile(r"(?:19|20)\d\d$")
-_SERVICES: Final = frozenset("gmail outlook google calendar excel word powerpoint markdown pdf python api html csv json utc cet gmt q1 q2 q3 q4 id ok nda crm sms url vpn ceo hr it pr cc tv pst est webp".split())
+_SERVICES: Final = frozenset("gmail outlook google calendar excel word powerpoint markdown pdf python api html csv json utc cet gmt q1 q2 q3 q4 id ok nda crm sms url vpn ceo hr it pr cc tv pst est webp windows linux macos android ios chrome firefox slack whatsapp sql join english german spanish french chinese".split())
 
 
 def _is_name(token: Token, at: int, tokens: Sequence[Token], words: Grammar) -> bool:
@@ -215,6 +267,8 @@ def _is_name(token: Token, at: int, tokens: Sequence[Token], words: Grammar) -> 
     if class_of_noun(token.text) or token.text in words.forms:
         return False
     before = tokens[at - 1] if at else None
+    if before is not None and before.text == ":" and (at + 1 == len(tokens) or tokens[at + 1].text in (",", "(")):
+        return True
     if before is None or before.text in (".", "!", "?", ":", "✅", "-", "•", "*", "|", "¡", "¿"):
         return at + 1 < len(tokens) and tokens[at + 1].text == "'s"
     if words.code == "de":

@@ -171,8 +171,9 @@ def class_of_noun(word: str) -> frozenset[str]:
     found: frozenset[str] = frozenset()
     for code in LATIN:
         nouns = grammar(code).nouns
-        for stem in (word, word[:-1], word[:-2]):
-            if len(stem) > 1 and stem in nouns and (stem == word or len(stem) > 2):
+        for ending in ("", "s", "es", "n", "en", "e", "er"):
+            stem = word.removesuffix(ending)
+            if len(stem) > 2 and stem in nouns and (stem != word or not ending):
                 found |= nouns[stem]
                 break
     return found

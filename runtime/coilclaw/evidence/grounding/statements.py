@@ -52,7 +52,7 @@ def language_of(tokens: list[Token]) -> str:
     best, most = "en", 0
     for code in LATIN:
         marks = grammar(code).marks
-        count = sum("~" in marks.get(token.text, "") for token in tokens if token.kind == "word")
+        count = sum(1 + 2 * ("~" in marks[token.text]) for token in tokens if token.kind == "word" and token.text in marks)
         if count > most:
             best, most = code, count
     if most == 0:
@@ -84,7 +84,7 @@ class _Reader:
             if (token.kind == "mark" and token.text in _BREAKS) or ("J" in marks and at > start):
                 if at > start:
                     yield _Clause(start, at, joined)
-                start, joined = at + 1, "J" if "J" in marks else token.text
+                start, joined = at + 1, f"J{token.text}" if "J" in marks else token.text
             elif at > start and (("K" in marks and "D" not in marks and "P" not in marks) or ("C" in marks or "c" in marks) and self.words.code != "es" ):
                 yield _Clause(start, at, joined)
                 start, joined = at, "K"
@@ -106,10 +106,13 @@ class _Reader:
     def statements(self) -> Iterator[Statement]:
         for number, clause in enumerate(self.clauses):
             carried = ""
-            if number and clause.joined == "J":
+            if number and clause.joined.startswith("J"):
                 previous = self.clauses[number - 1]
                 carried = "".join(self.marks(at) for at in range(previous.start, previous.end) if "C" in self.marks(at))
                 carried = "C" if "C" in carried else ""
+                negated = any("N" in self.marks(at) for at in range(previous.start, previous.end))
+                if clause.joined[1:] in _NOR or (clause.joined[1:] in ("or", "oder", "o", "ou") and negated):
+                    carried += "N"
             seen = False
             for at in range(clause.start, clause.end):
                 if at >= self.asked_from:
@@ -137,12 +140,19 @@ class _Reader:
         """Behind the last clause that belongs to the verb of this one: those that follow without a verb of their own."""
         end = self.clauses[number].end
         for clause in self.clauses[number + 1 :]:
-            if clause.joined == "K" or clause.joined in (";",) or any(
-                set(self.marks(at)) & set("IYTHBSMC") or self._verb(at, clause) for at in range(clause.start, clause.end)
-            ):
+            if clause.joined in ("K", ";") or any(self._is_verbal(at, clause) for at in range(clause.start, clause.end)):
                 break
             end = clause.end
         return end
+
+    def _is_verbal(self, at: int, clause: _Clause) -> bool:
+        """Whether a word shows that its clause has a subject or a verb of its own."""
+        token = self.tokens[at]
+        if token.kind != "word":
+            return False
+        if token.text in self.words.thinking or self._verb(at, clause) is not None:
+            return True
+        return bool(set(self.marks(at)) & set("IYTHBSMCW")) and (token.text not in _WEAK or (token.text == "a" and self.words.code == "fr"))
 
     def _verb(self, at: int, clause: _Clause) -> Form | None:
         """The action that a word names as past, under way, or as one that someone managed to do."""
@@ -150,16 +160,25 @@ class _Reader:
         if token.kind != "word":
             return None
         form = self.words.forms.get(token.text)
+        if form is not None and form.kind in ("past", "first") and (noun := self._light(at, clause)):
+            form = Form(noun, form.kind)
+        if form is None and token.text in ("told", "asked", "let") and self._is_to_others(at):
+            return Form("send", "past")
         if form is None and token.text not in self.words.thinking and token.text not in self.words.marks:
             form = _foreign(token.text, self.words.code)
             if form is None and self._is_unknown_verb(at, clause):
                 return Form("any", "past")
-        if form is None:
+        if form is None or self._is_adjective(at, clause):
             return None
         near = self._near(at, clause)[0]
         if form.kind == "base":
-            if "G" in near or (at and self.tokens[at - 1].text == "did") or (at > 1 and self.tokens[at - 2].text == "did"):
+            before = [token.text for token in self.tokens[max(clause.start, at - 6) : at]]
+            if "G" in near or "did" in before[-3:] or (before[-1:] in (["de"], ["d'"]) and not _JUST.isdisjoint(before)):
                 return Form(form.sense, "past")
+            if self.words.code == "de" and {"konnte", "konnten"} & {token.text for token in self.tokens[clause.start : clause.end]}:
+                return Form(form.sense, "past")
+            return None
+        if token.text == "did" and not self._is_main_did(at):
             return None
         if form.kind == "progress":
             before = self.tokens[at - 1].text if at > clause.start else ""
@@ -172,6 +191,52 @@ class _Reader:
                 return None
         return form
 
+    def _is_adjective(self, at: int, clause: _Clause) -> bool:
+        """`the cleaned list`, and verbs that mean something else with the word behind them."""
+        after = self.tokens[at + 1] if at + 1 < clause.end else None
+        text = self.tokens[at].text
+        if text in ("stopped", "ended") and (after is None or self.marks(at + 1)[:1] in ("C", "c", "K", "O", "A")):
+            return True
+        if text in ("ran", "run", "came", "turned") and after is not None and after.text in ("into", "out", "across"):
+            return True
+        if self.words.code != "en" or at == clause.start or after is None or after.kind != "word":
+            return False
+        before = self.marks(at - 1)
+        return "D" in before and not set(before) & set("IYTAP") and not self.marks(at + 1)
+
+    def _light(self, at: int, clause: _Clause) -> str | None:
+        """What a verb that says little by itself was done to: `made a payment`, `no transfer was made`."""
+        if self.tokens[at].text not in _LIGHT:
+            return None
+        for where in [*range(at + 1, min(at + 6, clause.end)), *range(at - 1, clause.start - 1, -1)]:
+            if (noun := NOUN_SENSE.get(self.tokens[where].text)) is not None:
+                return noun
+        return None
+
+    def _is_to_others(self, at: int) -> bool:
+        after = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+        return after is not None and (after.text in ("them", "him", "her", "anyone", "everyone", "everybody") or after.is_capital)
+
+    def _is_inverted(self, clause: _Clause) -> bool:
+        """`Had it been sent, …`, `Hätte er …`: a condition without a word for it."""
+        return clause.start == 0 and self.tokens[0].text in ("had", "were", "should", "hätte", "hätten", "wäre", "wären", "sollte", "wurde", "wurden", "wird", "ist") and (
+            self.tokens[0].text not in ("wurde", "wurden", "wird", "ist", "had", "were") or any(token.text == "," for token in self.tokens)
+        )
+
+    def _is_denied(self, clause: _Clause, at: int) -> bool:
+        """`It is not true that …`."""
+        before = [token.text for token in self.tokens[max(0, clause.start - 5) : at]]
+        return "that" in before and "not" in before and not {"true", "case", "correct"}.isdisjoint(before)
+
+    def _is_answered_no(self, clause: _Clause) -> bool:
+        """`Approved: no`."""
+        after = [token.text for token in self.tokens[clause.end : clause.end + 2]]
+        return len(after) == 2 and after[0] in (":", "|") and after[1] in ("no", "nein", "non", "❌", "not", "nicht", "failed")
+
+    def _is_main_did(self, at: int) -> bool:
+        after = self.tokens[at + 1].text if at + 1 < len(self.tokens) else ""
+        return not after or after in (":", ".", "!") or after in ("it", "that", "this", "so", "everything", "as", "all", "what")
+
     def _is_unknown_verb(self, at: int, clause: _Clause) -> bool:
         token = self.tokens[at]
         if token.is_capital or not self.words.unknown.fullmatch(token.text):
@@ -183,7 +248,7 @@ class _Reader:
             return False
         if self.words.code == "en":
             return subject >= clause.start and self.tokens[subject].text in ("i", "we") or (
-                subject < clause.start and self.first_seen and clause.joined in ("J", ",")
+                subject < clause.start and self.first_seen and clause.joined[:1] in ("J", ",")
             )
         return "I" in near
 
@@ -204,8 +269,14 @@ class _Reader:
     def _statement(self, at: int, form: Form, clause: _Clause, carried: str) -> Statement | None:
         read = _german if self.words.code == "de" else _svo
         person, marks = read(self, at, form, clause)
+        if any("C" in self.marks(each) for each in range(clause.start, at)) or self._is_inverted(clause):
+            marks += "C"
+        if self._is_denied(clause, at) or self._is_answered_no(clause) or self.tokens[clause.start].text in _NOR:
+            marks += "N"
+        if "F" in self.marks(at) and "p" in marks or form.sense == "refuse" and person != "first":
+            return None
         if person == "none":
-            if self.first_seen:
+            if self.first_seen and not (self.last is not None and self.last[0] == "patient"):
                 person = "first"
             elif self.last is not None:
                 person, marks = self.last[0], marks + (self.last[1] if "p" in self.last[1] else "")
@@ -221,6 +292,28 @@ class _Reader:
         return Statement(mood, form.sense, at, clause.start, clause.end, person == "first", is_generic=form.sense == "do")
 
 
+_WEAK: Final = frozenset("to a de d' zu für for para por pour me us nous mir uns die der das den dem que".split())
+_LIGHT: Final = frozenset(
+    "made done performed carried placed conducted completed processed did gemacht vorgenommen durchgeführt getätigt hecho hecha hechos hechas hice realizado realizada realizados "
+    "realizadas realicé efectuado efectuada efectué fait faite faits faites effectué effectuée effectués effectuées réalisé réalisée".split()
+)
+NOUN_SENSE: Final = {
+    noun: sense
+    for sense, nouns in {
+        "update": "change changes edit edits modification modifications adjustment adjustments änderung änderungen anpassung cambio cambios modificación modifications changement changements",
+        "pay": "payment payments transfer transfers purchase order orders refund refunds wire zahlung überweisung bestellung kauf pago pagos transferencia compra pedido paiement paiements virement virements achat commande",
+        "book": "booking bookings reservation reservations appointment buchung reservierung reserva cita réservation",
+        "call": "call calls anruf llamada appel",
+        "delete": "deletion deletions löschung eliminación suppression",
+        "cancel": "cancellation stornierung kündigung cancelación annulation",
+        "save": "backup backups copy copies sicherung copia respaldo sauvegarde copie",
+        "deploy": "deployment deploy rollout despliegue déploiement",
+    }.items()
+    for noun in nouns.split()
+}
+_NOR: Final = frozenset("nor ni noch neither weder".split())
+_OR: Final = frozenset("or oder o ou und y et".split())
+_JUST: Final = frozenset("acabo acabamos viens venons".split())
 _AMBIGUOUS: Final = frozenset("set put read shut reset run overwrite split hit cut".split())
 
 
@@ -236,7 +329,7 @@ def _foreign(word: str, code: str) -> Form | None:
 
 def _mood(person: str, marks: str, form: Form) -> Mood | None:
     """Marks: `p` passive, `b` by someone else, `r` in a relative clause, `n` negated, besides those of the tables."""
-    if "C" in marks or person == "other":
+    if "C" in marks or "R" in marks or person == "other":
         return None
     if "M" in marks and "G" not in marks:
         return None
@@ -265,7 +358,9 @@ def _around(reader: _Reader, at: int, clause: _Clause) -> str:
             marks += "C" if "C" in mark else "c"
         if "L" in mark:
             marks += "L"
-    if _is_over(reader, clause):
+    if any("N" in reader.marks(where) for where in range(clause.start, at)):
+        marks += "N"
+    if any(_is_over(reader, each) for each in reader.clauses):
         marks += "E"
     agents = {"en": ("by",), "de": ("von", "vom", "durch"), "es": ("por",), "fr": ("par",)}[reader.words.code]
     for where in range(at + 1, min(clause.end, at + 8)):
@@ -348,12 +443,14 @@ def _svo(reader: _Reader, at: int, form: Form, clause: _Clause) -> tuple[str, st
             return "patient", near + "p" + _around(reader, at, clause)
         if "H" in near and code != "en":
             return "other", near
+        if not near and at == clause.start and any(set(reader.marks(each)) & set("HSBM") and "O" not in reader.marks(each) for each in range(at + 1, clause.end)):
+            return "other", near  # `Deleted branches can be restored.`
         return "none", near + _around(reader, at, clause)
     subject = reader.marks(where)
     token = reader.tokens[where]
     if passive:
         person = "first" if subject and token.text in ("i", "we") else "patient"
-        relative = "r" if "W" in subject and token.text not in ("that", "this") else ""
+        relative = "r" if "W" in subject and (where > 0 and reader.tokens[where - 1].kind == "word" or token.text not in ("that", "das")) else ""
         return person, near + "p" + relative + _around(reader, at, clause)
     if first or "I" in subject:
         return ("first", near) if token.text not in ("me", "us", "nous") or first else ("none", near)
@@ -370,7 +467,7 @@ def _headline(reader: _Reader, at: int, where: int, clause: _Clause, near: str) 
     causative = any(reader.tokens[each].text in ("have", "had", "got", "habe", "hemos", "he", "ai") for each in head) and any("I" in reader.marks(each) for each in head)
     if causative:
         return "first", near
-    verbal = any(set(reader.marks(each)) & set("IYTHSBM") and "D" not in reader.marks(each) for each in head)
+    verbal = any(set(reader.marks(each)) & set("IYTHSBM") and "D" not in reader.marks(each) and reader.tokens[each].text not in _WEAK for each in head)
     after = at + 1
     tail = any(set(reader.marks(each)) & set("HSBM") and "O" not in reader.marks(each) for each in range(after, clause.end))
     if verbal or tail:
@@ -382,12 +479,11 @@ def _headline(reader: _Reader, at: int, where: int, clause: _Clause, near: str) 
     follower = reader.tokens[after] if after < clause.end else None
     if follower is not None and ("D" in reader.marks(after) or "P" in reader.marks(after) or (follower.kind == "word" and not reader.marks(after) and not class_of_noun(follower.text) and follower.text.isalpha() and not follower.is_capital and reader.words.code == "en")):
         return "other", near
-    known = any(class_of_noun(reader.tokens[each].text) or reader.tokens[each].kind in ("place", "quote") for each in head)
-    names = [reader.tokens[each] for each in head]
-    if not known and len(names) <= 2 and all(token.is_capital for token in names) and not reader.is_listed:
+    known = any(class_of_noun(reader.tokens[each].text) - {"contact"} or reader.tokens[each].kind in ("place", "quote") for each in head)
+    if not known and not reader.is_listed:
         return "other", near
-    if not known and not reader.is_listed and len(names) > 4:
-        return "other", near
+    if reader.tokens[at].text in _AMBIGUOUS and not class_of_noun(reader.tokens[where].text) and not reader.is_listed:
+        return "other", near  # `The training set`.
     return "patient", near + "pB" + _around(reader, at, clause)
 
 
@@ -422,7 +518,7 @@ def _german(reader: _Reader, at: int, form: Form, clause: _Clause) -> tuple[str,
         return "other", own
     if at == clause.start:
         return "none", own
-    if clause.joined in ("J", ",") and (reader.first_seen or reader.last is not None):
+    if clause.joined[:1] in ("J", ",") and (reader.first_seen or reader.last is not None):
         return "none", own
     return "patient", own + "pB" + _around(reader, at, clause)
 
