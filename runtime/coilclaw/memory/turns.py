@@ -29,6 +29,7 @@ __all__ = [
     "kept_draft",
     "latest_turns",
     "list_turns",
+    "origins_at",
     "searched_parts",
     "substring_places",
     "turns_at",
@@ -208,10 +209,16 @@ def latest_turns(database: Database, conversation_id: str, *, before: int, limit
     ]
 
 
+def origins_at(database: Database, places: Collection[int]) -> dict[int, tuple[str, str]]:
+    """Return the conversation and the time of the turns in some places, without reading what is in them."""
+    sql = f"SELECT place, conversation_id, timestamp FROM turns WHERE place IN ({_marks(places)})"  # noqa: S608
+    return {place: (conversation_id, moment) for place, conversation_id, moment in database.read(sql, tuple(places))}
+
+
 def turns_at(database: Database, places: Collection[int]) -> dict[int, Turn]:
     """Return the turns in some places."""
-    marks = ", ".join("?" for _ in places)
-    rows = database.read(f"SELECT place, {_COLUMNS} FROM turns WHERE place IN ({marks})", tuple(places))  # noqa: S608
+    sql = f"SELECT place, {_COLUMNS} FROM turns WHERE place IN ({_marks(places)})"  # noqa: S608
+    rows = database.read(sql, tuple(places))
     return {place: _turn(row) for place, *row in rows}
 
 
@@ -223,6 +230,10 @@ def substring_places(database: Database, text: str, limit: int) -> list[int]:
         (f"%{pattern}%", limit),
     )
     return [place for (place,) in rows]
+
+
+def _marks(values: Collection[int]) -> str:
+    return ", ".join("?" for _ in values)
 
 
 def _number(conversation_id: str, cursor: str | None) -> int:
