@@ -154,7 +154,10 @@ class Memory:
         return recent_turns(self._database, conversation_id, tokens)
 
     def search(self, query: str, *, limit: int = 10) -> tuple[Hit, ...]:
-        """Return the turns that fit some words, best first; a few of each conversation. Any text is a query."""
+        """Return the turns that fit some words, best first; a few of each conversation, and at most a thousand.
+
+        Any text is a query: nothing in it is an operator.
+        """
         return search_turns(self._database, query, limit=checked_limit(limit), now=datetime.now(UTC))
 
     # Inside ----------------------------------------------------------------------------------------------
