@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias
@@ -14,6 +15,7 @@ from coilclaw.providers.reading import (
     TextJoin,
     count_of,
     malformed,
+    storable,
     table_of,
     text_of,
     tool_request,
@@ -201,7 +203,7 @@ class _Exchange:
                 calls.append(found)
         blocks = [block for block, _ in content]
         if calls and any(block.get("type") in _THOUGHTS for block in blocks):
-            calls[0] = replace(calls[0], echo={"model": self._model, "content": blocks})
+            calls[0] = replace(calls[0], echo=storable({"model": self._model, "content": blocks}))
         stop = _STOPS.get(self._stop or "end_turn", "end")
         read, written = (count_of(self._used.get(f"cache_{way}_input_tokens")) for way in ("read", "creation"))
         return ChatResponse(
@@ -226,7 +228,7 @@ class _BlocksInPieces:
     def __init__(self) -> None:
         self._blocks: dict[int, dict[str, Any]] = {}
         self._texts: dict[int, TextJoin] = {}
-        self._inputs: dict[int, list[str]] = {}
+        self._pieces: dict[tuple[int, str], list[str]] = {}
 
     def begin(self, index: Any, block: Mapping[str, Any]) -> str:
         """Take a block as it begins, and return the text in it."""
@@ -242,17 +244,19 @@ class _BlocksInPieces:
         """Take more of a block, and return the text in it."""
         if type(index) is not int or index not in self._blocks:
             raise malformed("it continues a block that never began")
-        block = self._blocks[index]
         match delta.get("type"):
             case "text_delta" if index in self._texts:
                 return self._texts[index].feed(delta.get("text"))
             case "input_json_delta":
-                self._inputs.setdefault(index, []).append(text_of(delta.get("partial_json")))
+                self._add(index, "input", delta.get("partial_json"))
             case "thinking_delta":
-                block["thinking"] = text_of(block.get("thinking")) + text_of(delta.get("thinking"))
+                self._add(index, "thinking", delta.get("thinking"))
             case "signature_delta":
-                block["signature"] = text_of(block.get("signature")) + text_of(delta.get("signature"))
+                self._add(index, "signature", delta.get("signature"))
         return ""
+
+    def _add(self, index: int, key: str, piece: Any) -> None:
+        self._pieces.setdefault((index, key), []).append(piece if isinstance(piece, str) else "")
 
     def finish(self, index: Any) -> str:
         return self._texts[index].end() if type(index) is int and index in self._texts else ""
@@ -265,17 +269,18 @@ class _BlocksInPieces:
             arguments = block.get("input")
             if index in self._texts:
                 block = {**block, "text": self._texts[index].text}
-            if index in self._inputs:
-                arguments = "".join(self._inputs[index])
+            for key in ("thinking", "signature"):
+                if (index, key) in self._pieces:
+                    block = {**block, key: text_of(block.get(key)) + "".join(self._pieces[index, key])}
+            if (index, "input") in self._pieces:
+                arguments = "".join(self._pieces[index, "input"])
                 block = {**block, "input": _read_input(arguments)}
             found.append((block, arguments))
         return found
 
 
 def _read_input(text: str) -> Any:
-    """The arguments as they go back to the service; what cannot be read never goes back as an echo's."""
-    import json
-
+    """Return arguments as they go back to the service, which takes an empty object where they cannot be read."""
     try:
         return json.loads(text) if text else {}
     except (ValueError, RecursionError):

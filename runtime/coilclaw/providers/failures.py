@@ -5,6 +5,7 @@ Nothing of an answer is repeated but its short message, and no part of a credent
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -48,7 +49,7 @@ _KINDS: Final[Mapping[str, FailureKind]] = {
 }
 """What services call a failure in the `type` or `code` of an error."""
 _ABOUT_MONEY: Final = re.compile(
-    r"credit balance|insufficient (?:credit|funds|quota|balance)|exceeded your current quota", re.I
+    r"credit balance|insufficient (?:credit|funds|quota|balance)|exceeded your current quota", re.IGNORECASE
 )
 _WORDS: Final[Mapping[FailureKind, str]] = {
     "auth": "does not accept the credential",
@@ -87,8 +88,6 @@ def failure_of_event(error: Any, *, secret: str | None) -> ProviderError:
 
 
 def _said(body: bytes) -> Mapping[str, Any]:
-    import json
-
     try:
         document = table_of(json.loads(body))
     except (ValueError, RecursionError):
@@ -124,21 +123,14 @@ def _message(said: Mapping[str, Any], secret: str | None) -> str:
 
 def redacted(text: str, secret: str | None) -> str:
     """Return a text without words that have a part of the credential in them, or look like another one."""
-    parts = (
-        {secret[start : start + _TELLING] for start in range(max(1, len(secret) - _TELLING + 1))} if secret else set()
-    )
-    if parts:
-        longest = len(min(parts, key=len))
-        text = re.sub(
-            r"\S+",
-            lambda word: (
-                "[redacted]"
-                if any(word[0][start : start + longest] in parts for start in range(len(word[0])))
-                else word[0]
-            ),
-            text,
-        )
+    if secret:
+        text = re.sub(r"\S+", lambda word: "[redacted]" if _tells(word[0], secret) else word[0], text)
     return _LOOKS_SECRET.sub("[redacted]", text)
+
+
+def _tells(word: str, secret: str) -> bool:
+    size = min(_TELLING, len(secret))
+    return any(word[start : start + size] in secret for start in range(len(word) - size + 1))
 
 
 def seconds_until(retry_after: str) -> float | None:

@@ -11,7 +11,17 @@ from coilclaw.providers.errors import ProviderError
 from coilclaw.providers.tool_names import ToolNames
 from coilclaw.sdk.legible import one_line
 
-__all__ = ["MOST_CALLS", "TextJoin", "count_of", "malformed", "read_document", "table_of", "text_of", "tool_request"]
+__all__ = [
+    "MOST_CALLS",
+    "TextJoin",
+    "count_of",
+    "malformed",
+    "read_document",
+    "storable",
+    "table_of",
+    "text_of",
+    "tool_request",
+]
 
 MOST_CALLS: Final = 128
 """Tool calls of one answer."""
@@ -32,6 +42,11 @@ def read_document(data: str | bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise malformed("it is not a JSON object")
     return document
+
+
+def storable(value: Any) -> Any:
+    """Return JSON data without halves of characters, which no file and no request can hold."""
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def table_of(value: Any) -> Mapping[str, Any]:
@@ -113,10 +128,9 @@ def _arguments(given: Any) -> tuple[Mapping[str, Any], str | None]:
     if given is None or given == "":
         return {}, None
     try:
-        # Both refuse what could not be stored: halves of characters, infinities, endless nesting.
-        read = from_json(
-            given if isinstance(given, str) else to_json(given, inf_nan_mode="constants"), allow_inf_nan=False
-        )
+        # These refuse what could not be stored: halves of characters, infinities, endless nesting.
+        data = given if isinstance(given, str) else to_json(given, inf_nan_mode="constants")
+        read = from_json(data, allow_inf_nan=False)
     except (ValueError, RecursionError):
         return {}, "the arguments are not valid JSON"
     if not isinstance(read, dict):

@@ -1,4 +1,4 @@
-"""A model service over HTTP: credentials in turn, repeated requests, deadlines. What is said is its dialect's matter."""
+"""A model service over HTTP: its credentials, repeated requests and deadline. What is said is up to its dialect."""
 
 from __future__ import annotations
 

@@ -125,9 +125,7 @@ class Wire:
             case httpx.TimeoutException():
                 return ProviderError(f"{self._place} has gone silent", kind="timeout")
             case httpx.RemoteProtocolError() | httpx.ReadError() | httpx.WriteError() | httpx.CloseError():
-                return ProviderError(
-                    f"{self._place} ended the connection before its answer was complete", kind="network"
-                )
+                return ProviderError(f"{self._place} hung up before its answer was complete", kind="network")
             case _:
                 return ProviderError(f"the connection to {self._place} has failed", kind="network")
 
