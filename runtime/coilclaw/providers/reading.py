@@ -46,7 +46,10 @@ def read_document(data: str | bytes) -> dict[str, Any]:
 
 def storable(value: Any) -> Any:
     """Return JSON data without halves of characters, which no file and no request can hold."""
-    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    try:
+        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    except RecursionError:
+        raise malformed("it is nested too deeply") from None
 
 
 def table_of(value: Any) -> Mapping[str, Any]:
