@@ -132,7 +132,7 @@ def _arguments(given: Any) -> tuple[Mapping[str, Any], str | None]:
         return {}, None
     try:
         # These refuse what could not be stored: halves of characters, infinities, endless nesting.
-        data = given if isinstance(given, str) else to_json(given, inf_nan_mode="constants")
+        data = _whole(given).encode() if isinstance(given, str) else to_json(given, inf_nan_mode="constants")
         read = from_json(data, allow_inf_nan=False)
     except (ValueError, RecursionError):
         return {}, "the arguments are not valid JSON"
