@@ -223,7 +223,7 @@ def _half_then_reset(service: Service, client: socket.socket) -> None:
     _reset(service, client)
 
 
-CUT = {
+CUT: dict[str, Script] = {
     "nothing": b"",
     "half a status": b"HTTP/1.1 2",
     "half the headers": b"HTTP/1.1 200 OK\r\ncontent-type: app",
