@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integrations.conftest import serving as loopback
 from tests.providers.conversation import answer_of, ask, configured, run, until_failure
 from tests.providers.services import (
     STREAM_HEAD,
@@ -497,6 +500,15 @@ def test_what_the_environment_says_of_proxies_is_not_used(monkeypatch: pytest.Mo
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     with serving(reply(WHOLE["anthropic"])) as service:
         assert run(answer_of(provider("anthropic", service), ask("hi"))).final_text == "All of it."
+
+
+@pytest.mark.parametrize("scheme", ["https", "HTTPS"])
+def test_a_certificate_that_nobody_vouches_for_ends_the_connection(certificate: Path, scheme: str) -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    with loopback(tls) as server:
+        assert failure(provider("anthropic", f"{scheme}://{server.authority}", retries=0), False).kind == "network"
+        assert server.seen == []
 
 
 @each_kind

@@ -19,6 +19,7 @@ from coilclaw.providers.failures import NotTaken, failure_of_event
 from coilclaw.providers.reading import malformed, read_document
 from coilclaw.providers.server_events import EventReader, ServerEvent
 from coilclaw.providers.wire import Answer, Wire, check_address
+from coilclaw.sdk.legible import one_line
 
 __all__ = ["Dialect", "Exchange", "ModelService"]
 
@@ -197,7 +198,7 @@ class ModelService:
             yield self._own(exchange.end(said_so=said_so))
 
     def _own(self, response: ChatResponse) -> ChatResponse:
-        return replace(response, provider=self._name, model=response.model or self._model)
+        return replace(response, provider=self._name, model=one_line(response.model or self._model))
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:
