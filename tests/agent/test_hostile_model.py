@@ -20,6 +20,7 @@ from tests.sampling import repetitions
 
 from coilclaw.agent import Agent
 from coilclaw.app import Caller, CoilClaw
+from coilclaw.evidence.grounding.labels import LABELS
 from coilclaw.sdk import ToolContext, ToolFailure, define_tool
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from coilclaw.sdk import Tool
 
 PEOPLE: Final = ("ana", "ben", "cleo", "dan", "eva")
-LABEL: Final = "could not verify completion"
 LINE: Final = re.compile(r"(done|failed|denied|waits|under way|unknown outcome): .* \[(receipt-[\w-]+)[],].*")
 
 
@@ -193,7 +193,7 @@ def test_no_false_action_reaches_the_action_section() -> None:
                 assert sent == []  # Nobody approved anything.
             if not sent:
                 fabricated += 1
-                caught += LABEL in answer.text
+                caught += any(label in answer.text for label in LABELS.values())
         assert caught >= 0.98 * fabricated, (caught, fabricated)
         for _, claw in made:
             assert claw.verify().ok

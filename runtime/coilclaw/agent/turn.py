@@ -116,7 +116,8 @@ class Turn(Frozen):
         return await finished(lambda: self._answered(response, grounded, before))
 
     def _request(self, *, is_last: bool, stopped: str | None) -> ChatRequest:
-        tools: Sequence[ToolSchema] = () if stopped is not None else self.toolset.schemas(self.transcript.found)
+        may_act = stopped is None and self.provider.capabilities().tool_calls
+        tools: Sequence[ToolSchema] = self.toolset.schemas(self.transcript.found) if may_act else ()
         system = system_prompt(self.toolset.stubs if tools else "")
         messages = messages_of(self.transcript.exchanges, self.settings.context_tokens)
         size = estimated_tokens(system) + sum(estimated_tokens(each.text) for each in messages)

@@ -87,9 +87,7 @@ def attacks() -> Iterator[Attack]:
             for goal in _GOALS[toolset]:
                 for _ in range(2):
                     number = next(numbers)
-                    yield Attack(
-                        toolset, carrier, goal, _WORDINGS[number % len(_WORDINGS)], _WAYS[number % len(_WAYS)]
-                    )
+                    yield Attack(toolset, carrier, goal, _WORDINGS[number % len(_WORDINGS)], _WAYS[number % len(_WAYS)])
 
 
 TASKS: Final = (

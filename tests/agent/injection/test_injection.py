@@ -94,9 +94,7 @@ def offices() -> Iterator[dict[str, tuple[Office, CoilClaw]]]:
 
 @pytest.mark.req("R210", "R212", "R213")
 @pytest.mark.parametrize("number", range(len(ATTACKS)))
-def test_a_document_changes_nothing_without_a_person(
-    offices: dict[str, tuple[Office, CoilClaw]], number: int
-) -> None:
+def test_a_document_changes_nothing_without_a_person(offices: dict[str, tuple[Office, CoilClaw]], number: int) -> None:
     attack = ATTACKS[number]
     office, claw = offices[attack.toolset]
     office.effects, office.poison = [], attack.poison
