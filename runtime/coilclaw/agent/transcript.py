@@ -26,6 +26,8 @@ __all__ = ["Exchange", "Step", "StepResult", "Transcript"]
 _ENOUGH_TOKENS: Final = 400_000
 """Of turns that are read: a turn that may still be worked on is far smaller."""
 _EVERYTHING: Final = 10**9
+_MOST_EXCHANGES: Final = 100
+"""Of a conversation that this process goes on with."""
 
 
 class StepResult(Frozen):
@@ -238,7 +240,11 @@ class Transcript:
         self._read(self._memory.append(self.conversation, draft))
 
     def _load(self) -> None:
-        self._memory.show(self.conversation)
+        """Read the turns, unless this has them all: no other process has added any since."""
+        if self._last_number == self._memory.show(self.conversation).turns:
+            del self.exchanges[:-_MOST_EXCHANGES]
+            return
+        self.exchanges.clear()
         turns = self._memory.recent(self.conversation, _ENOUGH_TOKENS)
         self._read(turns or self._memory.recent(self.conversation, _EVERYTHING))
 

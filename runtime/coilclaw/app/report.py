@@ -197,14 +197,14 @@ def run_activity(stores: Stores, known: RunRecord) -> tuple[ActivityItem, ...]:
     return _activity(stores, known.run_id, receipts, is_orphaned=known.state == "orphaned")
 
 
-def run_evidence(stores: Stores, known: RunRecord) -> tuple[Evidence, ...]:
+def run_evidence(stores: Stores, known: RunRecord) -> tuple[tuple[ActivityItem, Evidence], ...]:
     """What a run did so far, with the arguments and results that an answer may speak of, as far as they are small."""
     receipts = stores.log.of_run(known.run_id, after=known.first_seq)
     last = {each.tool_call_id: each for each in receipts if each.tool_call_id}
     hashes = {each for receipt in last.values() for each in (receipt.args_hash, receipt.result_hash) if each}
     contents = small_contents(stores.database, hashes) if hashes else {}
     items = activity_of(known.run_id, receipts, contents, is_orphaned=known.state == "orphaned").items
-    return tuple(_evidence(item, last[item.call_id], contents) for item in items)
+    return tuple((item, _evidence(item, last[item.call_id or ""], contents)) for item in items)
 
 
 def _evidence(item: ActivityItem, last: Receipt, contents: Mapping[str, bytes]) -> Evidence:
