@@ -126,7 +126,7 @@ def main() -> None:
         (Path(folder) / "workspace").mkdir()
         home = Path(folder) / "home"
         options = {"workspace": Path(folder) / "workspace", "config": {"security.autonomy": "full"}, "cache": cache}
-        with CoilClaw.open(home, tools=[send], pool=2, **options) as claw:
+        with CoilClaw.open(home, tools=[send], pool=0, **options) as claw:
             found = _measure(claw, blocks)
     here = machine()
     print(
