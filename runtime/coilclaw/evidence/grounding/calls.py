@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final
 
-from coilclaw.evidence.grounding.facts import DAY, dates_in, days_in_chinese, numbers_in, pairs_of, times_in, years_in
+from coilclaw.evidence.grounding.facts import DAY, dates_in, days_in_chinese, numbers_in, pairs_of, stems_of, times_in, years_in
 from coilclaw.evidence.grounding.grammar import LATIN, Form, class_of_noun, grammar, sense_of
 from coilclaw.evidence.grounding.normal_text import folded, normal
 from coilclaw.evidence.grounding.values import Evidence
@@ -28,7 +28,7 @@ _WRITING: Final = frozenset(
     "archive insert close merge push commit install start stop restart enable disable approve sign book place".split()
 )
 _NOUNS: Final = frozenset("text mail email message file order book page list plan card record post call bill invoice note link tag label issue sync copy share check test build release star".split()) - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
-_ALONE: Final = re.compile(r"(?<![A-Za-z0-9_.,:#*/-])\d{1,7}(?![A-Za-z0-9_:/-]|[.,]\d)")
+_ALONE: Final = re.compile(r"(?<![A-Za-z0-9_.:#*/-])(?<!\d,)\d{1,7}(?![A-Za-z0-9_:/-]|[.,]\d)")
 _COMMANDS: Final = {
     "rm": "delete", "rmdir": "delete", "unlink": "delete", "mkdir": "create", "touch": "create", "mv": "move", "cp": "save", "rsync": "save", "scp": "save",
     "sed": "update", "tee": "save", "curl": "send", "chmod": "update", "kill": "cancel", "delete": "delete", "drop": "delete", "insert": "create",
@@ -56,20 +56,26 @@ class Call:
         return self.evidence.status == "succeeded"
 
     @cached_property
+    def kind(self) -> str:
+        """`read`, `write`, or nothing if the tool's name does not say: its first word that is a verb decides."""
+        for word in (self.method[-1], *self.method):
+            if word in _READING and not (word == self.method[-1] and self.method[0] in _WRITING):
+                return "read"
+            if word in _WRITING or word in _COMMANDS or (word not in _NOUNS and not word.endswith("s") and (form := sense_of(word)) and form.sense != "do"):
+                return "read" if word not in _WRITING and word not in _COMMANDS and form is not None and form.sense == "read" else "write"
+        if self.is_open:
+            return "read" if self.given.lower().lstrip('{"sqlmdcoan: ').startswith("select") else "write"
+        return "read" if not _READING.isdisjoint(self.name) else ""
+
+    @property
     def is_read(self) -> bool:
         """Whether its name says that it only looks. A name that says nothing counts as one that may change things."""
-        if self.method[-1] in _READING:
-            return True
-        if not _WRITING.isdisjoint(self.method) or any(form.sense not in ("read", "do") for form in self._forms(self.method)):
-            return False
-        if not _READING.isdisjoint(self.name) or any(form.sense == "read" for form in self._forms(self.method)):
-            return True
-        return self.is_open and self.given.lower().lstrip('{"sqlmdcoan: ').startswith("select")
+        return self.kind == "read"
 
-    @cached_property
+    @property
     def acts(self) -> bool:
         """Whether its name says that it changes something."""
-        return not self.is_read and (self.is_open or not _WRITING.isdisjoint(self.method) or bool(self._forms(self.method)) or self.method[-1] in _COMMANDS)
+        return self.kind == "write"
 
     @staticmethod
     def _forms(words: Iterable[str]) -> list[Form]:
@@ -78,7 +84,7 @@ class Call:
     @cached_property
     def words(self) -> frozenset[str]:
         """Every word that its receipts contain; of Chinese, every two characters."""
-        return frozenset([*_WORD.findall(self.text), *map(folded, self.name), *pairs_of(self.text)])
+        return frozenset(stems_of([*_WORD.findall(self.text), *map(folded, self.name)]) | pairs_of(self.text))
 
     @cached_property
     def senses(self) -> frozenset[str]:

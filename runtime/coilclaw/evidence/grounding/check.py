@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from coilclaw.evidence.grounding.calls import Call, calls_of
 from coilclaw.evidence.grounding.chinese import has_chinese, statements_in_chinese
-from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
+from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of, stems_of
 from coilclaw.evidence.grounding.grammar import LATIN, Grammar, grammar
 from coilclaw.evidence.grounding.matching import Finding, Said, is_reported, left_open, match_done, match_read, match_undone, supports
 from coilclaw.evidence.grounding.normal_text import folded, normal
@@ -23,8 +23,9 @@ _WHOLE: Final = frozenset(
     "nothing anything no none any nobody anyone never nichts kein keine keinen keinerlei nie nada ningún ninguna ninguno nunca "
     "rien aucun aucune jamais".split()
 )
-_ONLY: Final = frozenset("only just merely simply lediglich nur bloß solo sólo solamente únicamente seulement simplement juste uniquement".split())
-_WEAK: Final = frozenset("to a de d' zu für para por pour que be".split())
+_ONLY: Final = frozenset("only just merely simply lediglich nur bloß solo sólo solamente únicamente seulement simplement juste uniquement único única".split())
+_WEAK: Final = frozenset("to a de d' zu für para por pour que be until till bis hasta ihr un".split())
+_WAS: Final = frozenset("was were war waren lag lagen era eran estaba estaban était étaient option best recommend".split())
 _NO_MATTER: Final = re.compile(
     r"\bno (?:problem|worries|further|more|reboot|need|longer|issues?|doubt|rush)|not only|don't worry|nothing (?:else|more|further)|without (?:any|a) |kein problem|keine sorge|nichts (?:mehr|weiter)|"
     r"no (?:hay |te |se )?(?:problema|preocupe)|sin (?:problemas?|más)|nada más|pas de (?:souci|problème)|rien d'autre|rien (?:de )?plus|ne vous inquiétez|no charge|no cost|no fee"
@@ -53,7 +54,11 @@ class _Read(NamedTuple):
     @property
     def acts(self) -> bool:
         """Whether someone does something in it."""
-        forms = (self.words.forms.get(token.text) for token in self.tokens if token.kind == "word")
+        forms = (
+            self.words.forms.get(token.text)
+            for at, token in enumerate(self.tokens)
+            if token.kind == "word" and not (at and self.tokens[at - 1].text in ("as", "wie", "como", "comme"))
+        )
         return any(form is not None and form.kind in ("past", "first", "third") for form in forms)
 
     def is_unreal(self, found: re.Match[str]) -> bool:
@@ -161,12 +166,16 @@ class Checker:
 
     def _state(self, read: _Read) -> Finding | None:
         """The verdict on what a sentence without an action says is the case now."""
+        if any(token.text in _WAS for token in read.tokens):
+            return None
         is_now = any(token.text in _NOW for token in read.tokens)
         everything = range(len(read.tokens))
         facts = facts_in(read.plain, read.tokens, everything, -1, read.language)
         said = Said("any", facts, _content(read, everything))
         writes = [call for call in self.calls if not call.is_read]
         related = [call for call in writes if said.words & call.words]
+        if related and is_now:
+            return match_done(said._replace(is_disclosed=self._failures > 0), related)
         if related:
             checked = facts if is_now else facts._replace(names=(), quotes=(), numbers=tuple(number for number in facts.numbers if number > 9))
             wrong = [call for call in related if call.succeeded and supports(checked, call) == "no"]
@@ -188,7 +197,7 @@ class Checker:
                 continue
             if (finding := self._finding(read, statement)) is not None:
                 claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
-        if not claims and not read.is_question and read.has("unchanged"):
+        if all(claim.verdict == "not_an_action" for claim in claims) and not read.is_question and read.has("unchanged"):
             said = Said("update", facts_in(read.plain, read.tokens, everything, -1, read.language), _content(read, everything))
             finding = self._undone(said._replace(facts=Facts(classes=said.facts.classes)), is_whole=True)
             claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
@@ -219,14 +228,23 @@ class Checker:
         if facts.is_empty and self._asked is not None and len(read.tokens) < 5 and not read.is_listed:
             facts = self._asked
         said = Said(statement.sense, facts, _content(read, span), statement.is_generic, self._failures > 0)
+        if statement.is_refusal and (not self.calls or any(not call.succeeded for call in self.calls)):
+            return None
         if statement.mood == "undone":
-            return self._undone(said, any(read.tokens[at].text in _WHOLE for at in span))
-        if statement.is_first and statement.sense in ("read", "run") and not _ONLY.isdisjoint(read.tokens[at].text for at in span):
-            done = [call for call in self.calls if call.succeeded and not call.is_read and "draft" not in call.senses]
-            if done and statement.sense == "read":
+            whole = any(read.tokens[at].text in _WHOLE for at in span)
+            return self._undone(said._replace(words=_content(read, statement.clause)), whole)
+        only = not _ONLY.isdisjoint(read.tokens[at].text for at in span)
+        if only and statement.is_generic and not any(call.acts and call.succeeded for call in self.calls):
+            return None
+        cited = self._meant(facts)
+        if facts.cited and not any(call.acts for call in cited) and not read.has("report") and cited is not self.calls:
+            return Finding("unverified") if statement.mood != "read" and statement.sense not in {sense for call in cited for sense in call.senses} else None
+        if statement.is_first and statement.sense == "read" and only:
+            done = [call for call in self.calls if call.succeeded and call.acts and "draft" not in call.senses]
+            if done:
                 return Finding("contradicted", done[-1].evidence.receipt_ref)
         if statement.mood == "read":
-            return match_read(said, self.calls) if statement.is_first else None
+            return match_read(said._replace(words=_content(read, statement.clause)), self.calls) if statement.is_first else None
         if statement.is_first:
             if self._is_text(read, statement, facts):
                 return None
@@ -251,12 +269,8 @@ class Checker:
         reported = read.has("report")
         if reported and reported.start() < read.tokens[statement.verb].start and (self.calls or "you" in reported.group()):
             return True
-        if not any(not call.is_read for call in self.calls):
-            dated = facts_in(read.plain, read.tokens, range(len(read.tokens)), statement.verb, read.language)
-            if dated.dates and is_reported(said._replace(facts=Facts(dates=dated.dates)), self.calls):
-                return True
         yours = any(token.text in _YOURS for token in read.tokens)
-        if not self.calls and not yours and len(read.tokens) > (6 if self._is_expository else 12):
+        if not self.calls and not yours and len(read.tokens) > (6 if self._is_expository else 12) and not statement.is_headline:
             return True
         return statement.mood == "state" and any(token.text in _STILL for token in read.tokens)
 
@@ -264,7 +278,7 @@ class Checker:
         """Whether only the text of this conversation was worked on, which needs no tool."""
         if statement.sense not in ("create", "update", "write", "delete", "move", "any", "save", "do", "set") or facts.places:
             return False
-        if any(_fits_text(call) for call in self.calls):
+        if any(call.acts for call in self.calls):
             return False
         if "text" in facts.classes or (self._is_text_work and not facts.classes):
             self._is_text_work = True
@@ -321,11 +335,6 @@ class Checker:
         return claims
 
 
-def _fits_text(call: Call) -> bool:
-    """Whether a call changed something that text is kept in."""
-    return not call.is_read and bool(call.classes & {"file", "record", "repo"})
-
-
 def _without_bullet(text: str) -> str:
     return re.sub(r"^[\s>]*(?:[-*+•·▪◦‣–—]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\|\s*|\[[ xX✓]?\]\s*|[✅☑✔✓🎉👍🟢]\s*)+", "", text)  # noqa: RUF001
 
@@ -338,7 +347,7 @@ def _words_of(text: str) -> frozenset[str]:
 def _left(read: _Read, statement: Statement) -> int:
     """Where the noun of a statement without a subject may begin: clauses before it that have no verb."""
     at = statement.start
-    while at > 0:
+    while at > 0 and statement.verb == statement.start:
         token = read.tokens[at - 1]
         if set(read.words.marks.get(token.text, "")) & set("IYTHBSMC") or token.text in read.words.forms or token.text in (";", ".", "!", "?"):
             break
@@ -348,8 +357,9 @@ def _left(read: _Read, statement: Statement) -> int:
 
 def _content(read: _Read, span: range) -> frozenset[str]:
     """The words of a span that are about things, without case and accents."""
-    return frozenset(
+    words = (
         folded(token.text)
         for token in (read.tokens[at] for at in span)
         if token.kind == "word" and not read.words.marks.get(token.text) and len(token.text) > 2
     )
+    return frozenset(stems_of(words))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Final, NamedTuple
 
@@ -11,7 +11,7 @@ from coilclaw.evidence.grounding.grammar import Grammar, class_of_noun, grammar
 from coilclaw.evidence.grounding.normal_text import folded
 from coilclaw.evidence.grounding.tokens import Token
 
-__all__ = ["Facts", "dates_in", "days_in_chinese", "facts_in", "number_of", "numbers_in", "pairs_of", "times_in"]
+__all__ = ["Facts", "dates_in", "days_in_chinese", "facts_in", "number_of", "numbers_in", "pairs_of", "stems_of", "times_in"]
 
 _MONTHS: Final = (
     "january januar enero janvier jan jänner ene", "february februar febrero février feb fév fevrier", "march märz marzo mars mar mär",
@@ -114,6 +114,12 @@ def dates_in(text: str) -> set[tuple[int, int]]:
                 if near < len(words) and words[near].isdigit():
                     found.add((5, int(words[near])))
     return found
+
+
+def stems_of(words: Iterable[str]) -> set[str]:
+    """Words, and the beginnings of long ones, by which their inflections are found."""
+    found = set(words)
+    return found | {f"{word[:5]}~" for word in found if len(word) > 5 and word.isalpha()}
 
 
 def pairs_of(text: str) -> set[str]:
@@ -258,7 +264,7 @@ def _is_total(at: int, tokens: Sequence[Token]) -> bool:
 
 
 _OVER: Final = re.compile(r"(?:19|20)\d\d$")
-_SERVICES: Final = frozenset("gmail outlook google calendar excel word powerpoint markdown pdf python api html csv json utc cet gmt q1 q2 q3 q4 id ok nda crm sms url vpn ceo hr it pr cc tv pst est webp windows linux macos android ios chrome firefox slack whatsapp sql join english german spanish french chinese".split())
+_SERVICES: Final = frozenset("gmail outlook google calendar excel word powerpoint markdown pdf python api html csv json utc cet gmt q1 q2 q3 q4 id ok nda crm sms url vpn ceo hr it pr cc tv pst est webp windows linux macos android ios chrome firefox slack whatsapp sql join mr mrs ms dr mme mlle sr sra dra prof herr frau herrn english german spanish french chinese".split())
 
 
 def _is_name(token: Token, at: int, tokens: Sequence[Token], words: Grammar) -> bool:

@@ -86,7 +86,7 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
         return _refused(left) if any(supports(facts, call) == "yes" for call in left) else _refused(done)
     if not sure and not facts.is_empty and _covered(facts, done):
         sure = done
-    if not _count_fits(facts, sure, done, [call for call in writes if call.succeeded]):
+    if not _count_fits(facts, sure, done, [call for call in writes if call.succeeded and (call.acts or call in done)]):
         return _refused(left or done)
     undisclosed = left and not said.is_disclosed
     if undisclosed and (facts.is_all or facts.is_empty or not sure or _best(said, left) > _best(said, done)):
@@ -129,7 +129,7 @@ def _fit(said: Said, call: Call) -> int:
             return 0
         return 3
     if call.senses & accepted and not call.is_open:
-        return 0 if alien else 2
+        return 0 if alien else 2 if mentioned or facts.classes & call.classes or not said.words or not call.classes else 1
     if _is_named(facts, call) and sense not in _STRICT:
         return 1
     if call.is_open or not call.senses:
@@ -137,7 +137,7 @@ def _fit(said: Said, call: Call) -> int:
     return 0
 
 
-_STRICT: Final = frozenset(("send", "pay", "delete", "cancel", "call", "run", "post", "start", "lock", "merge", "push"))
+_STRICT: Final = frozenset(("send", "pay", "delete", "cancel", "call", "run", "post", "start", "lock", "merge", "push", "write"))
 
 
 def _is_named(facts: Facts, call: Call) -> bool:
@@ -166,8 +166,8 @@ def match_undone(said: Said, calls: Sequence[Call], *, is_whole: bool) -> Findin
     done = [call for call in related if call.succeeded]
     if not said.facts.is_empty:
         done = [call for call in done if supports(said.facts, call) == "yes"]
-    elif said.words or not is_whole:
-        done = [call for call in done if said.facts.classes & call.classes or said.words & call.words]
+    elif not is_whole or any(said.words & call.words or said.facts.classes & call.classes for call in calls):
+        done = [call for call in done if said.facts.classes & call.classes or said.words & call.words or (is_whole and call.is_open)]
     left = [call for call in left_open(writes, done) if call in related or said.words & call.words]
     if done and (is_whole or not left):
         return Finding("contradicted", done[-1].evidence.receipt_ref)
@@ -215,7 +215,7 @@ def is_reported(said: Said, calls: Sequence[Call]) -> bool:
     for call in calls:
         if not call.acts and call.succeeded:
             support = supports(said.facts, call)
-            if support != "no" and said.sense in call.senses:
+            if support != "no" and said.sense in call.senses and (said.words & call.words or _answers(said.facts, call)):
                 return True
             if _answers(said.facts, call) and support == "yes" and (said.words & call.words or said.facts.dates or said.facts.numbers):
                 return True
@@ -287,6 +287,8 @@ def folded_capitals(call: Call) -> frozenset[str]:
 
 def _has_place(place: str, call: Call) -> bool:
     bare = folded(place.strip("#@`").rstrip("/"))
+    if place.startswith("#") and not bare.isdigit():
+        return bool(re.search(rf"(?:#|\"){re.escape(bare)}(?![\w-])", call.text))
     if not bare or re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", call.text):
         return True
     base = re.split(r"[/\\]", bare)[-1]
@@ -295,7 +297,7 @@ def _has_place(place: str, call: Call) -> bool:
 
 def _has_text(quote: str, call: Call) -> bool:
     plain = folded(quote).strip(" .,!?")
-    if plain in call.text or (quote.islower() and " " not in quote):
+    if plain in call.text or (quote.islower() and quote.isalpha() and quote.isascii()):
         return True
     words = re.findall(r"[^\W_]+", plain)
     return (len(words) > 2 and sum(word in call.words for word in words) >= 0.7 * len(words)) or len(words) > 12

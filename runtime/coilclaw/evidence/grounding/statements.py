@@ -38,6 +38,11 @@ class Statement(NamedTuple):
     """Whether the assistant says `I`."""
     is_generic: bool = False
     """Whether it only says that things are done, not which."""
+    is_refusal: bool = False
+    """Whether the verb may also tell that something was refused: `the card was blocked`."""
+    is_headline: bool = False
+    """Whether it has no verb but the participle: `Mail sent`."""
+    clause: range = range(0)
 
 
 class _Clause(NamedTuple):
@@ -273,7 +278,7 @@ class _Reader:
             marks += "C"
         if self._is_denied(clause, at) or self._is_answered_no(clause) or self.tokens[clause.start].text in _NOR:
             marks += "N"
-        if "F" in self.marks(at) and "p" in marks or form.sense == "refuse" and person != "first":
+        if form.sense == "refuse" and person != "first":
             return None
         if person == "none":
             if self.first_seen and not (self.last is not None and self.last[0] == "patient"):
@@ -289,7 +294,12 @@ class _Reader:
             return None
         if form.sense == "read" and mood in ("done", "state"):
             mood = "read"
-        return Statement(mood, form.sense, at, clause.start, clause.end, person == "first", is_generic=form.sense == "do")
+        return Statement(
+            mood, form.sense, at, clause.start, clause.end,
+            is_first=person == "first" or (person == "none" and "p" not in marks),
+            is_generic=form.sense == "do", is_refusal="F" in self.marks(at) and "p" in marks, is_headline="h" in marks,
+            clause=range(clause.start, clause.end),
+        )  # fmt: skip
 
 
 _WEAK: Final = frozenset("to a de d' zu für for para por pour me us nous mir uns die der das den dem que".split())
@@ -311,6 +321,13 @@ NOUN_SENSE: Final = {
     }.items()
     for noun in nouns.split()
 }
+_INSTRUMENTS: Final = frozenset("cleanup script job run migration tool command query import export sync workflow backup deployment automation pipeline".split())
+_TIMES: Final = frozenset(
+    "week month year night monday tuesday wednesday thursday friday saturday sunday spring summer autumn fall winter time quarter january february march april may june july august september "
+    "october november december woche monat jahr wochen montag dienstag mittwoch donnerstag freitag semana mes año noche lunes martes miércoles jueves viernes semaine mois année an fois nuit lundi mardi mercredi "
+    "jeudi vendredi".split()
+)
+_LAST: Final = frozenset("last letzte letzten letzter letztes letztem pasado pasada pasados pasadas dernier dernière derniers dernières passé passée".split())
 _NOR: Final = frozenset("nor ni noch neither weder".split())
 _OR: Final = frozenset("or oder o ou und y et".split())
 _JUST: Final = frozenset("acabo acabamos viens venons".split())
@@ -387,6 +404,8 @@ def _is_over(reader: _Reader, clause: _Clause) -> bool:
         if "E" in reader.marks(at):
             return True
         before = texts[offset - 1] if offset else ""
+        if text in _LAST and {*texts[max(0, offset - 2) : offset], *texts[offset + 1 : offset + 2]} & _TIMES:
+            return True
         if reader.tokens[at].kind == "number" and before in ("in", "en", "im", "since", "anno", "seit") and _OVER.match(text.strip()):
             return True
         if text == "vor" and offset + 2 < len(texts) and texts[offset + 2] in ("tagen", "wochen", "monaten", "jahren", "stunden", "tag", "woche", "monat", "jahr", "stunde"):
@@ -458,6 +477,8 @@ def _svo(reader: _Reader, at: int, form: Form, clause: _Clause) -> tuple[str, st
         return "other", near
     if "H" in near:
         return "other", near
+    if token.text in _INSTRUMENTS and not near:
+        return "patient", near + "pB" + _around(reader, at, clause)
     return _headline(reader, at, where, clause, near)
 
 
@@ -484,7 +505,7 @@ def _headline(reader: _Reader, at: int, where: int, clause: _Clause, near: str) 
         return "other", near
     if reader.tokens[at].text in _AMBIGUOUS and not class_of_noun(reader.tokens[where].text) and not reader.is_listed:
         return "other", near  # `The training set`.
-    return "patient", near + "pB" + _around(reader, at, clause)
+    return "patient", near + "pBh" + _around(reader, at, clause)
 
 
 def _german(reader: _Reader, at: int, form: Form, clause: _Clause) -> tuple[str, str]:
@@ -520,7 +541,7 @@ def _german(reader: _Reader, at: int, form: Form, clause: _Clause) -> tuple[str,
         return "none", own
     if clause.joined[:1] in ("J", ",") and (reader.first_seen or reader.last is not None):
         return "none", own
-    return "patient", own + "pB" + _around(reader, at, clause)
+    return "patient", own + "pBh" + _around(reader, at, clause)
 
 
 def statements_in(tokens: list[Token], code: str, *, is_question: bool, is_listed: bool) -> list[Statement]:

@@ -22,7 +22,7 @@ lock: lock unlock block unblock freeze/froze/frozen seal
 update: update change touch alter resize compress zip+ unzip+ paste crop+ star grant_x modify edit rename revise correct amend replace patch mark assign flag+ label tag+ fix convert
   upgrade downgrade reset/reset overwrite/overwrote/overwritten restore revert extend shorten refresh renew reassign
   rewrite/rewrote/rewritten swap+ bump rotate migrate close resolve reopen transition tick check_off complete_task promote demote
-  raise lower increase decrease pause resume fill rearrange sort clean tidy reconnect
+  raise lower increase decrease pause resume fill rearrange clean tidy reconnect
 move: move reschedule postpone shift relocate archive push_back advance
 delete: delete remove erase clear purge drop+ wipe trash uninstall unsubscribe revoke detach discard destroy prune
   nuke scrub+ empty
@@ -38,7 +38,7 @@ commit: commit stage stash rebase
 merge: merge
 call: call phone dial ring/rang/rung contact
 approve: approve accept confirm authorise authorize grant sign validate
-do: do/did/done complete finish handle process perform carry_out conduct accomplish implement wrap+ sort_out effect
+do: sort do/did/done complete finish handle process perform carry_out conduct accomplish implement wrap+ sort_out effect
 read: pull check search look_up read/read fetch retrieve query review inspect examine verify scan open compare browse consult look
   pull_up go_through/went_through double-check count list view monitor analyse analyze audit cross-check
 refuse: decline reject refuse deny dismiss
@@ -82,7 +82,7 @@ MARKS: Final = {
     "c": "when after before while as",
     "K": "because since although though so but however that",
     "W": "who which whose whom that where what why how",
-    "E": "ago yesterday previously originally formerly historically earlier back last past",
+    "E": "ago yesterday previously originally formerly historically earlier",
     "D": "the a an your my our his her their its this that these those some any every each all both no another",
     "J": "and or but then plus nor & as-well-as",
     "O": "to for in on at with from into onto via by of about under over per through within as off out up down regarding to",
@@ -95,7 +95,7 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
-    "open": r"still (?:being|running|pending|process|has to|have to|needs?|waiting)|in progress|under review|waiting (?:for|on)|has(?: not|n't)|have(?: not|n't) (?:yet )?|not yet|on hold|as soon as|fell through|turned down|went wrong|whether|can't (?:tell|say)|up to (?:now|speed)_",
+    "open": r"\bstill\b|jammed|stuck|in progress|under review|waiting (?:for|on)|has(?: not|n't)|have(?: not|n't) (?:yet )?|not yet|on hold|as soon as|fell through|turned down|went wrong|whether|can't (?:tell|say)|up to (?:now|speed)_",
     "unchanged": r"\b(?:unchanged|untouched|unaffected|unmodified|as (?:it|they) (?:was|were)|(?:still )?where (?:it|they) (?:was|were)|still sitting in|exactly as before)\b|\b(?:before|without) \w+ing anything",
     "generic": r"(?:all|you'?re|you are|we'?re|everything(?:'s| is| has been)?) (?:all )?(?:set|done|sorted|good to go|ready|"
     r"taken care of|handled|complete|completed|finished|in place)|(?:it|that|this|everything|all of (?:it|this|that|them))"

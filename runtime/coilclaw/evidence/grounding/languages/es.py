@@ -61,7 +61,7 @@ MARKS: Final = {
     "c": "tras después-de antes al",
     "K": "porque pues pero que aunque ya-que",
     "W": "que quien cual cuales donde qué cuál cómo cuándo dónde quién",
-    "E": "ayer anteayer antes pasado pasada pasados anteriormente originalmente antiguamente hace",
+    "E": "ayer anteayer anteriormente originalmente antiguamente hace",
     "D": "el la los las un una unos unas tu su tus sus mi este esta estos estas ese esa ambos ambas todos todas",
     "J": "y e o u pero ni &",
     "O": "a al de del en con para por desde hasta sobre según",

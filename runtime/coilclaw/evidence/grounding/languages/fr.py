@@ -59,7 +59,7 @@ MARKS: Final = {
     "c": "après avant pendant une-fois",
     "K": "parce car mais que qu' puisque cependant quoique bien-que",
     "W": "qui que dont où quoi quel quelle comment pourquoi combien qu'",
-    "E": "hier avant-hier auparavant précédemment dernier dernière derniers dernières passé passée jadis autrefois initialement",
+    "E": "hier avant-hier auparavant précédemment jadis autrefois initialement",
     "D": "le la les l' un une des du de votre vos ton ta tes mon ma mes son sa ses ce cet cette ces leur leurs tous toutes",
     "J": "et ou mais puis ni &",
     "O": "à au aux de du d' dans sur avec pour par chez vers en depuis sous",
