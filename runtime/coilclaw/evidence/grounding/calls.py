@@ -11,6 +11,7 @@ from typing import Any, Final
 from coilclaw.evidence.grounding.facts import DAY, dates_in, days_in_chinese, numbers_in, pairs_of, stems_of, times_in, years_in
 from coilclaw.evidence.grounding.grammar import LATIN, Form, class_of_noun, grammar, sense_of
 from coilclaw.evidence.grounding.normal_text import folded, normal
+from coilclaw.evidence.grounding.statements import NOUN_SENSE
 from coilclaw.evidence.grounding.values import Evidence
 
 __all__ = ["Call", "calls_of"]
@@ -61,6 +62,8 @@ class Call:
         for word in (self.method[-1], *self.method):
             if word in _READING and not (word == self.method[-1] and self.method[0] in _WRITING):
                 return "read"
+            if word in NOUN_SENSE and not word.endswith("s"):
+                return "write"
             if word in _WRITING or word in _COMMANDS or (word not in _NOUNS and not word.endswith("s") and (form := sense_of(word)) and form.sense != "do"):
                 return "read" if word not in _WRITING and word not in _COMMANDS and form is not None and form.sense == "read" else "write"
         if self.is_open:
@@ -91,6 +94,7 @@ class Call:
         """The senses of verbs in the tool's name and in the summary of the call."""
         told = [word.lower() for word in _WORD.findall(self.summary)[:80] if not (word.isupper() and len(word) > 1)]
         found = {form.sense for form in self._forms([*self.method, *told])}
+        found |= {NOUN_SENSE[word] for word in self.method if word in NOUN_SENSE}
         found |= {_COMMANDS[word] for word in [*self.method, *(word for word in _WORD.findall(self.summary.lower())[:80] if word in ("aviso", "notifications", "notification"))] if word in _COMMANDS}
         if self.is_open:
             found |= {_COMMANDS[word] for word in _WORD.findall(self.given.lower()) if word in _COMMANDS}

@@ -47,19 +47,18 @@ class _Read(NamedTuple):
     is_question: bool
     is_listed: bool
 
-    def marks_beside(self, letters: str) -> bool:
-        """Whether a word has one of the marks, other than a preposition."""
-        return any(set(self.words.marks.get(token.text, "")) & set(letters) and token.text not in _WEAK for token in self.tokens if token.kind == "word")
+    def plain_part(self) -> "_Read | None":
+        """The clauses that tell something as a fact, and about nobody; None if there are none."""
+        parts: list[list[Token]] = [[]]
+        for token in self.tokens:
+            if token.text in (",", ";", "—", "–") and token.kind == "mark":
+                parts.append([])
+            parts[-1].append(token)
+        kept = [token for part in parts if not any(self._is_beside(token) for token in part) for token in part]
+        return self._replace(tokens=kept) if len(kept) > 3 else None
 
-    @property
-    def acts(self) -> bool:
-        """Whether someone does something in it."""
-        forms = (
-            self.words.forms.get(token.text)
-            for at, token in enumerate(self.tokens)
-            if token.kind == "word" and not (at and self.tokens[at - 1].text in ("as", "wie", "como", "comme"))
-        )
-        return any(form is not None and form.kind in ("past", "first", "third") for form in forms)
+    def _is_beside(self, token: Token) -> bool:
+        return token.kind == "word" and bool(set(self.words.marks.get(token.text, "")) & set("CNMYIT")) and token.text not in _WEAK
 
     def is_unreal(self, found: re.Match[str]) -> bool:
         """Whether the clause around a phrase denies it, or does not tell it as a fact."""
@@ -91,6 +90,7 @@ class Checker:
         self._asked: Facts | None = None  # What a fragment before this sentence named.
         self._is_text_work = False
         self._last_intro = False
+        self._has_told = False  # Whether a call that changed something was told of.
 
     def renew(self, evidence: Iterable[Evidence]) -> None:
         """Check what follows against other evidence."""
@@ -109,7 +109,7 @@ class Checker:
         if sentence.kind in ("code", "quote"):
             return
         plain = normal(sentence.text)
-        if re.search(r"失败|未能|无法|没有|没能|拒绝|等待|待[审批确]|尚未|还没|未(?:获|被|经)|出错|报错|❌|⏳", plain):
+        if re.search(r"失败|未能|无法|没有|没能|拒绝|等待|待[审批确]|尚未|暂未|处理中|审核中|进行中|还在|仍在|还没|未(?:获|被|经)|出错|报错|❌|⏳", plain):
             self._failures += 1
             return
         tokens = tokens_of(plain)
@@ -174,6 +174,8 @@ class Checker:
         said = Said("any", facts, _content(read, everything))
         writes = [call for call in self.calls if not call.is_read]
         related = [call for call in writes if said.words & call.words]
+        if is_now and is_reported(said, self.calls):
+            return None
         if related and is_now:
             return match_done(said._replace(is_disclosed=self._failures > 0), related)
         if related:
@@ -188,7 +190,7 @@ class Checker:
 
     def _latin(self, read: _Read) -> list[Claim]:
         claims = []
-        statements = statements_in(read.tokens, read.language, is_question=read.is_question, is_listed=read.is_listed)
+        statements, others_act = statements_in(read.tokens, read.language, is_question=read.is_question, is_listed=read.is_listed)
         everything = range(len(read.tokens))
         if read.has("imperative"):
             statements = [statement for statement in statements if statement.is_first]
@@ -197,9 +199,13 @@ class Checker:
                 continue
             if (finding := self._finding(read, statement)) is not None:
                 claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
+        if any(claim.verdict == "verified" for claim in claims):
+            self._has_told = True
         if all(claim.verdict == "not_an_action" for claim in claims) and not read.is_question and read.has("unchanged"):
             said = Said("update", facts_in(read.plain, read.tokens, everything, -1, read.language), _content(read, everything))
-            finding = self._undone(said._replace(facts=Facts(classes=said.facts.classes)), is_whole=True)
+            finding = Finding("not_an_action")
+            if not self._has_told:
+                finding = self._undone(said._replace(facts=Facts(classes=said.facts.classes)), is_whole=True)
             claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
         if not statements and not read.is_question and not read.has("ignore"):
             for sense in ("generic", "send"):
@@ -211,8 +217,9 @@ class Checker:
                     finding = match_done(said, self.calls)
                     claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
                     break
-        if not claims and not statements and not read.is_question and not read.marks_beside("CNMYIT") and not read.acts and len(read.tokens) > 3:
-            if (finding := self._state(read)) is not None:
+        if not claims and not statements and not read.is_question and not others_act and len(read.tokens) > 3:
+            part = read.plain_part()
+            if part is not None and (finding := self._state(part)) is not None:
                 claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
         self._asked = None
         if read.is_question or (not statements and len(read.tokens) < 8):
@@ -347,7 +354,7 @@ def _words_of(text: str) -> frozenset[str]:
 def _left(read: _Read, statement: Statement) -> int:
     """Where the noun of a statement without a subject may begin: clauses before it that have no verb."""
     at = statement.start
-    while at > 0 and statement.verb == statement.start:
+    while at > 0 and (statement.verb == statement.start or read.is_listed):
         token = read.tokens[at - 1]
         if set(read.words.marks.get(token.text, "")) & set("IYTHBSMC") or token.text in read.words.forms or token.text in (";", ".", "!", "?"):
             break

@@ -86,6 +86,8 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
         return _refused(left) if any(supports(facts, call) == "yes" for call in left) else _refused(done)
     if not sure and not facts.is_empty and _covered(facts, done):
         sure = done
+    if said.is_disclosed and set(facts.counts) <= {len(related)}:
+        facts = facts._replace(counts=())
     if not _count_fits(facts, sure, done, [call for call in writes if call.succeeded and (call.acts or call in done)]):
         return _refused(left or done)
     undisclosed = left and not said.is_disclosed
@@ -129,7 +131,7 @@ def _fit(said: Said, call: Call) -> int:
             return 0
         return 3
     if call.senses & accepted and not call.is_open:
-        return 0 if alien else 2 if mentioned or facts.classes & call.classes or not said.words or not call.classes else 1
+        return 0 if alien else 2 if mentioned or facts.classes & call.classes or not said.words or not call.classes else 0
     if _is_named(facts, call) and sense not in _STRICT:
         return 1
     if call.is_open or not call.senses:
@@ -270,7 +272,7 @@ def _has_name(name: tuple[str, ...], call: Call) -> bool:
         return True
     matched = [
         each for each in name
-        if each in call.words or (len(each) > 3 and (each.removesuffix("s") in call.words or any(word[1:] == each and word[0] != each[0] for word in call.words)))
+        if each in call.words or (len(each) > 3 and (re.search(rf"\b{each[:3].upper()}\b", call.raw) or each.removesuffix("s") in call.words or any(word[1:] == each and word[0] != each[0] for word in call.words)))
     ]  # fmt: skip
     if not matched:
         return False
@@ -288,7 +290,7 @@ def folded_capitals(call: Call) -> frozenset[str]:
 def _has_place(place: str, call: Call) -> bool:
     bare = folded(place.strip("#@`").rstrip("/"))
     if place.startswith("#") and not bare.isdigit():
-        return bool(re.search(rf"(?:#|\"){re.escape(bare)}(?![\w-])", call.text))
+        return bool(re.search(rf'#{re.escape(bare)}(?![\w-])|"{re.escape(bare)}"', call.text))
     if not bare or re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", call.text):
         return True
     base = re.split(r"[/\\]", bare)[-1]

@@ -25,6 +25,8 @@ _FENCE: Final = re.compile(r"\s{0,3}(?:```|~~~)")
 _BLOCK: Final = re.compile(
     r"[ \t]{0,12}(?:(?P<item>[-*+•·▪◦‣–—]\s|\(?\d{1,3}[.)、]\s?|[a-z][.)]\s|[✅☑✔✓❌✗✘⏳⚠🟢🔴🟡])|(?P<heading>#{1,6}\s)|(?P<row>\|)|(?P<quote>>))"  # noqa: RUF001
 )
+_RULE: Final = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}[-:| \t]*(?:\n|\Z)")
+_MAYBE_RULE: Final = re.compile(r"[-:| \t]*")
 _SHORT: Final = frozenset(
     "mr mrs ms dr prof st vs etc eg ie z.b d.h u.a bzw ca nr no approx sr sra dra srta ud uds p.ej pág m mm mme mlle "
     "e.g i.e a.m p.m am pm inc ltd co jan feb mar apr jun jul aug sep sept oct nov dec fig vol str tel abs art usw evtl ggf inkl max min".split()
@@ -96,6 +98,11 @@ class Segmenter:
         if self._kind in ("row", "quote"):
             end = held.find("\n", self._at)
             self._at = len(held) if end < 0 else end
+            if self._kind == "row" and end >= 0 and (rule := _RULE.match(held, end + 1)):
+                self._kind = "code"  # The head of a table names columns and claims nothing.
+                return rule.end() if rule.end() < len(held) or final else 0
+            if self._kind == "row" and end >= 0 and not final and held.find("\n", end + 1) < 0 and _MAYBE_RULE.fullmatch(held, end + 1):
+                return 0
             return end + 1 or None
         return self._sentence_end(final)
 

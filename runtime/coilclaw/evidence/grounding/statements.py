@@ -77,6 +77,7 @@ class _Reader:
         self.clauses = list(self._clauses())
         self.asked_from = self._asked_from() if is_question else len(tokens)
         self.first_seen = False
+        self.acted = False
         self.last: tuple[str, str] | None = None  # Person and marks of the verb before.
 
     def marks(self, at: int) -> str:
@@ -134,6 +135,10 @@ class _Reader:
 
     def _note_subject(self, clause: _Clause) -> None:
         """Remember who a clause without a known verb is about, for verbs that follow without a subject."""
+        if any(self.tokens[at].text in self.words.thinking for at in range(clause.start + 1, clause.end)) and not any(
+            "I" in self.marks(at) for at in range(clause.start, clause.end)
+        ):
+            self.last = ("other", "")
         for at in range(clause.start, clause.end):
             marks = self.marks(at)
             if "I" in marks and self.tokens[at].text not in ("me", "us", "mir", "uns", "nous"):
@@ -167,7 +172,7 @@ class _Reader:
         form = self.words.forms.get(token.text)
         if form is not None and form.kind in ("past", "first") and (noun := self._light(at, clause)):
             form = Form(noun, form.kind)
-        if form is None and token.text in ("told", "asked", "let") and self._is_to_others(at):
+        if form is None and token.text in ("told", "asked", "let") and (self._is_to_others(at) or "B" in self._near(at, clause)[0]):
             return Form("send", "past")
         if form is None and token.text not in self.words.thinking and token.text not in self.words.marks:
             form = _foreign(token.text, self.words.code)
@@ -283,12 +288,15 @@ class _Reader:
         if person == "none":
             if self.first_seen and not (self.last is not None and self.last[0] == "patient"):
                 person = "first"
+            elif self.last is None and clause.joined.startswith("J") and clause.start > 2:
+                person = "other"  # `Kofi rolled it back and informed the customers`: a subject with a verb that is not known.
             elif self.last is not None:
                 person, marks = self.last[0], marks + (self.last[1] if "p" in self.last[1] else "")
         elif person == "first":
             self.first_seen = True
         marks += carried
         self.last = (person, marks)
+        self.acted |= person == "other"
         mood = _mood(person, marks, form)
         if mood is None:
             return None
@@ -346,7 +354,7 @@ def _foreign(word: str, code: str) -> Form | None:
 
 def _mood(person: str, marks: str, form: Form) -> Mood | None:
     """Marks: `p` passive, `b` by someone else, `r` in a relative clause, `n` negated, besides those of the tables."""
-    if "C" in marks or "R" in marks or person == "other":
+    if "C" in marks or "R" in marks or person in ("other", "adjective"):
         return None
     if "M" in marks and "G" not in marks:
         return None
@@ -463,7 +471,7 @@ def _svo(reader: _Reader, at: int, form: Form, clause: _Clause) -> tuple[str, st
         if "H" in near and code != "en":
             return "other", near
         if not near and at == clause.start and any(set(reader.marks(each)) & set("HSBM") and "O" not in reader.marks(each) for each in range(at + 1, clause.end)):
-            return "other", near  # `Deleted branches can be restored.`
+            return "adjective", near  # `Deleted branches can be restored.`
         return "none", near + _around(reader, at, clause)
     subject = reader.marks(where)
     token = reader.tokens[where]
@@ -495,14 +503,17 @@ def _headline(reader: _Reader, at: int, where: int, clause: _Clause, near: str) 
         return "other", near
     if reader.tokens[where].text in ("here", "there", "below", "above", "aquí", "voici", "ici"):
         return "other", near
-    if any("W" in reader.marks(each) or "O" == reader.marks(each) and reader.tokens[each].text in ("of",) and False for each in head):
-        return "other", near
+    if any("W" in reader.marks(each) and "D" not in reader.marks(each) for each in head) or reader.tokens[where].text in ("as", "als", "como", "comme"):
+        return "adjective", near
+    first = reader.tokens[clause.start]
+    if not reader.is_listed and first.kind == "word" and not (reader.marks(clause.start) or class_of_noun(first.text) or first.is_capital):
+        return "adjective", near  # `Correct the fields marked in red`.
     follower = reader.tokens[after] if after < clause.end else None
     if follower is not None and ("D" in reader.marks(after) or "P" in reader.marks(after) or (follower.kind == "word" and not reader.marks(after) and not class_of_noun(follower.text) and follower.text.isalpha() and not follower.is_capital and reader.words.code == "en")):
         return "other", near
     known = any(class_of_noun(reader.tokens[each].text) - {"contact"} or reader.tokens[each].kind in ("place", "quote") for each in head)
     if not known and not reader.is_listed:
-        return "other", near
+        return "adjective", near
     if reader.tokens[at].text in _AMBIGUOUS and not class_of_noun(reader.tokens[where].text) and not reader.is_listed:
         return "other", near  # `The training set`.
     return "patient", near + "pBh" + _around(reader, at, clause)
@@ -544,6 +555,7 @@ def _german(reader: _Reader, at: int, form: Form, clause: _Clause) -> tuple[str,
     return "patient", own + "pBh" + _around(reader, at, clause)
 
 
-def statements_in(tokens: list[Token], code: str, *, is_question: bool, is_listed: bool) -> list[Statement]:
-    """The statements of one sentence about actions, in the order of their verbs."""
-    return list(_Reader(tokens, grammar(code), is_question=is_question, is_listed=is_listed).statements())
+def statements_in(tokens: list[Token], code: str, *, is_question: bool, is_listed: bool) -> tuple[list[Statement], bool]:
+    """The statements of one sentence about actions, in the order of their verbs; and whether others act in it."""
+    reader = _Reader(tokens, grammar(code), is_question=is_question, is_listed=is_listed)
+    return list(reader.statements()), reader.acted

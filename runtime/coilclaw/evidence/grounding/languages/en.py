@@ -10,8 +10,8 @@ UNKNOWN: Final = r"[a-z]{3,}(?:ed|led|ped)"
 
 # `send/sent`: base and past; `write/wrote/written`: base, past, participle; `ship+`: the consonant is doubled.
 VERBS: Final = """
-send: ship+ loop+ send/sent ping+ resend/resent email e-mail mail forward notify dispatch deliver transmit broadcast text dm message relay
-  reply respond invite cc bcc alert page ping+ inform warn remind mailshot fax
+send: ship+ loop send/sent ping resend/resent email e-mail mail forward notify dispatch deliver transmit broadcast text dm message relay
+  reply respond invite cc bcc alert page inform warn remind mailshot fax
 submit: submit+ file lodge request hand queue enqueue initiate
 post: post publish tweet announce comment share repost release
 create: create add build/built generate make/made open register insert provision establish import log+
@@ -47,14 +47,14 @@ join: join enrol+ enroll register subscribe sign_up book_in
 
 # Verbs that no tool is needed for: what is thought, said or written into the answer itself.
 TEXTUAL: Final = """
-think/thought know/knew/known understand/understood see/saw/seen notice find/found hear/heard say/said tell/told explain mention note describe
+bring/brought think/thought know/knew/known understand/understood see/saw/seen notice find/found hear/heard say/said tell/told explain mention note describe
 suggest recommend assume suppose guess believe feel/felt hope want need like love prefer plan+ intend expect mean/meant agree disagree
 decide consider wonder realise realize remember forget/forgot/forgotten learn try attempt begin/began/begun keep/kept leave/left
 use take/took/taken get/got/gotten give/gave/given have/had come/came/come be/was/been become/became/become seem appear help work show/shown
 include highlight summarise summarize outline answer ask translate draft prepare compose propose word phrase quote cite list base
 focus group sort_by skip+ ignore limit round calculate compute estimate count figure reason conclude identify spot+ recognise
 recognize interpret treat refer+ point apologise apologize miss stick/stuck hold/held wait stay remain plan follow enjoy
-trained design fail struggle encounter hit/hit lack receive return lose/lost choose/chose/chosen pick opt+ split/split
+trained design fail struggle encounter hit/hit lack receive return lose/lost choose/chose/chosen pick opt split/split
 break/broke/broken allow intend mean promise claim call name avoid hesitate aim welcome appreciate thank
 laugh smile happen talk speak/spoke/spoken chat+ discuss cover limit touch observe detect deduce infer+ confuse misread/misread misunderstand/misunderstood
 """
