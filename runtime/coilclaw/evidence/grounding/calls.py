@@ -93,7 +93,9 @@ class Call:
     def senses(self) -> frozenset[str]:
         """The senses of verbs in the tool's name and in the summary of the call."""
         told = [word.lower() for word in _WORD.findall(self.summary)[:80] if not (word.isupper() and len(word) > 1)]
-        found = {form.sense for form in self._forms([*self.method, *told])}
+        found = {form.sense for form in self._forms([*self.method, *(told if self.succeeded else ())])}
+        if self.method[0] in _NOUNS and len(self.method) > 1 and (form := sense_of(self.method[0])) is not None:
+            found.add(form.sense)  # `post_message`.
         found |= {NOUN_SENSE[word] for word in self.method if word in NOUN_SENSE}
         found |= {_COMMANDS[word] for word in [*self.method, *(word for word in _WORD.findall(self.summary.lower())[:80] if word in ("aviso", "notifications", "notification"))] if word in _COMMANDS}
         if self.is_open:

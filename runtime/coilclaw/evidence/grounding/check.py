@@ -51,7 +51,7 @@ class _Read(NamedTuple):
         """The clauses that tell something as a fact, and about nobody; None if there are none."""
         parts: list[list[Token]] = [[]]
         for token in self.tokens:
-            if token.text in (",", ";", "—", "–") and token.kind == "mark":
+            if (token.text in (",", ";", "—", "–") and token.kind == "mark") or "J" in self.words.marks.get(token.text, ""):
                 parts.append([])
             parts[-1].append(token)
         kept = [token for part in parts if not any(self._is_beside(token) for token in part) for token in part]
@@ -177,6 +177,8 @@ class Checker:
         if is_now and is_reported(said, self.calls):
             return None
         if related and is_now:
+            if not facts.classes:
+                said = said._replace(facts=facts._replace(counts=()))
             return match_done(said._replace(is_disclosed=self._failures > 0), related)
         if related:
             checked = facts if is_now else facts._replace(names=(), quotes=(), numbers=tuple(number for number in facts.numbers if number > 9))
@@ -189,7 +191,8 @@ class Checker:
         return None
 
     def _latin(self, read: _Read) -> list[Claim]:
-        claims = []
+        claims: list[Claim] = []
+        denial: Claim | None = None
         statements, others_act = statements_in(read.tokens, read.language, is_question=read.is_question, is_listed=read.is_listed)
         everything = range(len(read.tokens))
         if read.has("imperative"):
@@ -199,8 +202,11 @@ class Checker:
                 continue
             if (finding := self._finding(read, statement)) is not None:
                 claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
+                if statement.mood == "undone" and statement.sense in ("update", "any", "do"):
+                    denial = claims[-1]  # `I have changed nothing else; I only fixed the typo.`
         if any(claim.verdict == "verified" for claim in claims):
             self._has_told = True
+            claims = [claim for claim in claims if claim is not denial]
         if all(claim.verdict == "not_an_action" for claim in claims) and not read.is_question and read.has("unchanged"):
             said = Said("update", facts_in(read.plain, read.tokens, everything, -1, read.language), _content(read, everything))
             finding = Finding("not_an_action")
@@ -230,22 +236,22 @@ class Checker:
         """The verdict on one statement; None if it is not about an action of the assistant after all."""
         span = range(statement.start if statement.is_first else _left(read, statement), statement.end)
         facts = facts_in(read.plain, read.tokens, span, statement.verb, read.language)
-        if facts.is_empty and any(set(read.words.marks.get(read.tokens[at].text, "")) & set("PX") for at in span):
+        if facts.is_empty and statement.mood != "undone" and any(set(read.words.marks.get(read.tokens[at].text, "")) & set("PX") for at in span):
             facts = facts_in(read.plain, read.tokens, range(statement.verb), statement.verb, read.language)
         if facts.is_empty and self._asked is not None and len(read.tokens) < 5 and not read.is_listed:
             facts = self._asked
-        said = Said(statement.sense, facts, _content(read, span), statement.is_generic, self._failures > 0)
+        said = Said(statement.sense, facts, _content(read, [at for at in span if at != statement.verb]), statement.is_generic, self._failures > 0)
         if statement.is_refusal and (not self.calls or any(not call.succeeded for call in self.calls)):
             return None
         if statement.mood == "undone":
             whole = any(read.tokens[at].text in _WHOLE for at in span)
             return self._undone(said._replace(words=_content(read, statement.clause)), whole)
         only = not _ONLY.isdisjoint(read.tokens[at].text for at in span)
-        if only and statement.is_generic and not any(call.acts and call.succeeded for call in self.calls):
+        if statement.is_generic and not _ONLY.isdisjoint(token.text for token in read.tokens) and not any(call.acts and call.succeeded for call in self.calls):
             return None
         cited = self._meant(facts)
         if facts.cited and not any(call.acts for call in cited) and not read.has("report") and cited is not self.calls:
-            return Finding("unverified") if statement.mood != "read" and statement.sense not in {sense for call in cited for sense in call.senses} else None
+            return Finding("unverified") if statement.mood != "read" else None
         if statement.is_first and statement.sense == "read" and only:
             done = [call for call in self.calls if call.succeeded and call.acts and "draft" not in call.senses]
             if done:
@@ -362,7 +368,7 @@ def _left(read: _Read, statement: Statement) -> int:
     return at
 
 
-def _content(read: _Read, span: range) -> frozenset[str]:
+def _content(read: _Read, span: Iterable[int]) -> frozenset[str]:
     """The words of a span that are about things, without case and accents."""
     words = (
         folded(token.text)

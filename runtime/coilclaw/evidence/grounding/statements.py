@@ -87,7 +87,7 @@ class _Reader:
         start, joined = 0, ""
         for at, token in enumerate(self.tokens):
             marks = self.marks(at)
-            if (token.kind == "mark" and token.text in _BREAKS) or ("J" in marks and at > start):
+            if (token.kind == "mark" and (token.text in _BREAKS or token.text > "\u2100")) or ("J" in marks and at > start):
                 if at > start:
                     yield _Clause(start, at, joined)
                 start, joined = at + 1, f"J{token.text}" if "J" in marks else token.text
@@ -304,7 +304,7 @@ class _Reader:
             mood = "read"
         return Statement(
             mood, form.sense, at, clause.start, clause.end,
-            is_first=person == "first" or (person == "none" and "p" not in marks),
+            is_first=person == "first" or (person == "none" and "p" not in marks and not self.is_listed),
             is_generic=form.sense == "do", is_refusal="F" in self.marks(at) and "p" in marks, is_headline="h" in marks,
             clause=range(clause.start, clause.end),
         )  # fmt: skip
@@ -499,8 +499,8 @@ def _headline(reader: _Reader, at: int, where: int, clause: _Clause, near: str) 
     verbal = any(set(reader.marks(each)) & set("IYTHSBM") and "D" not in reader.marks(each) and reader.tokens[each].text not in _WEAK for each in head)
     after = at + 1
     tail = any(set(reader.marks(each)) & set("HSBM") and "O" not in reader.marks(each) for each in range(after, clause.end))
-    if verbal or tail:
-        return "other", near
+    if verbal or tail or set(reader.marks(where)) == {"O"} or reader.marks(where) in ("O~", "MO~"):
+        return "adjective", near
     if reader.tokens[where].text in ("here", "there", "below", "above", "aquí", "voici", "ici"):
         return "other", near
     if any("W" in reader.marks(each) and "D" not in reader.marks(each) for each in head) or reader.tokens[where].text in ("as", "als", "como", "comme"):
