@@ -26,6 +26,11 @@ _WHOLE: Final = frozenset(
 _ONLY: Final = frozenset("only just merely simply lediglich nur bloß solo sólo solamente únicamente seulement simplement juste uniquement único única".split())
 _WEAK: Final = frozenset("to a de d' zu für para por pour que be until till bis hasta ihr un".split())
 _WAS: Final = frozenset("was were war waren lag lagen era eran estaba estaban était étaient option best recommend".split())
+_PLANNED: Final = frozenset("scheduled planned set marked listed located assigned geplant angesetzt eingetragen programada programado prevista prevu prevue fijada".split())
+_CREATIVE: Final = re.compile(
+    r"\b(?:poem|haiku|draft|letter|template|story|sample|example|dialogue|script|entwurf|gedicht|vorlage|beispiel|borrador|poema|plantilla|ejemplo|brouillon|poème|modèle|exemple)\b|草稿|诗|范文|模板|示例",
+    re.IGNORECASE,
+)
 _NO_MATTER: Final = re.compile(
     r"\bno (?:problem|worries|further|more|reboot|need|longer|issues?|doubt|rush)|not only|don't worry|nothing (?:else|more|further)|without (?:any|a) |kein problem|keine sorge|nichts (?:mehr|weiter)|"
     r"no (?:hay |te |se )?(?:problema|preocupe)|sin (?:problemas?|más)|nada más|pas de (?:souci|problème)|rien d'autre|rien (?:de )?plus|ne vous inquiétez|no charge|no cost|no fee"
@@ -46,6 +51,10 @@ class _Read(NamedTuple):
     words: Grammar
     is_question: bool
     is_listed: bool
+
+    @property
+    def says_i(self) -> bool:
+        return any(token.text in ("i", "we", "ich", "wir", "yo", "je", "j'") for token in self.tokens)
 
     def plain_part(self) -> "_Read | None":
         """The clauses that tell something as a fact, and about nobody; None if there are none."""
@@ -90,6 +99,7 @@ class Checker:
         self._asked: Facts | None = None  # What a fragment before this sentence named.
         self._is_text_work = False
         self._last_intro = False
+        self._given = 0
         self._has_told = False  # Whether a call that changed something was told of.
 
     def renew(self, evidence: Iterable[Evidence]) -> None:
@@ -118,16 +128,25 @@ class Checker:
         failed = any("F" in grammar(code).marks.get(token.text, "") for token in tokens for code in LATIN if token.kind == "word")
         if failed or ("N" in marks and not _NO_MATTER.search(plain.lower())) or read.phrases["open"].search(plain.lower()):
             self._failures += 1
+        if tokens and read.code == "en" and (form := read.forms.get(tokens[0].text)) is not None and form.kind == "base":
+            self._is_expository = True
         if ("C" in marks or "c" in marks or "L" in marks or re.search(r"如果|当.*时|一旦|若|后如|须", plain)):
             self._is_expository = True
 
     def check(self, sentence: Sentence) -> list[Claim]:
         text = sentence.text.strip()
+        if self._given and sentence.opens and not text and self._given > 1:
+            self._given = 0
         if not text:
             return []
+        if self._given:
+            self._given += 1
+            return [Claim(text=text, verdict="not_an_action")]
         if sentence.kind in ("code", "quote") or _SPEAKER.match(text) or (self._last_intro and re.fullmatch(r"[*_“\"«„].*[*_”\"»“]", text, re.DOTALL)):
             return [Claim(text=text, verdict="not_an_action")]
         plain = normal(text)
+        if plain.endswith((":", "：")) and _CREATIVE.search(plain):  # noqa: RUF001
+            self._given = 1  # What follows, up to a blank line, is that text.
         self._last_intro = plain.endswith((":", "：")) or (self._last_intro and sentence.kind == "item")  # noqa: RUF001
         claims: list[Claim] = []
         language = "en"
@@ -186,7 +205,8 @@ class Checker:
             if wrong and len(wrong) == len(related) and not is_reported(said._replace(facts=checked), self.calls):
                 return Finding("contradicted", wrong[-1].evidence.receipt_ref)
             return None
-        if is_now and (self.calls or any(token.text in _YOURS for token in read.tokens)) and not is_reported(said, self.calls):
+        known = facts.classes - {"text", "system", "record", "repo"} and len(read.tokens) < 12
+        if is_now and (self.calls or known or any(token.text in _YOURS for token in read.tokens)) and not is_reported(said, self.calls):
             return Finding("unverified")
         return None
 
@@ -280,10 +300,14 @@ class Checker:
         if self._failures and any(verb in call.words for call in self.calls if not call.succeeded):
             return True  # Why it failed.
         reported = read.has("report")
-        if reported and reported.start() < read.tokens[statement.verb].start and (self.calls or "you" in reported.group()):
+        if reported and reported.start() < read.tokens[statement.verb].start and (self.calls or "you" in reported.group() or reported.group().endswith("that")):
             return True
         yours = any(token.text in _YOURS for token in read.tokens)
-        if not self.calls and not yours and len(read.tokens) > (6 if self._is_expository else 12) and not statement.is_headline:
+        if not self.calls and statement.mood == "state" and self._is_expository and len(read.tokens) > 6:
+            return True
+        if not self.calls and not yours and len(read.tokens) > (6 if self._is_expository else 12) and not statement.is_headline and not read.says_i:
+            return True
+        if statement.mood == "state" and verb in _PLANNED and not facts_are_empty(said) and not any(call.acts for call in self.calls) and self.calls:
             return True
         return statement.mood == "state" and any(token.text in _STILL for token in read.tokens)
 
@@ -350,6 +374,10 @@ class Checker:
 
 def _without_bullet(text: str) -> str:
     return re.sub(r"^[\s>]*(?:[-*+•·▪◦‣–—]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\|\s*|\[[ xX✓]?\]\s*|[✅☑✔✓🎉👍🟢]\s*)+", "", text)  # noqa: RUF001
+
+
+def facts_are_empty(said: Said) -> bool:
+    return said.facts.is_empty
 
 
 def _words_of(text: str) -> frozenset[str]:

@@ -183,7 +183,9 @@ class _Reader:
         near = self._near(at, clause)[0]
         if form.kind == "base":
             before = [token.text for token in self.tokens[max(clause.start, at - 6) : at]]
-            if "G" in near or "did" in before[-3:] or (before[-1:] in (["de"], ["d'"]) and not _JUST.isdisjoint(before)):
+            if before[-1:] in (["de"], ["d'"]) and not _JUST.isdisjoint(before):
+                return Form(form.sense, "first")
+            if "G" in near or "did" in before[-3:]:
                 return Form(form.sense, "past")
             if self.words.code == "de" and {"konnte", "konnten"} & {token.text for token in self.tokens[clause.start : clause.end]}:
                 return Form(form.sense, "past")
@@ -192,6 +194,8 @@ class _Reader:
             return None
         if form.kind == "progress":
             before = self.tokens[at - 1].text if at > clause.start else ""
+            if " ".join(token.text for token in self.tokens[max(clause.start, at - 2) : at]) in ("liberty of", "succeeded in"):
+                return Form(form.sense, "past")
             if before in ("am", "finished", "done", "completed") or (before == "now" and at - 1 > clause.start and self.tokens[at - 2].text == "am"):
                 return form
             return None
@@ -252,8 +256,10 @@ class _Reader:
         if token.is_capital or not self.words.unknown.fullmatch(token.text):
             return False
         if self.words.code == "de":
-            return at >= clause.end - 2 and any("I" in self.marks(each) for each in range(clause.start, at))
+            return at >= clause.end - 2 and any(set("IB") & set(self.marks(each)) for each in range(clause.start, clause.end) if each != at)
         near, subject = self._near(at, clause)
+        if "B" in near and ("H" in near or self.tokens[at - 1].text == "se"):
+            return True
         if "S" in near or "B" in near:
             return False
         if self.words.code == "en":
@@ -414,7 +420,7 @@ def _is_over(reader: _Reader, clause: _Clause) -> bool:
         before = texts[offset - 1] if offset else ""
         if text in _LAST and {*texts[max(0, offset - 2) : offset], *texts[offset + 1 : offset + 2]} & _TIMES:
             return True
-        if reader.tokens[at].kind == "number" and before in ("in", "en", "im", "since", "anno", "seit") and _OVER.match(text.strip()):
+        if reader.tokens[at].kind == "number" and (before in ("in", "en", "im", "since", "anno", "seit") or reader.words.code == "de") and _OVER.match(text.strip()):
             return True
         if text == "vor" and offset + 2 < len(texts) and texts[offset + 2] in ("tagen", "wochen", "monaten", "jahren", "stunden", "tag", "woche", "monat", "jahr", "stunde"):
             return True
@@ -447,10 +453,16 @@ def _svo(reader: _Reader, at: int, form: Form, clause: _Clause) -> tuple[str, st
     """Person and marks of a verb in a language that puts its auxiliaries right before it."""
     near, where = reader._near(at, clause)
     code = reader.words.code
+    if "G" in near and code == "en":
+        near = "".join(letter for letter in near if letter not in "MBSH")
+    if form.kind == "first" and code == "fr":
+        return "first", "N" if "N" in near else ""
+    if reader.tokens[at - 1].text == "of" and at > clause.start:
+        return "none", near
     texts = {reader.tokens[each].text for each in range(where + 1, at)}
     if code == "es":
         if form.kind == "first":
-            return "first", near.replace("M", "") if "G" not in near else near
+            return "first", near.replace("M", "")
         if form.kind == "third":
             if "se" in texts:
                 return "patient", near.replace("M", "") + "pB" + _around(reader, at, clause)
@@ -470,7 +482,7 @@ def _svo(reader: _Reader, at: int, form: Form, clause: _Clause) -> tuple[str, st
             return "patient", near + "p" + _around(reader, at, clause)
         if "H" in near and code != "en":
             return "other", near
-        if not near and at == clause.start and any(set(reader.marks(each)) & set("HSBM") and "O" not in reader.marks(each) for each in range(at + 1, clause.end)):
+        if set(near) <= set("AL~") and any(set(reader.marks(each)) & set("HSBM") and "O" not in reader.marks(each) for each in range(at + 1, clause.end)):
             return "adjective", near  # `Deleted branches can be restored.`
         return "none", near + _around(reader, at, clause)
     subject = reader.marks(where)

@@ -68,6 +68,7 @@ besprechen/besprochen sprechen/gesprochen gliedern/gegliedert betonen/betont her
 """
 
 MARKS: Final = {
+    "V": "ihm ihn ihnen so sehr mehr viel viele wenig andere anderen dort hier dann nur mal ganz gut gerne danke hallo okay ja nein bitte-sehr sich selbst etwas jeder jede jedes wieder noch-einmal pro gegen ohne-hin zwischen trotz etwa rund ungefähr heute morgen",
     "I": "ich wir habe hab mir uns",
     "Y": "du ihr hast habt dir dich euch",
     "T": "er man jemand niemand wer hat hatte hatten sie",

@@ -60,6 +60,7 @@ laugh smile happen talk speak/spoke/spoken chat+ discuss cover limit touch obser
 """
 
 MARKS: Final = {
+    "V": "them him her yourself himself herself itself themselves there here very much more most less many few such other others than too well okay ok yes hi hello thanks sorry please-note per upon among between across against along around because-of despite during except like near toward towards until-then via within while-also whereas good news great sure perfect also-known away",
     "I": "i we me us myself",
     "Y": "you u ya",
     "T": "he she they who someone somebody anyone everyone people nobody",
@@ -107,7 +108,7 @@ PHRASES: Final = {
     r"(?:has|have) gone (?:through|live)|is (?:now |back )?(?:live|up and running)|(?:is|are) (?:now )?(?:live|in effect|in force|up and running|up to date)(?: again| now)",
     "send": r"(?:went|gone|is|are|going) out(?: to)?(?= |$)|(?:is|are) on (?:its|their|the) way|(?:now )?in (?:\w+ ){0,3}(?:inbox|mailbox)|"
     r"(?:has|have|should have|got|received) (?:it|them|the (?:mail|email|file|message|link))(?: now| by now)|let \w+ know|fired off|shot off|got in touch|drop(?:ped)? \w+ a (?:line|note)",
-    "report": r"you(?:'ve| have)? (?:told|said|mentioned|wrote|asked|already)|according to|\bper \[|i (?:can )?(?:also )?see\b|i noticed|(?:records?|logs?|history|calendar|tracker|tracking|page|document|file|mail|email|message|statement|ledger|report|system|dashboard|transcript|site|website|portal|airline|provider|supplier|vendor|bank|shop|seller|courier) (?:\w+ )?(?:claims?|shows?|says?|states?|indicates?|mentions?|confirms?|lists?)|(?:he|she|they|landlord|it) (?:says?|wrote|writes|mentions?|confirms?)|looks like|i found (?:that|an?|two|three|\d)|(?:it|there) (?:says|appears|seems)|found out|turns out|based on",
+    "report": r"(?:author|article|text|paper|book|report|writer|study|he|she) (?:\w+ )?(?:argues?|claims?|says?|states?|explains?|reports?|writes?|notes?|suggests?) that|you(?:'ve| have)? (?:told|said|mentioned|wrote|asked|already)|according to|\bper \[|i (?:can )?(?:also )?see\b|i noticed|(?:records?|logs?|history|calendar|tracker|tracking|page|document|file|mail|email|message|statement|ledger|report|system|dashboard|transcript|site|website|portal|airline|provider|supplier|vendor|bank|shop|seller|courier) (?:\w+ )?(?:claims?|shows?|says?|states?|indicates?|mentions?|confirms?|lists?)|(?:he|she|they|landlord|it) (?:says?|wrote|writes|mentions?|confirms?)|looks like|i found (?:that|an?|two|three|\d)|(?:it|there) (?:says|appears|seems)|found out|turns out|based on",
     "imperative": r"^(?:please |then |first,? |next,? |and )?(?:check|make sure|verify|ensure|see|confirm|find out|look)\b.{0,40}\b(?:that|whether|if|which|how)\b|\b(?:check|verify|make sure|ensure|confirm) (?:that|whether|if)\b",
     "ignore": r"well done|easier said than done|said and done|needs? to be done|to be done|have you done|get (?:it|things|this) done|getting (?:it|things) done|done (?:with|by) you|once done|"
     r"when(?:ever)? you(?:'re| are) (?:done|ready|all set)|are (?:all )?set to|ready set|data set|set of|mind set|if done|can be done|should be done|could be done|is to be",

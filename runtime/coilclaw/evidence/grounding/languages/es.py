@@ -44,6 +44,7 @@ olvidar aprender referir/referido ignorar omitir observar hablar comentar acabar
 """
 
 MARKS: Final = {
+    "V": "así muy más menos mucho poco otro otra otros otras aquí allí hoy mañana gracias hola sí vale bueno buena bien-hecho mismo misma cada entre contra durante sin-más unos algo alguien perfecto claro según-esto mí ti",
     "I": "he hemos yo nosotros",
     "Y": "has tú usted ustedes habéis",
     "T": "ella él ellos ellas alguien quien quién",

@@ -42,6 +42,7 @@ regrouper limiter souligner tenir/tenu
 """
 
 MARKS: Final = {
+    "V": "ainsi très plus moins beaucoup peu autre autres ici là aujourd'hui demain merci bonjour oui non bon bonne même chaque entre contre pendant-que quelque quelques parfait voilà donc-voilà moi toi eux lui-même",
     "I": "je j' ai avons on nous",
     "Y": "tu vous as avez",
     "T": "il elle ils elles quelqu'un qui personne",
