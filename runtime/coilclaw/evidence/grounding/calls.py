@@ -8,10 +8,19 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final
 
-from coilclaw.evidence.grounding.facts import DAY, dates_in, days_in_chinese, numbers_in, pairs_of, stems_of, times_in, years_in
+from coilclaw.evidence.grounding.facts import (
+    DAY,
+    dates_in,
+    days_in_chinese,
+    numbers_in,
+    pairs_of,
+    stems_of,
+    times_in,
+    years_in,
+)
 from coilclaw.evidence.grounding.grammar import LATIN, Form, class_of_noun, grammar, sense_of
+from coilclaw.evidence.grounding.languages.shared import NOUN_SENSE
 from coilclaw.evidence.grounding.normal_text import folded, normal
-from coilclaw.evidence.grounding.statements import NOUN_SENSE
 from coilclaw.evidence.grounding.values import Evidence
 
 __all__ = ["Call", "calls_of"]
@@ -19,16 +28,176 @@ __all__ = ["Call", "calls_of"]
 _PART: Final = re.compile(r"[A-Z]?[a-zà-ÿß]+|[A-Z]+(?![a-z])|\d+|[\u3400-\u9fff]+")
 _WORD: Final = re.compile(r"[^\W_]+")
 _READING: Final = frozenset(
-    "list get read search find fetch query show check look view lookup describe count status balance inspect browse history load track tracking now "
-    "preview slots availability available info details summary transcribe recent find_one select head ls cat grep stat exists diff log logs whoami ping validate test "
-    "consultar listar leer buscar ver voir lire lister chercher consulter lesen suchen anzeigen prüfen abrufen forecast weather time quote calc calculate "
-    "report inbox directory ocr extract parse analyze analyse panier estado events reflog compare transcript historial history pricing schedule_x".split()
+    [
+        "list",
+        "get",
+        "read",
+        "search",
+        "find",
+        "fetch",
+        "query",
+        "show",
+        "check",
+        "look",
+        "view",
+        "lookup",
+        "describe",
+        "count",
+        "status",
+        "balance",
+        "inspect",
+        "browse",
+        "history",
+        "load",
+        "track",
+        "tracking",
+        "now",
+        "preview",
+        "slots",
+        "availability",
+        "available",
+        "info",
+        "details",
+        "summary",
+        "transcribe",
+        "recent",
+        "find_one",
+        "select",
+        "head",
+        "ls",
+        "cat",
+        "grep",
+        "stat",
+        "exists",
+        "diff",
+        "log",
+        "logs",
+        "whoami",
+        "ping",
+        "validate",
+        "test",
+        "consultar",
+        "listar",
+        "leer",
+        "buscar",
+        "ver",
+        "voir",
+        "lire",
+        "lister",
+        "chercher",
+        "consulter",
+        "lesen",
+        "suchen",
+        "anzeigen",
+        "prüfen",
+        "abrufen",
+        "forecast",
+        "weather",
+        "time",
+        "quote",
+        "calc",
+        "calculate",
+        "report",
+        "inbox",
+        "directory",
+        "ocr",
+        "extract",
+        "parse",
+        "analyze",
+        "analyse",
+        "panier",
+        "estado",
+        "events",
+        "reflog",
+        "compare",
+        "transcript",
+        "historial",
+        "history",
+        "pricing",
+        "schedule_x",
+    ]
 )
 _WRITING: Final = frozenset(
-    "send create delete update write post put set add remove book pay transfer cancel submit publish deploy run execute buy order move rename upload share reply schedule draft "
-    "archive insert close merge push commit install start stop restart enable disable approve sign book place".split()
+    [
+        "send",
+        "create",
+        "delete",
+        "update",
+        "write",
+        "post",
+        "put",
+        "set",
+        "add",
+        "remove",
+        "book",
+        "pay",
+        "transfer",
+        "cancel",
+        "submit",
+        "publish",
+        "deploy",
+        "run",
+        "execute",
+        "buy",
+        "order",
+        "move",
+        "rename",
+        "upload",
+        "share",
+        "reply",
+        "schedule",
+        "draft",
+        "archive",
+        "insert",
+        "close",
+        "merge",
+        "push",
+        "commit",
+        "install",
+        "start",
+        "stop",
+        "restart",
+        "enable",
+        "disable",
+        "approve",
+        "sign",
+        "book",
+        "place",
+    ]
 )
-_NOUNS: Final = frozenset("text mail email message file order book page list plan card record post call bill invoice note link tag label issue sync copy share check test build release star".split()) - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
+_NOUNS: Final = frozenset(
+    [
+        "text",
+        "mail",
+        "email",
+        "message",
+        "file",
+        "order",
+        "book",
+        "page",
+        "list",
+        "plan",
+        "card",
+        "record",
+        "post",
+        "call",
+        "bill",
+        "invoice",
+        "note",
+        "link",
+        "tag",
+        "label",
+        "issue",
+        "sync",
+        "copy",
+        "share",
+        "check",
+        "test",
+        "build",
+        "release",
+        "star",
+    ]
+) - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
 _ALONE: Final = re.compile(r"(?<![A-Za-z0-9_.:#*/-])(?<!\d,)\d{1,7}(?![A-Za-z0-9_:/-]|[.,]\d)")
 _COMMANDS: Final = {
     "rm": "delete", "rmdir": "delete", "unlink": "delete", "mkdir": "create", "touch": "create", "mv": "move", "cp": "save", "rsync": "save", "scp": "save",
@@ -36,7 +205,29 @@ _COMMANDS: Final = {
     "update": "update", "alter": "update", "truncate": "delete", "push": "push", "commit": "commit", "merge": "merge", "put": "update", "patch": "update",
     "join": "join", "place": "pay", "checkout": "pay", "aviso": "send", "notifications": "send", "notification": "send", "complete": "update", "mark": "update", "off": "set", "on": "set", "draft": "draft", "pytest": "run", "restart": "start", "upgrade": "update", "zip": "update", "tar": "save",
 }  # fmt: skip
-_OPEN: Final = frozenset("shell bash exec execute sql http script code python run call invoke request webhook action api task workflow browser".split())
+_OPEN: Final = frozenset(
+    [
+        "shell",
+        "bash",
+        "exec",
+        "execute",
+        "sql",
+        "http",
+        "script",
+        "code",
+        "python",
+        "run",
+        "call",
+        "invoke",
+        "request",
+        "webhook",
+        "action",
+        "api",
+        "task",
+        "workflow",
+        "browser",
+    ]
+)
 
 
 class Call:
@@ -64,8 +255,16 @@ class Call:
                 return "read"
             if word in NOUN_SENSE and not word.endswith("s"):
                 return "write"
-            if word in _WRITING or word in _COMMANDS or (word not in _NOUNS and not word.endswith("s") and (form := sense_of(word)) and form.sense != "do"):
-                return "read" if word not in _WRITING and word not in _COMMANDS and form is not None and form.sense == "read" else "write"
+            if (
+                word in _WRITING
+                or word in _COMMANDS
+                or (word not in _NOUNS and not word.endswith("s") and (form := sense_of(word)) and form.sense != "do")
+            ):
+                return (
+                    "read"
+                    if word not in _WRITING and word not in _COMMANDS and form is not None and form.sense == "read"
+                    else "write"
+                )
         if self.is_open:
             return "read" if self.given.lower().lstrip('{"sqlmdcoan: ').startswith("select") else "write"
         return "read" if not _READING.isdisjoint(self.name) else ""
@@ -97,7 +296,18 @@ class Call:
         if self.method[0] in _NOUNS and len(self.method) > 1 and (form := sense_of(self.method[0])) is not None:
             found.add(form.sense)  # `post_message`.
         found |= {NOUN_SENSE[word] for word in self.method if word in NOUN_SENSE}
-        found |= {_COMMANDS[word] for word in [*self.method, *(word for word in _WORD.findall(self.summary.lower())[:80] if word in ("aviso", "notifications", "notification"))] if word in _COMMANDS}
+        found |= {
+            _COMMANDS[word]
+            for word in [
+                *self.method,
+                *(
+                    word
+                    for word in _WORD.findall(self.summary.lower())[:80]
+                    if word in ("aviso", "notifications", "notification")
+                ),
+            ]
+            if word in _COMMANDS
+        }
         if self.is_open:
             found |= {_COMMANDS[word] for word in _WORD.findall(self.given.lower()) if word in _COMMANDS}
         if not self.summary.isascii():
@@ -134,7 +344,13 @@ class Call:
         told = {int(each) for each in _ALONE.findall(self.summary)}
         if told:
             return frozenset(spelled | told | set(_sizes(self.evidence.arguments)))
-        return frozenset(spelled | set(_sizes(self.evidence.arguments)) | set(_integers(self.evidence.arguments)) | set(_integers(self.evidence.result)) | set(_sizes(self.evidence.result)))
+        return frozenset(
+            spelled
+            | set(_sizes(self.evidence.arguments))
+            | set(_integers(self.evidence.arguments))
+            | set(_integers(self.evidence.result))
+            | set(_sizes(self.evidence.result))
+        )
 
     @cached_property
     def dates(self) -> frozenset[tuple[int, int]]:

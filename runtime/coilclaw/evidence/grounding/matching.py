@@ -65,7 +65,11 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
     facts = said.facts
     writes = [call for call in calls if not call.is_read]
     if said.is_generic:
-        named = [call for call in writes if said.words & call.words or (not facts.is_empty and supports(facts, call) == "yes")]
+        named = [
+            call
+            for call in writes
+            if said.words & call.words or (not facts.is_empty and supports(facts, call) == "yes")
+        ]
         if not named and (facts.is_empty or writes):
             return _match_everything(writes, said)
         related = named or writes
@@ -105,7 +109,25 @@ def _is_asked_for(said: Said) -> bool:
     return said.sense in ("submit", "start") or bool(said.words & _REQUESTS)
 
 
-_REQUESTS: Final = frozenset("request requested solicitud demande anfrage antrag queued permission approval autorización autorisation freigabe 申请 请求 提交".split())
+_REQUESTS: Final = frozenset(
+    [
+        "request",
+        "requested",
+        "solicitud",
+        "demande",
+        "anfrage",
+        "antrag",
+        "queued",
+        "permission",
+        "approval",
+        "autorización",
+        "autorisation",
+        "freigabe",
+        "申请",
+        "请求",
+        "提交",
+    ]
+)
 
 
 def _related(said: Said, writes: Sequence[Call]) -> list[Call]:
@@ -127,11 +149,15 @@ def _fit(said: Said, call: Call) -> int:
         return 1 if mentioned or not facts.classes or facts.classes & call.classes or not call.classes else 0
     alien = bool(facts.classes and call.classes and not facts.classes & call.classes and not mentioned)
     if sense in call.senses:
-        if alien and not (sense in ("send", "post", "save", "set", "pay", "book", "run") and not facts.classes & _APART):
+        if alien and not (
+            sense in ("send", "post", "save", "set", "pay", "book", "run") and not facts.classes & _APART
+        ):
             return 0
         return 3
     if call.senses & accepted and not call.is_open:
-        return 0 if alien else 2 if mentioned or facts.classes & call.classes or not said.words or not call.classes else 0
+        return (
+            0 if alien else 2 if mentioned or facts.classes & call.classes or not said.words or not call.classes else 0
+        )
     if _is_named(facts, call) and sense not in _STRICT:
         return 1
     if call.is_open or not call.senses:
@@ -139,7 +165,9 @@ def _fit(said: Said, call: Call) -> int:
     return 0
 
 
-_STRICT: Final = frozenset(("send", "pay", "delete", "cancel", "call", "run", "post", "start", "lock", "merge", "push", "write"))
+_STRICT: Final = frozenset(
+    ("send", "pay", "delete", "cancel", "call", "run", "post", "start", "lock", "merge", "push", "write")
+)
 
 
 def _is_named(facts: Facts, call: Call) -> bool:
@@ -164,12 +192,20 @@ def match_undone(said: Said, calls: Sequence[Call], *, is_whole: bool) -> Findin
     writes = [call for call in calls if call.acts]
     anything = is_whole and said.sense in ("update", "any", "do")
     near = _NEAR.get(said.sense, frozenset())
-    related = [call for call in writes if said.sense in call.senses or near & call.senses or (anything and (_is_about(said, call)))]
+    related = [
+        call
+        for call in writes
+        if said.sense in call.senses or near & call.senses or (anything and (_is_about(said, call)))
+    ]
     done = [call for call in related if call.succeeded]
     if not said.facts.is_empty:
         done = [call for call in done if supports(said.facts, call) == "yes"]
     elif not is_whole or any(said.words & call.words or said.facts.classes & call.classes for call in calls):
-        done = [call for call in done if said.facts.classes & call.classes or said.words & call.words or (is_whole and call.is_open)]
+        done = [
+            call
+            for call in done
+            if said.facts.classes & call.classes or said.words & call.words or (is_whole and call.is_open)
+        ]
     left = [call for call in left_open(writes, done) if call in related or said.words & call.words]
     if done and (is_whole or not left):
         return Finding("contradicted", done[-1].evidence.receipt_ref)
@@ -199,7 +235,11 @@ def match_read(said: Said, calls: Sequence[Call]) -> Finding:
     """The verdict on `I looked at something`."""
     done = [call for call in calls if call.succeeded]
     if not calls:
-        return Finding("unverified") if said.facts.classes - {"text"} or not said.facts.is_empty else Finding("not_an_action")
+        return (
+            Finding("unverified")
+            if said.facts.classes - {"text"} or not said.facts.is_empty
+            else Finding("not_an_action")
+        )
     if not done:
         return _refused(calls)
     classes = said.facts.classes & _LOOKED_UP
@@ -207,7 +247,12 @@ def match_read(said: Said, calls: Sequence[Call]) -> Finding:
         return Finding("unverified")
     left = left_open([call for call in calls if call.is_read], done)
     counted = {count for call in done for count in call.counts}
-    if said.facts.counts and left and max(said.facts.counts) > sum(call.is_read for call in done) and counted.isdisjoint(said.facts.counts):
+    if (
+        said.facts.counts
+        and left
+        and max(said.facts.counts) > sum(call.is_read for call in done)
+        and counted.isdisjoint(said.facts.counts)
+    ):
         return _refused(left)
     return Finding("verified", done[-1].evidence.receipt_ref)
 
@@ -217,9 +262,17 @@ def is_reported(said: Said, calls: Sequence[Call]) -> bool:
     for call in calls:
         if not call.acts and call.succeeded:
             support = supports(said.facts, call)
-            if support != "no" and said.sense in call.senses and (said.words & call.words or _answers(said.facts, call)):
+            if (
+                support != "no"
+                and said.sense in call.senses
+                and (said.words & call.words or _answers(said.facts, call))
+            ):
                 return True
-            if _answers(said.facts, call) and support == "yes" and (said.words & call.words or said.facts.dates or said.facts.numbers):
+            if (
+                _answers(said.facts, call)
+                and support == "yes"
+                and (said.words & call.words or said.facts.dates or said.facts.numbers)
+            ):
                 return True
     return False
 
@@ -233,7 +286,11 @@ def _is_retry(call: Call, other: Call) -> bool:
     if call.name != other.name:
         return False
     mine, its = call.evidence.arguments or {}, other.evidence.arguments or {}
-    return mine == its or any(its.get(name) == value for name, value in mine.items()) and len(set(map(str, mine.values())) - set(map(str, its.values()))) < 2 and mine.keys() != its.keys()
+    return mine == its or (
+        any(its.get(name) == value for name, value in mine.items())
+        and len(set(map(str, mine.values())) - set(map(str, its.values()))) < 2
+        and mine.keys() != its.keys()
+    )
 
 
 def _refused(calls: Sequence[Call]) -> Finding:
@@ -254,7 +311,10 @@ def _answers(facts: Facts, call: Call) -> list[Support]:
         *("yes" if _has_name(name, call) else miss for name in facts.names),
         *("yes" if _has_place(place, call) else miss for place in facts.places),
         *("yes" if _has_text(quote, call) else miss for quote in facts.quotes),
-        *("yes" if number in call.numbers or number * 100 in call.numbers else (miss if call.numbers else "open") for number in facts.numbers),
+        *(
+            "yes" if number in call.numbers or number * 100 in call.numbers else (miss if call.numbers else "open")
+            for number in facts.numbers
+        ),
         *("yes" if each in call.dates else ("no" if call.dates else "open") for each in facts.dates),
         *("yes" if each in call.days else ("no" if call.days else "open") for each in facts.days),
         *("yes" if _has_time(each, call) else ("no" if call.times else "open") for each in facts.times),
@@ -294,7 +354,7 @@ def _has_place(place: str, call: Call) -> bool:
     if not bare or re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", call.text):
         return True
     base = re.split(r"[/\\]", bare)[-1]
-    return len(base) > 2 and "." in base and base in call.text or not bare.isascii() and bare in call.text
+    return (len(base) > 2 and "." in base and base in call.text) or (not bare.isascii() and bare in call.text)
 
 
 def _has_text(quote: str, call: Call) -> bool:

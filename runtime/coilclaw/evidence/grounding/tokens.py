@@ -77,6 +77,9 @@ def _words(raw: str, start: int) -> list[Token]:
         return [Token("word", f"{head.lower()}ed", raw, start, start + len(raw))]
     if lower == "t" and head.lower().endswith("n"):
         base = {"ca": "can", "wo": "will", "sha": "shall"}.get(head.lower()[:-1], head.lower()[:-1])
-        return [Token("word", base, head, start, start + len(head)), Token("word", "not", tail, start, start + len(raw))]
+        return [
+            Token("word", base, head, start, start + len(head)),
+            Token("word", "not", tail, start, start + len(raw)),
+        ]
     first = Token("word", head.lower(), head, start, start + len(head))
     return [first, Token("word", _TAIL.get(lower, lower), tail, start + len(head) + 1, start + len(raw))]
