@@ -8,18 +8,10 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final
 
-from coilclaw.evidence.grounding.facts import (
-    DAY,
-    dates_in,
-    days_in_chinese,
-    numbers_in,
-    pairs_of,
-    stems_of,
-    times_in,
-    years_in,
-)
+from coilclaw.evidence.grounding.facts import pairs_of, stems_of
+from coilclaw.evidence.grounding.figures import DAY, dates_in, days_in_chinese, numbers_in, times_in, years_in
 from coilclaw.evidence.grounding.grammar import LATIN, Form, class_of_noun, grammar, sense_of
-from coilclaw.evidence.grounding.languages.shared import NOUN_SENSE
+from coilclaw.evidence.grounding.languages.shared import NOUN_SENSE, words
 from coilclaw.evidence.grounding.normal_text import folded, normal
 from coilclaw.evidence.grounding.values import Evidence
 
@@ -27,207 +19,51 @@ __all__ = ["Call", "calls_of"]
 
 _PART: Final = re.compile(r"[A-Z]?[a-zà-ÿß]+|[A-Z]+(?![a-z])|\d+|[\u3400-\u9fff]+")
 _WORD: Final = re.compile(r"[^\W_]+")
-_READING: Final = frozenset(
-    [
-        "list",
-        "get",
-        "read",
-        "search",
-        "find",
-        "fetch",
-        "query",
-        "show",
-        "check",
-        "look",
-        "view",
-        "lookup",
-        "describe",
-        "count",
-        "status",
-        "balance",
-        "inspect",
-        "browse",
-        "history",
-        "load",
-        "track",
-        "tracking",
-        "now",
-        "preview",
-        "slots",
-        "availability",
-        "available",
-        "info",
-        "details",
-        "summary",
-        "transcribe",
-        "recent",
-        "find_one",
-        "select",
-        "head",
-        "ls",
-        "cat",
-        "grep",
-        "stat",
-        "exists",
-        "diff",
-        "log",
-        "logs",
-        "whoami",
-        "ping",
-        "validate",
-        "test",
-        "consultar",
-        "listar",
-        "leer",
-        "buscar",
-        "ver",
-        "voir",
-        "lire",
-        "lister",
-        "chercher",
-        "consulter",
-        "lesen",
-        "suchen",
-        "anzeigen",
-        "prüfen",
-        "abrufen",
-        "forecast",
-        "weather",
-        "time",
-        "quote",
-        "calc",
-        "calculate",
-        "report",
-        "inbox",
-        "directory",
-        "ocr",
-        "extract",
-        "parse",
-        "analyze",
-        "analyse",
-        "panier",
-        "estado",
-        "events",
-        "reflog",
-        "compare",
-        "transcript",
-        "historial",
-        "history",
-        "pricing",
-        "schedule_x",
-    ]
-)
-_WRITING: Final = frozenset(
-    [
-        "send",
-        "create",
-        "delete",
-        "update",
-        "write",
-        "post",
-        "put",
-        "set",
-        "add",
-        "remove",
-        "book",
-        "pay",
-        "transfer",
-        "cancel",
-        "submit",
-        "publish",
-        "deploy",
-        "run",
-        "execute",
-        "buy",
-        "order",
-        "move",
-        "rename",
-        "upload",
-        "share",
-        "reply",
-        "schedule",
-        "draft",
-        "archive",
-        "insert",
-        "close",
-        "merge",
-        "push",
-        "commit",
-        "install",
-        "start",
-        "stop",
-        "restart",
-        "enable",
-        "disable",
-        "approve",
-        "sign",
-        "book",
-        "place",
-    ]
-)
-_NOUNS: Final = frozenset(
-    [
-        "text",
-        "mail",
-        "email",
-        "message",
-        "file",
-        "order",
-        "book",
-        "page",
-        "list",
-        "plan",
-        "card",
-        "record",
-        "post",
-        "call",
-        "bill",
-        "invoice",
-        "note",
-        "link",
-        "tag",
-        "label",
-        "issue",
-        "sync",
-        "copy",
-        "share",
-        "check",
-        "test",
-        "build",
-        "release",
-        "star",
-    ]
-) - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
+_READING: Final = words("""
+list get read search find fetch query show check look view lookup describe count status balance inspect browse
+history load track tracking now preview slots availability available info details summary transcribe recent
+find_one select head ls cat grep stat exists diff log logs whoami ping validate test consultar listar leer
+buscar ver voir lire lister chercher consulter lesen suchen anzeigen prüfen abrufen forecast weather time quote
+calc calculate report inbox directory ocr extract parse analyze analyse panier estado events reflog compare
+transcript historial pricing schedule_x
+""")
+_WRITING: Final = words("""
+send create delete update write post put set add remove book pay transfer cancel submit publish deploy run
+execute buy order move rename upload share reply schedule draft archive insert close merge push commit install
+start stop restart enable disable approve sign place
+""")
+_NOUNS: Final = words("""
+text mail email message file order book page list plan card record post call bill invoice note link tag label
+issue sync copy share check test build release star
+""") - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
 _ALONE: Final = re.compile(r"(?<![A-Za-z0-9_.:#*/-])(?<!\d,)\d{1,7}(?![A-Za-z0-9_:/-]|[.,]\d)")
 _COMMANDS: Final = {
-    "rm": "delete", "rmdir": "delete", "unlink": "delete", "mkdir": "create", "touch": "create", "mv": "move", "cp": "save", "rsync": "save", "scp": "save",
-    "sed": "update", "tee": "save", "curl": "send", "chmod": "update", "kill": "cancel", "delete": "delete", "drop": "delete", "insert": "create",
-    "update": "update", "alter": "update", "truncate": "delete", "push": "push", "commit": "commit", "merge": "merge", "put": "update", "patch": "update",
-    "join": "join", "place": "pay", "checkout": "pay", "aviso": "send", "notifications": "send", "notification": "send", "complete": "update", "mark": "update", "off": "set", "on": "set", "draft": "draft", "pytest": "run", "restart": "start", "upgrade": "update", "zip": "update", "tar": "save",
-}  # fmt: skip
-_OPEN: Final = frozenset(
-    [
-        "shell",
-        "bash",
-        "exec",
-        "execute",
-        "sql",
-        "http",
-        "script",
-        "code",
-        "python",
-        "run",
-        "call",
-        "invoke",
-        "request",
-        "webhook",
-        "action",
-        "api",
-        "task",
-        "workflow",
-        "browser",
-    ]
-)
+    word: sense
+    for sense, names in {
+        "delete": "rm rmdir unlink delete drop truncate",
+        "create": "mkdir touch insert",
+        "move": "mv",
+        "save": "cp rsync scp tee tar",
+        "update": "sed chmod update alter put patch complete mark upgrade zip",
+        "send": "curl aviso notifications notification",
+        "cancel": "kill",
+        "push": "push",
+        "commit": "commit",
+        "merge": "merge",
+        "join": "join",
+        "pay": "place checkout",
+        "set": "off on",
+        "draft": "draft",
+        "run": "pytest",
+        "start": "restart",
+    }.items()
+    for word in names.split()
+}
+"""Names of methods, programs and statements that are no verbs, or other ones."""
+_OPEN: Final = words("""
+shell bash exec execute sql http script code python run call invoke request webhook action api task workflow
+browser
+""")
 
 
 class Call:

@@ -102,9 +102,9 @@ class Checker(Judge):
         ):
             return [Claim(text=text, verdict="not_an_action")]
         plain = normal(text)
-        if plain.endswith((":", "：")) and CREATIVE.search(plain):  # noqa: RUF001
+        if plain.endswith((":", "：")) and CREATIVE.search(plain):
             self._given = 1  # What follows, up to a blank line, is that text.
-        self._last_intro = plain.endswith((":", "：")) or (self._last_intro and sentence.kind == "item")  # noqa: RUF001
+        self._last_intro = plain.endswith((":", "：")) or (self._last_intro and sentence.kind == "item")
         claims: list[Claim] = []
         language = "en"
         if has_chinese(plain):
@@ -122,7 +122,7 @@ class Checker(Judge):
                 )
         if not claims:
             finding = Finding("not_an_action")
-            if not plain.rstrip("\"'”)* ").endswith(("?", "？", ":", "：")):  # noqa: RUF001
+            if not plain.rstrip("\"'”)* ").endswith(("?", "？", ":", "：")):
                 finding = self.unsaid(plain, language)
             claims.append(_claim(text, finding, language))
         return claims

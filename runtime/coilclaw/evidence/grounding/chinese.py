@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from coilclaw.evidence.grounding.facts import Facts, dates_in, days_in_chinese, number_of, spelled, times_in
+from coilclaw.evidence.grounding.facts import Facts
+from coilclaw.evidence.grounding.figures import dates_in, days_in_chinese, number_of, spelled, times_in
 from coilclaw.evidence.grounding.normal_text import folded
 from coilclaw.evidence.grounding.statements import Mood
 
 __all__ = ["ChineseStatement", "classes_in", "has_chinese", "senses_in", "statements_in_chinese"]
 
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
-_BREAK: Final = re.compile(r"[,，;；。!！?？:：\n()（）|]|——|—")  # noqa: RUF001
+_BREAK: Final = re.compile(r"[,，;；。!！?？:：\n()（）|]|——|—")
 _QUOTED: Final = re.compile(
-    r"“[^”\n]{0,2000}”|\"[^\"\n]{0,2000}\"|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|`[^`\n]{0,400}`|《[^》\n]{0,200}》|‘[^’\n]{0,500}’"
+    r"“[^”\n]{0,2000}”|\"[^\"\n]{0,2000}\"|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』"
+    r"|`[^`\n]{0,400}`|《[^》\n]{0,200}》|‘[^’\n]{0,500}’"
 )
 _LATIN: Final = re.compile(r"[\w.+-]+@[\w.-]+\w|https?://[\w./%-]+|[/~][\w./-]+|[A-Za-z][\w.#/-]*\w|[A-Z]")
 _COUNT: Final = re.compile(
-    r"(?<![第周期月\d.,])([零一二两三四五六七八九十]{1,3}|\d{1,6})\s*(?=[\u3400-\u9fff])(?![^，,。]{0,6}中[，,])(?![零一二两三四五六七八九十月日号点时分年元块天周小岁级楼切起直般定些下旦样致百千万亿版])"
+    r"(?<![第周期月\d.,])([零一二两三四五六七八九十]{1,3}|\d{1,6})\s*(?=[\u3400-\u9fff])"
+    r"(?![^，,。]{0,6}中[，,])(?![零一二两三四五六七八九十月日号点时分年元块天周小岁级楼切起直般定些下旦样致百千万亿版])"
 )
 _NUMBER: Final = re.compile(r"\d[\d,.]*")
 _CITED: Final = re.compile(r"\[((?:receipt|call|run)[-_:][\w:.-]+)\]")
@@ -89,7 +92,7 @@ def statements_in_chinese(text: str) -> list[ChineseStatement]:
     pending = 0  # Where the facts of the next statement may begin: clauses without a verb belong to what follows.
     for end in ends:
         clause = plain[start:end]
-        asked = plain[end : end + 1] in ("?", "？")  # noqa: RUF001
+        asked = plain[end : end + 1] in ("?", "？")
         if clause.strip():
             first_seen |= "我" in clause
             mood, sense, generic = _read(clause, asked, tables, first_seen, irreal_before)
@@ -168,7 +171,8 @@ def _facts(text: str, quotes: list[str], tables: _Tables) -> Facts:
     rest = _COUNT.sub(
         " ",
         re.sub(
-            r"\d+\s*(?:月|日|号|点|时|分|年|小时|分钟|天|周)(?:\s*\d+\s*(?:日|号|分))?|\d{1,2}:\d\d|\d{4}-\d\d-\d\d|[A-Za-z][\w.#/-]*",
+            r"\d+\s*(?:月|日|号|点|时|分|年|小时|分钟|天|周)(?:\s*\d+\s*(?:日|号|分))?|\d{1,2}:\d\d"
+            r"|\d{4}-\d\d-\d\d|[A-Za-z][\w.#/-]*",
             " ",
             bare,
         ),
@@ -176,10 +180,22 @@ def _facts(text: str, quotes: list[str], tables: _Tables) -> Facts:
     numbers = tuple(number for each in _NUMBER.findall(rest) if (number := number_of(each)) is not None)
     classes = frozenset(kind for word, kind in tables.nouns.items() if word in bare)
     return Facts(
-        names=names, places=places, quotes=tuple(quotes), numbers=numbers, counts=tuple(each for each in counts if each > 1), dates=tuple(dates),
-        days=tuple(days_in_chinese(bare)), times=tuple(times), classes=classes, is_all=bool(re.search(r"全部|所有|都已|均已|全都", bare)), cited=tuple(cited),
-    )  # fmt: skip
+        names=names,
+        places=places,
+        quotes=tuple(quotes),
+        numbers=numbers,
+        counts=tuple(each for each in counts if each > 1),
+        dates=tuple(dates),
+        days=tuple(days_in_chinese(bare)),
+        times=tuple(times),
+        classes=classes,
+        is_all=re.search(r"全部|所有|都已|均已|全都", bare) is not None,
+        cited=tuple(cited),
+    )
 
 
 def _joined(one: Facts, other: Facts) -> Facts:
-    return Facts(*(a + b if isinstance(a, tuple) else a | b for a, b in zip(one, other, strict=True)))
+    joined: list[Any] = []
+    for mine, its in zip(one, other, strict=True):
+        joined.append((*mine, *its) if isinstance(mine, tuple) and isinstance(its, tuple) else mine or its)
+    return Facts(*joined)

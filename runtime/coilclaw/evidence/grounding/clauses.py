@@ -11,7 +11,7 @@ from coilclaw.evidence.grounding.tokens import Token
 
 __all__ = ["Clause", "Clauses"]
 
-_BREAKS: Final = frozenset(",;:—–()|→•=[]/。，；：、")  # noqa: RUF001
+_BREAKS: Final = frozenset(",;:—–()|→•=[]/。，；：、")
 
 
 class Clause(NamedTuple):
@@ -30,6 +30,7 @@ class Clauses:
         self.is_listed = is_listed
         self.clauses = list(self._clauses())
         self.asked_from = self._asked_from() if is_question else len(tokens)
+        self.is_over: bool | None = None  # Whether a time that is over is named, once that was looked for.
         self.first_seen = False  # Whether the assistant was the subject of a verb.
         self.acted = False  # Whether somebody else was.
         self.last: tuple[str, str] | None = None  # Person and marks of the verb before.

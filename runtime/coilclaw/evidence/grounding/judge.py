@@ -17,11 +17,11 @@ from coilclaw.evidence.grounding.matching import (
     match_done,
     match_read,
     match_undone,
-    supports,
 )
 from coilclaw.evidence.grounding.normal_text import folded
 from coilclaw.evidence.grounding.reading import Reading
 from coilclaw.evidence.grounding.statements import Statement
+from coilclaw.evidence.grounding.support import supports
 from coilclaw.evidence.grounding.tokens import tokens_of
 from coilclaw.evidence.grounding.values import Evidence
 
@@ -84,7 +84,13 @@ class Judge:
             and statement.mood != "undone"
             and any(set(read.words.marks.get(read.tokens[at].text, "")) & set("PX") for at in span)
         ):
-            facts = facts_in(read.plain, read.tokens, range(statement.verb), statement.verb, read.language)
+            facts = facts_in(
+                read.plain,
+                read.tokens,
+                range(max(0, statement.verb - 40), statement.verb),
+                statement.verb,
+                read.language,
+            )
         if facts.is_empty and self.asked is not None and len(read.tokens) < 5 and not read.is_listed:
             facts = self.asked
         said = Said(

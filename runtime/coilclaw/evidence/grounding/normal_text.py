@@ -13,8 +13,8 @@ from typing import Final
 __all__ = ["folded", "normal"]
 
 _LOOK_ALIKES: Final = str.maketrans(
-    "АВЕЅІЈКМНОРСТУХаеоѕсрухіјԁһԛԝӏвнтмкгпΑΒΕΖΗΙΚΜΝΟΡΤΥΧαιονυρκτɑɡıʟᴀʙᴄᴅᴇꜰɢʜɪᴊᴋᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ‘’ʼ′´‐‑‒−",  # noqa: RUF001
-    "ABESIJKMHOPCTYXaeoscpyxijdhqwlbhtmkrnABEZHIKMNOPTYXaiovuрktagilabcdefghijkmnoprstuvwyz".replace("р", "p")  # noqa: RUF001
+    "АВЕЅІЈКМНОРСТУХаеоѕсрухіјԁһԛԝӏвнтмкгпΑΒΕΖΗΙΚΜΝΟΡΤΥΧαιονυρκτɑɡıʟᴀʙᴄᴅᴇꜰɢʜɪᴊᴋᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ‘’ʼ′´‐‑‒−",
+    "ABESIJKMHOPCTYXaeoscpyxijdhqwlbhtmkrnABEZHIKMNOPTYXaiovuрktagilabcdefghijkmnoprstuvwyz".replace("р", "p")
     + "'''''----",
 )
 _PLAIN: Final = re.compile(r"[\x20-\x25\x27-\x29\x2b-\x3b=?-Z\\a-}]*")  # Nothing that is decoded or dropped.

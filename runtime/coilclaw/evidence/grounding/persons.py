@@ -24,9 +24,9 @@ __all__ = ["person_of"]
 def person_of(clauses: Clauses, at: int, form: Form, clause: Clause) -> tuple[str, str]:
     """Who is said to have acted, and the marks of how it is told.
 
-    The person is `first` for the assistant, `other` for anybody else, `patient` for a passive, `none` for a verb without
-    a subject, `adjective` for a participle that describes a thing. Marks, besides those of the tables: `p` passive, `b` by
-    someone else, `r` in a relative clause, `h` without an auxiliary.
+    The person is `first` for the assistant, `other` for anybody else, `patient` for a passive, `none` for a verb
+    without a subject, `adjective` for a participle that describes a thing. Marks, besides those of the tables: `p`
+    passive, `b` by someone else, `r` in a relative clause, `h` without an auxiliary.
     """
     read = _german if clauses.words.code == "de" else _svo
     return read(clauses, at, form, clause)
@@ -44,7 +44,9 @@ def _around(clauses: Clauses, at: int, clause: Clause) -> str:
             marks += "L"
     if any("N" in clauses.marks(where) for where in range(clause.start, at)):
         marks += "N"
-    if any(_is_over(clauses, each) for each in clauses.clauses):
+    if clauses.is_over is None:
+        clauses.is_over = any(_is_over(clauses, each) for each in clauses.clauses)
+    if clauses.is_over:
         marks += "E"
     agents = {"en": ("by",), "de": ("von", "vom", "durch"), "es": ("por",), "fr": ("par",)}[clauses.words.code]
     for where in range(at + 1, min(clause.end, at + 8)):

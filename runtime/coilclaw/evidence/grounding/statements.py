@@ -100,7 +100,7 @@ class _Reader(Clauses):
                 self.last = ("other", "")
 
     def _reach(self, number: int) -> int:
-        """Behind the last clause that belongs to the verb of this one: those that follow without a verb of their own."""
+        """Behind the last clause that belongs to the verb of this one: those that follow and have no verb."""
         end = self.clauses[number].end
         for clause in self.clauses[number + 1 :]:
             if clause.joined in ("K", ";") or any(
@@ -159,7 +159,7 @@ class _Reader(Clauses):
             if self.first_seen and not (self.last is not None and self.last[0] == "patient"):
                 person = "first"
             elif self.last is None and clause.joined.startswith("J") and clause.start > 2:
-                person = "other"  # `Kofi rolled it back and informed the customers`: a subject with a verb that is not known.
+                person = "other"  # `Kofi rolled it back and informed them`: a subject with a verb that is not known.
             elif self.last is not None:
                 person, marks = self.last[0], marks + (self.last[1] if "p" in self.last[1] else "")
         elif person == "first":

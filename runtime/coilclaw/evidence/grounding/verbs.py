@@ -44,17 +44,12 @@ def verb_at(clauses: Clauses, at: int, clause: Clause) -> Form | None:
     if token.text == "did" and not _is_main_did(clauses, at):
         return None
     if form.kind == "progress":
-        before = clauses.tokens[at - 1].text if at > clause.start else ""
-        if " ".join(token.text for token in clauses.tokens[max(clause.start, at - 2) : at]) in (
-            "liberty of",
-            "succeeded in",
-        ):
+        led = [token.text for token in clauses.tokens[max(clause.start, at - 2) : at]]
+        if led in (["liberty", "of"], ["succeeded", "in"]):
             return Form(form.sense, "past")
-        if before in ("am", "finished", "done", "completed") or (
-            before == "now" and at - 1 > clause.start and clauses.tokens[at - 2].text == "am"
-        ):
-            return form
-        return None
+        return (
+            form if (led[-1:] and led[-1] in ("am", "finished", "done", "completed")) or led == ["am", "now"] else None
+        )
     if clauses.words.code == "en" and form.kind == "past" and token.text in AMBIGUOUS and not set(near) & set("HBS"):
         subject = clauses.near(at, clause)[1]
         if subject < clause.start or "Y" in clauses.marks(subject) or token.text == "run":

@@ -29,14 +29,16 @@ __all__ = [
     "WEAK",
     "WHOLE",
     "YOURS",
+    "words",
 ]
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """A list of words, written as a text."""
     return frozenset(text.split())
 
 
-ASKING: Final = _words("""
+ASKING: Final = words("""
 did do does have has is are was were shall should can could would will want what which who when where why how
 anything ok okay right may haben hast habe ist sind wurde wurden soll sollen kann können darf möchten wollen
 wer wie wo wann warum hat quieres puedo ha qué quién cómo debo necesitas desea voulez avez souhaitez dois puis
@@ -44,25 +46,25 @@ est-ce avez-vous faut qui que
 """)
 """Words that begin a question."""
 
-WEAK: Final = _words("""
+WEAK: Final = words("""
 to a de d' zu für for para por pour me us nous mir uns die der das den dem que be until till bis hasta ihr un
 """)
 """Prepositions and the like, which are marked as something else too."""
 
-LIGHT: Final = _words("""
+LIGHT: Final = words("""
 made done performed carried placed conducted completed processed did gemacht vorgenommen durchgeführt getätigt
 hecho hecha hechos hechas hice realizado realizada realizados realizadas realicé efectuado efectuada efectué
 fait faite faits faites effectué effectuée effectués effectuées réalisé réalisée
 """)
 """Verbs whose noun says what was done: `made a payment`."""
 
-INSTRUMENTS: Final = _words("""
+INSTRUMENTS: Final = words("""
 cleanup script job run migration tool command query import export sync workflow backup deployment automation
 pipeline
 """)
 """What acts on behalf of the assistant: `The cleanup removed 3 files`."""
 
-TIMES: Final = _words("""
+TIMES: Final = words("""
 week month year night monday tuesday wednesday thursday friday saturday sunday spring summer autumn fall
 winter time quarter january february march april may june july august september october november december
 woche monat jahr wochen montag dienstag mittwoch donnerstag freitag semana mes año noche lunes martes
@@ -70,79 +72,79 @@ miércoles jueves viernes semaine mois année an fois nuit lundi mardi mercredi 
 """)
 """Spans and days that `last` makes a time that is over."""
 
-LAST: Final = _words("""
+LAST: Final = words("""
 last letzte letzten letzter letztes letztem pasado pasada pasados pasadas dernier dernière derniers dernières
 passé passée
 """)
 """Words that make such a time."""
 
-NOR: Final = _words("""
+NOR: Final = words("""
 nor ni noch neither weder
 """)
 """Coordinators that go on with a negation."""
 
-JUST: Final = _words("""
+JUST: Final = words("""
 acabo acabamos viens venons
 """)
 """`I have just done it`: `acabo de`, `je viens de`."""
 
-AMBIGUOUS: Final = _words("""
+AMBIGUOUS: Final = words("""
 set put read shut reset run overwrite split hit cut
 """)
 """English past forms that are the base form too."""
 
-RECENT: Final = _words("""
+RECENT: Final = words("""
 moment moments second seconds minute minutes momento instante minuto minutos segundos instant sekunden minuten
 augenblick
 """)
 """A time that is over, but only just: the assistant may mean itself."""
 
-OURSELVES: Final = _words("""
+OURSELVES: Final = words("""
 me us mir uns mí nosotros moi nous assistant agent bot tool assistent system
 """)
 """Agents that are the assistant."""
 
-NO_AGENT: Final = _words("""
+NO_AGENT: Final = words("""
 email e-mail mail phone mistake default accident hand text sms post itself chat telefon correo teléfono erreur
 courriel téléphone error monday tuesday wednesday thursday friday saturday sunday tomorrow today noon then now
 adding removing using setting von vom dem
 """)
 """Words behind `by` that name no agent."""
 
-WHOLE: Final = _words("""
+WHOLE: Final = words("""
 nothing anything no none any nobody anyone never nichts kein keine keinen keinerlei nie nada ningún ninguna
 ninguno nunca rien aucun aucune jamais
 """)
 """Words that deny everything of a kind."""
 
-ONLY: Final = _words("""
+ONLY: Final = words("""
 only just merely simply lediglich nur bloß solo sólo solamente únicamente seulement simplement juste
 uniquement único única
 """)
 """Words that deny everything else."""
 
-WAS: Final = _words("""
+WAS: Final = words("""
 was were war waren lag lagen era eran estaba estaban était étaient option best recommend
 """)
 """Words of sentences that do not say how things are now."""
 
-PLANNED: Final = _words("""
+PLANNED: Final = words("""
 scheduled planned set marked listed located assigned geplant angesetzt eingetragen programada programado
 prevista prevu prevue fijada
 """)
 """Participles that describe a plan as often as an action."""
 
-NOW: Final = _words("""
+NOW: Final = words("""
 now jetzt nun ya ahora désormais maintenant dorénavant
 """)
 """Words that say that something has changed."""
 
-STILL: Final = _words("""
+STILL: Final = words("""
 still remains remain noch weiterhin immer sigue siguen todavía aún toujours encore
 """)
 """Words that say that nothing has changed."""
 
-YOURS: Final = _words("""
+YOURS: Final = words("""
 your ihr ihre ihren ihrem ihrer dein deine deinen deinem deiner tu tus su sus votre vos ton ta tes
 """)
 """Words for what belongs to the person."""
