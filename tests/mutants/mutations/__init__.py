@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutations import (
+    agent,
     app,
     bridge,
     bridge_admission,
@@ -32,6 +33,7 @@ from tests.mutants.mutations import (
 __all__ = ["MUTATIONS"]
 
 _LAYERS: Final = (
+    agent,
     app,
     bridge,
     bridge_admission,

@@ -296,4 +296,11 @@ MUTATIONS: Final = (
         "tests/runs/test_typed_values.py",
         "a replay gives values of the same types",
     ),
+    Mutation(
+        "coilclaw.bridge.policy_check:PolicyCheck._denial_by_bounds",
+        "if all(tool.id in each for each in self._allowed):",
+        "if True:",
+        "tests/agent/test_tools_allow.py -k denied_with_a_receipt",
+        "what a channel does not allow is denied",
+    ),
 )
