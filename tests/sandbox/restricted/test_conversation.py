@@ -228,7 +228,7 @@ def test_a_forged_end_is_only_ever_an_outcome_of_that_run(tmp_path: Path) -> Non
             b'{"status": "approved"}': Crashed,
             b'{"status": "completed"}': Crashed,
             b'{"status": "completed", "value": NaN}': Crashed,
-            b"[" * 1000: Failed,
+            b"[" * 1000: (Failed, Crashed),  # Too deep, or cut off: parsers of different Pythons say one or the other.
             b"nonsense": Crashed,
         }.items():
             assert isinstance(Execution().of(f"{forge}say(['end'], {body!r})\nwhile True: pass", engine).outcome, kind)
