@@ -1,10 +1,10 @@
-"""Reading the receipt log."""
+"""The receipt log: reading it, and recording what happens above the app."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.app.arguments import check
 from coilclaw.app.errors import BadArgument
@@ -15,9 +15,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Receipts"]
 
+_RECORDED: Final = {
+    "auth.rotated": "succeeded",
+    "auth.failed": "failed",
+    "provider.fallback": "succeeded",
+}
+"""What layers above the app may record, with the status of each. Calls, runs and decisions record themselves."""
+_LONGEST_FACT: Final = 200
+
 
 class Receipts:
-    """The receipts of a home, written by any of its processes. Nothing can be changed here."""
+    """The receipts of a home, written by any of its processes. None of them can be changed."""
 
     def __init__(self, parts: Composition) -> None:
         self._parts = parts
@@ -45,6 +53,28 @@ class Receipts:
                 contents[name] = json.loads(body)
         return contents
 
+    def record(self, kind: str, facts: Mapping[str, Any], *, conversation: str | None = None) -> str:
+        """Append a receipt about something other than a call, durably, and return its id.
+
+        Only kinds that are known can be recorded. Facts are short: names, numbers, never contents.
+        """
+        if kind not in _RECORDED:
+            raise BadArgument(f"{kind!r} cannot be recorded here, only {', '.join(_RECORDED)}")
+        if not isinstance(facts, Mapping) or not all(
+            isinstance(name, str) and _is_fact(value) for name, value in facts.items()
+        ):
+            raise BadArgument(f"`facts` are texts of at most {_LONGEST_FACT} characters, numbers, True, False and None")
+        if not isinstance(conversation, str | None):
+            raise BadArgument("`conversation` is the id of a conversation")
+        from coilclaw.receipts import Draft, now
+
+        draft = Draft(kind, _RECORDED[kind], now(), None, conversation, payload=dict(facts))
+        return self._parts.stores.log.append(draft)[0]
+
     def export(self) -> Iterator[bytes]:
         """Every receipt as one line of canonical JSON, oldest first."""
         return self._parts.stores.log.export()
+
+
+def _is_fact(value: Any) -> bool:
+    return value is None or isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _LONGEST_FACT)
