@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         ToolSchema,
         Usage,
     )
+    from coilclaw.providers.credentials import Credential, Credentials, KeyFromEnvironment
     from coilclaw.providers.errors import CredentialsNeeded, FailureKind, ProviderError
 else:
     __getattr__ = lazy_exports(
@@ -24,6 +25,7 @@ else:
         {
             "chat": "ChatRequest ChatResponse ChatStream Message Provider ProviderCapabilities TextDelta ToolRequest "
             "ToolSchema Usage",
+            "credentials": "Credential Credentials KeyFromEnvironment",
             "errors": "CredentialsNeeded FailureKind ProviderError",
         },
     )
@@ -32,8 +34,11 @@ __all__ = [
     "ChatRequest",
     "ChatResponse",
     "ChatStream",
+    "Credential",
+    "Credentials",
     "CredentialsNeeded",
     "FailureKind",
+    "KeyFromEnvironment",
     "Message",
     "Provider",
     "ProviderCapabilities",
