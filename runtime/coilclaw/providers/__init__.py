@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
+    from coilclaw.providers.auth import ApiKey, AuthProfile, OAuth, ProfileCredentials, ProfileStore, Token
     from coilclaw.providers.chat import (
         ChatRequest,
         ChatResponse,
@@ -23,6 +24,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "auth": "ApiKey AuthProfile OAuth ProfileCredentials ProfileStore Token",
             "chat": "ChatRequest ChatResponse ChatStream Message Provider ProviderCapabilities TextDelta ToolRequest "
             "ToolSchema Usage",
             "credentials": "Credential Credentials KeyFromEnvironment",
@@ -31,6 +33,8 @@ else:
     )
 
 __all__ = [
+    "ApiKey",
+    "AuthProfile",
     "ChatRequest",
     "ChatResponse",
     "ChatStream",
@@ -40,10 +44,14 @@ __all__ = [
     "FailureKind",
     "KeyFromEnvironment",
     "Message",
+    "OAuth",
+    "ProfileCredentials",
+    "ProfileStore",
     "Provider",
     "ProviderCapabilities",
     "ProviderError",
     "TextDelta",
+    "Token",
     "ToolRequest",
     "ToolSchema",
     "Usage",

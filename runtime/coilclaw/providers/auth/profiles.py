@@ -22,9 +22,11 @@ __all__ = [
     "Usage",
     "as_text",
     "check_profile_id",
+    "is_reference",
     "profile_from",
     "profile_object",
     "secret_of",
+    "type_of",
     "usage_from",
     "view_of",
 ]
@@ -32,6 +34,7 @@ __all__ = [
 ProfileType: TypeAlias = Literal["api_key", "token", "oauth"]
 
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}:[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
+_REFERENCE: Final = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]{0,127}|file:[/~][^\0\n]{1,1000}")
 _LONGEST_SECRET: Final = 16 * 1024
 _MILLISECONDS: Final = 1e11
 """Times from here on are in milliseconds, as some programs write them: in seconds they are thousands of years away."""
@@ -98,11 +101,16 @@ class AuthProfile(Frozen):
 
 def secret_of(profile: Profile) -> str:
     """The secret that requests carry, or the reference to it."""
-    return cast(str, getattr(profile, _SECRETS[type(profile)]))
+    return cast("str", getattr(profile, _SECRETS[type(profile)]))
+
+
+def is_reference(secret: str) -> bool:
+    """Whether a text says where the secret is, as `env:NAME` or `file:/path`, and is not the secret itself."""
+    return _REFERENCE.fullmatch(secret) is not None
 
 
 def type_of(profile: Profile) -> ProfileType:
-    return cast(ProfileType, next(name for name, kind in _TYPES.items() if isinstance(profile, kind)))
+    return cast("ProfileType", next(name for name, kind in _TYPES.items() if isinstance(profile, kind)))
 
 
 def view_of(profile_id: str, profile: Profile, usage: Usage) -> AuthProfile:
@@ -112,7 +120,7 @@ def view_of(profile_id: str, profile: Profile, usage: Usage) -> AuthProfile:
         id=profile_id,
         provider=profile.provider,
         type=type_of(profile),
-        secret_ref=secret if secret.startswith(("env:", "file:")) else f"auth-profiles.json#{profile_id}",
+        secret_ref=secret if is_reference(secret) else f"auth-profiles.json#{profile_id}",
         expires_at=as_text(getattr(profile, "expires", None)),
         last_used_at=as_text(usage.last_used_at),
         cooldown_until=as_text(usage.cooldown_until),
