@@ -22,7 +22,7 @@ from coilclaw.providers.auth.profiles import (
 from coilclaw.sdk import OperatorError
 
 KEY, TOKEN, ACCESS, REFRESH = (planted(name) for name in ("key", "token", "access", "refresh"))
-STORED = {
+STORED: dict[str, dict[str, Any]] = {
     "api_key": {"type": "api_key", "provider": "anthropic", "key": KEY},
     "token": {"type": "token", "provider": "anthropic", "token": TOKEN},
     "token with an end": {"type": "token", "provider": "anthropic", "token": TOKEN, "expires": 1_900_000_000.0},

@@ -164,7 +164,7 @@ def test_each_further_failure_rests_longer(store: ProfileStore, home: Path, kind
         service.failed(service.use(), kind)
         until = store.read().usage_of("anthropic:one").cooldown_until
         assert until == service.now + each
-        service.now = until
+        service.now += each
 
 
 @pytest.mark.parametrize(
