@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     )
     from coilclaw.providers.credentials import Credential, Credentials, KeyFromEnvironment
     from coilclaw.providers.errors import CredentialsNeeded, FailureKind, ProviderError
+    from coilclaw.providers.opening import open_provider
+    from coilclaw.providers.reliable import ProviderChanged
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -29,6 +31,8 @@ else:
             "ToolSchema Usage",
             "credentials": "Credential Credentials KeyFromEnvironment",
             "errors": "CredentialsNeeded FailureKind ProviderError",
+            "opening": "open_provider",
+            "reliable": "ProviderChanged",
         },
     )
 
@@ -49,10 +53,12 @@ __all__ = [
     "ProfileStore",
     "Provider",
     "ProviderCapabilities",
+    "ProviderChanged",
     "ProviderError",
     "TextDelta",
     "Token",
     "ToolRequest",
     "ToolSchema",
     "Usage",
+    "open_provider",
 ]
