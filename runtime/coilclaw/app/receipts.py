@@ -56,25 +56,22 @@ class Receipts:
     def record(self, kind: str, facts: Mapping[str, Any], *, conversation: str | None = None) -> str:
         """Append a receipt about something other than a call, durably, and return its id.
 
-        Only kinds that are known can be recorded. Facts are short: names, numbers, never contents.
+        Only kinds that are known can be recorded. Facts are names and numbers, never contents; long texts are cut.
         """
         if kind not in _RECORDED:
             raise BadArgument(f"{kind!r} cannot be recorded here, only {', '.join(_RECORDED)}")
         if not isinstance(facts, Mapping) or not all(
-            isinstance(name, str) and _is_fact(value) for name, value in facts.items()
+            isinstance(name, str) and isinstance(value, str | int | float | None) for name, value in facts.items()
         ):
-            raise BadArgument(f"`facts` are texts of at most {_LONGEST_FACT} characters, numbers, True, False and None")
+            raise BadArgument("`facts` are names with texts, numbers, True, False or None")
         if not isinstance(conversation, str | None):
             raise BadArgument("`conversation` is the id of a conversation")
         from coilclaw.receipts import Draft, now
 
-        draft = Draft(kind, _RECORDED[kind], now(), None, conversation, payload=dict(facts))
+        short = {name: each[:_LONGEST_FACT] if isinstance(each, str) else each for name, each in facts.items()}
+        draft = Draft(kind, _RECORDED[kind], now(), None, conversation, payload=short)
         return self._parts.stores.log.append(draft)[0]
 
     def export(self) -> Iterator[bytes]:
         """Every receipt as one line of canonical JSON, oldest first."""
         return self._parts.stores.log.export()
-
-
-def _is_fact(value: Any) -> bool:
-    return value is None or isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _LONGEST_FACT)

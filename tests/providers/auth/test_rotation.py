@@ -99,6 +99,40 @@ def test_when_none_is_left_the_first_that_is_free_again_is_named(store: ProfileS
     assert service.use().profile == "anthropic:two"
 
 
+@pytest.mark.req("R119")
+def test_whoever_began_with_a_credential_stays_with_it_until_it_fails_or_the_profiles_change(
+    store: ProfileStore, home: Path
+) -> None:
+    filled(store, "one", "two")
+    service = Service(home)
+    assert service.failed(service.use(), "rate_limit", 10) == "anthropic:two"
+    service.now += 11
+    assert service.use().profile == "anthropic:two"
+    another = Service(home)
+    another.now = service.now
+    assert another.use().profile == "anthropic:one"
+    assert service.failed(service.use(), "rate_limit", 10) == "anthropic:one"
+    service.now += 11
+    store.set_order("anthropic", ["anthropic:two", "anthropic:one"])
+    assert service.use().profile == "anthropic:two"
+    filled(store, "three")
+    store.set_order("anthropic", ["anthropic:three"])
+    assert service.use().profile == "anthropic:three"
+
+
+def test_a_credential_that_rests_can_be_tried(store: ProfileStore, home: Path) -> None:
+    filled(store, "one")
+    service = Service(home)
+    service.failed(service.use(), "auth")
+    assert [problem for _, problem in service.credentials.states()] == ["was refused by the service"]
+    tried = ProfileCredentials(home, {}, even_resting=True, clock=lambda: START)
+    found = tried.use("claude", "anthropic", CLAUDE, "anthropic:one")
+    assert found is not None
+    tried.succeeded(found)
+    assert service.use().profile == "anthropic:one"
+    assert [problem for _, problem in service.credentials.states()] == [None]
+
+
 def test_a_refused_credential_rests_until_it_changes(store: ProfileStore, home: Path) -> None:
     filled(store, "one")
     service = Service(home)

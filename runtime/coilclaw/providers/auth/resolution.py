@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.providers.auth.cooldown import rests_until
-from coilclaw.providers.auth.profiles import Profile, Usage, as_text, is_reference, secret_of, type_of
+from coilclaw.providers.auth.profiles import AuthProfile, Usage, as_text, is_reference, secret_of, type_of
 from coilclaw.providers.credentials import Credential, credential_at, references
 from coilclaw.providers.errors import CredentialsNeeded
 from coilclaw.sdk import OperatorError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coilclaw.config import ProviderModel
     from coilclaw.providers.auth.store import StoredProfiles
 
-__all__ = ["Asked", "ResolvedCredential", "resolve"]
+__all__ = ["Asked", "Known", "ResolvedCredential", "profile_states", "resolve"]
 
 _BEARER: Final = ("token", "oauth")
 
@@ -32,7 +32,7 @@ class Asked(Frozen):
 
     provider: str
     kind: str
-    table: ProviderModel = field(repr=False)
+    table: ProviderModel = field(repr=False, compare=False)
     pinned: str | None = None
 
     @property
@@ -55,52 +55,57 @@ class _Unusable(Frozen):
     free_at: float = math.inf
 
 
-def resolve(
-    asked: Asked, stored: StoredProfiles, failed: Mapping[str, Usage], environment: Mapping[str, str], *, now: float
-) -> ResolvedCredential | None:
+class Known(Frozen):
+    """What credentials are found by: the store, and what only this process knows."""
+
+    stored: StoredProfiles
+    failed: Mapping[str, Usage]
+    """How credentials fared that are not in the store."""
+    environment: Mapping[str, str] = field(repr=False)
+    now: float
+    even_resting: bool = False
+
+
+def resolve(asked: Asked, known: Known, *, stay_with: str = "") -> ResolvedCredential | None:
     """Return the first credential that can be used now, or None for a service that needs none.
 
-    `failed` has what this process noted beyond the store. Raises CredentialsNeeded.
+    The one called `stay_with` comes before all others. Raises CredentialsNeeded.
     """
     passed: list[_Unusable] = []
-    for name, found in _candidates(asked, stored, environment):
-        if isinstance(found, str):
-            passed.append(_Unusable(name=name, reason=found))
-            continue
-        profile = stored.profiles.get(name)
-        expires = getattr(profile, "expires", None)
-        until = rests_until(failed.get(name) or stored.usage_of(name), found.secret, now=now)
-        if expires is not None and expires <= now:
-            passed.append(_Unusable(name=name, reason=f"expired at {as_text(expires)}"))
-        elif until == math.inf:
-            passed.append(_Unusable(name=name, reason="was refused by the service"))
-        elif until is not None:
-            passed.append(_Unusable(name=name, reason=f"rests until {as_text(until)}", free_at=until))
-        else:
+    for name, found in sorted(_candidates(asked, known), key=lambda each: each[0] != stay_with):
+        problem = _problem(name, found, known)
+        if problem is None and isinstance(found, Credential):
             given = {each: getattr(found, each) for each in Credential.__dataclass_fields__}
             return ResolvedCredential(**given, asked=asked)
+        passed += [problem] if problem else []
     table = asked.table
     if not passed and asked.kind != "anthropic" and not (asked.pinned or table.api_key or table.api_key_env):
         return None
     raise _needed(asked, passed)
 
 
-def _candidates(
-    asked: Asked, stored: StoredProfiles, environment: Mapping[str, str]
-) -> Iterator[tuple[str, Credential | str]]:
+def profile_states(known: Known) -> list[tuple[AuthProfile, str | None]]:
+    """Every stored profile, and why it cannot be used now, if so."""
+    states = []
+    for view in known.stored.views():
+        problem = _problem(view.id, _read(view.id, known), known)
+        states.append((view, problem.reason if problem else None))
+    return states
+
+
+def _candidates(asked: Asked, known: Known) -> Iterator[tuple[str, Credential | str]]:
     """Every credential there is, in order; in place of one that cannot be read, the reason."""
+    stored = known.stored
     for profile_id in [asked.pinned] if asked.pinned else stored.of(*asked.names):
-        profile = stored.profiles.get(profile_id)
-        if profile is None:
+        if profile_id not in stored.profiles:
             yield profile_id, "is not stored"
-        elif profile.provider not in asked.names:
-            yield profile_id, f"is for {as_name(profile.provider)}"
+        elif (provider := stored.profiles[profile_id].provider) not in asked.names:
+            yield profile_id, f"is for {as_name(provider)}"
         else:
-            mode = stored.modes.get(profile_id, type_of(profile))
-            yield profile_id, _read(profile_id, profile, "bearer" if mode in _BEARER else "api_key", environment)
+            yield profile_id, _read(profile_id, known)
     for place in () if asked.pinned else references(asked.kind, asked.table):
         try:
-            found = credential_at(place, environment)
+            found = credential_at(place, known.environment)
         except OperatorError as error:
             yield place, f"cannot be used: {error.message}"
         else:
@@ -108,17 +113,35 @@ def _candidates(
                 yield place, found
 
 
-def _read(profile_id: str, profile: Profile, style: str, environment: Mapping[str, str]) -> Credential | str:
-    secret = secret_of(profile)
+def _read(profile_id: str, known: Known) -> Credential | str:
+    """The credential of a stored profile, or why there is none."""
+    profile = known.stored.profiles[profile_id]
+    mode, secret = known.stored.modes.get(profile_id, type_of(profile)), secret_of(profile)
     try:
         if is_reference(secret):
-            found = credential_at(secret, environment)
+            found = credential_at(secret, known.environment)
             if found is None:
                 return f"refers to {secret}, which is not set"
             secret = found.secret
-        return Credential(secret=secret, style="bearer" if style == "bearer" else "api_key", profile=profile_id)
+        return Credential(secret=secret, style="bearer" if mode in _BEARER else "api_key", profile=profile_id)
     except OperatorError as error:
         return f"cannot be used: {error.message}"
+
+
+def _problem(name: str, found: Credential | str, known: Known) -> _Unusable | None:
+    """Why a credential cannot be used now."""
+    if isinstance(found, str):
+        return _Unusable(name=name, reason=found)
+    expires = getattr(known.stored.profiles.get(name), "expires", None)
+    if expires is not None and expires <= known.now:
+        return _Unusable(name=name, reason=f"expired at {as_text(expires)}")
+    usage = known.failed.get(name) or known.stored.usage_of(name)
+    until = None if known.even_resting else rests_until(usage, found.secret, now=known.now)
+    if until is None:
+        return None
+    if until == math.inf:
+        return _Unusable(name=name, reason="was refused by the service")
+    return _Unusable(name=name, reason=f"rests until {as_text(until)}", free_at=until)
 
 
 # The error -------------------------------------------------------------------------------------------------

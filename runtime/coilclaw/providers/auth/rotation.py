@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.providers.auth.cooldown import after_failure
-from coilclaw.providers.auth.profiles import Usage
-from coilclaw.providers.auth.resolution import Asked, ResolvedCredential, resolve
+from coilclaw.providers.auth.profiles import AuthProfile, Usage
+from coilclaw.providers.auth.resolution import Asked, Known, ResolvedCredential, profile_states, resolve
 from coilclaw.providers.auth.store import ProfileStore
 from coilclaw.providers.errors import CredentialsNeeded
 from coilclaw.sdk import OperatorError
@@ -25,9 +25,6 @@ __all__ = ["ProfileCredentials"]
 _log = logging.getLogger(__name__)
 _USE_SECONDS: Final = 60.0
 """A use is noted this often at most: writing the file down takes longer than all else here."""
-
-_LONGEST_FACT: Final = 200
-"""The path of a file may be longer."""
 
 
 def _ignore(kind: str, facts: Mapping[str, Any]) -> None:
@@ -46,12 +43,17 @@ class ProfileCredentials:
         environment: Mapping[str, str],
         *,
         record: Callable[[str, Mapping[str, Any]], object] = _ignore,
+        even_resting: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        """With `even_resting`, credentials that failed are used too: to find out whether they work by now."""
         self.store = ProfileStore(home)
         self._environment = environment
         self._record = record
+        self._even_resting = even_resting
         self._clock = clock
+        self._chosen: dict[Asked, tuple[list[str], str]] = {}
+        """What was resolved, and from which profiles: whoever began with a credential stays with it."""
         self._failed: dict[str, Usage] = {}
         """What is not in the store: variables have no place there, and sometimes it cannot be written."""
 
@@ -75,6 +77,7 @@ class ProfileCredentials:
             return after_failure(usage, failure, credential.secret, now=self._clock(), retry_after=retry_after)
 
         self._note(name, rests)
+        self._chosen.pop(asked, None)
         facts = {"provider": asked.provider, "from": name, "failure": failure}
         try:
             following = self._resolved(asked)
@@ -99,8 +102,27 @@ class ProfileCredentials:
         except OperatorError as error:  # The answer is there; it is not lost because of this.
             _log.warning("auth.unwritable", extra={"event": {"profile": name, "problem": error.message}})
 
+    def states(self) -> list[tuple[AuthProfile, str | None]]:
+        """Every stored profile, and why it cannot be used now, if so."""
+        return profile_states(self._known())
+
+    def _known(self) -> Known:
+        return Known(
+            stored=self.store.read(),
+            failed=self._failed,
+            environment=self._environment,
+            now=self._clock(),
+            even_resting=self._even_resting,
+        )
+
     def _resolved(self, asked: Asked) -> ResolvedCredential | None:
-        return resolve(asked, self.store.read(), self._failed, self._environment, now=self._clock())
+        known = self._known()
+        profiles = known.stored.of(*asked.names)
+        before, name = self._chosen.get(asked, (profiles, ""))
+        found = resolve(asked, known, stay_with=name if before == profiles else "")
+        if found is not None:
+            self._chosen[asked] = profiles, found.profile
+        return found
 
     def _note(self, name: str, change: Callable[[Usage], Usage]) -> None:
         try:
@@ -113,6 +135,5 @@ class ProfileCredentials:
         self._failed[name] = change(self._failed.get(name, Usage()))
 
     def _tell(self, kind: str, facts: Mapping[str, str]) -> None:
-        short = {name: value[:_LONGEST_FACT] for name, value in facts.items()}
-        _log.warning(kind, extra={"event": short})
-        self._record(kind, short)
+        _log.warning(kind, extra={"event": dict(facts)})
+        self._record(kind, facts)
