@@ -16,48 +16,6 @@ _COMMANDS: Final = "tests/cli/test_auth.py"
 
 MUTATIONS: Final = (
     Mutation(
-        "coilclaw.sdk.private_file:PrivateFile._check",
-        "if facts.st_mode & 0o077:",
-        "if False:",
-        _STORE,
-        "a store that others can read is refused",
-    ),
-    Mutation(
-        "coilclaw.sdk.private_file:PrivateFile._check",
-        "if facts.st_uid != os.geteuid():",
-        "if False:",
-        _STORE,
-        "a store of another user is refused",
-    ),
-    Mutation(
-        "coilclaw.sdk.private_file:PrivateFile.read",
-        "os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK",
-        "os.O_RDONLY | os.O_NONBLOCK",
-        _STORE,
-        "a link is not followed",
-    ),
-    Mutation(
-        "coilclaw.sdk.private_file:PrivateFile.locked",
-        "fcntl.flock(descriptor, fcntl.LOCK_EX)",
-        "pass",
-        _STORE,
-        "writers take turns",
-    ),
-    Mutation(
-        "coilclaw.sdk.private_file:PrivateFile.replace",
-        "left.unlink(missing_ok=True)",
-        "pass",
-        _STORE,
-        "what a killed writer left is removed",
-    ),
-    Mutation(
-        "coilclaw.sdk.private_file:replace_file",
-        "fresh.replace(path)",
-        "path.write_bytes(data)",
-        _STORE,
-        "the file is replaced as a whole",
-    ),
-    Mutation(
         "coilclaw.providers.auth.profiles:ApiKey",
         "key: str = field(repr=False)",
         "key: str",
@@ -182,19 +140,5 @@ MUTATIONS: Final = (
         "elif False:",
         _COMMANDS,
         "a token that is cut is refused",
-    ),
-    Mutation(
-        "coilclaw.cli.secret_input:no_secrets_here",
-        "if rest:",
-        "if False:",
-        _COMMANDS,
-        "a secret is not taken from the command line",
-    ),
-    Mutation(
-        "coilclaw.app.receipts:Receipts.record",
-        "if kind not in _RECORDED:",
-        "if False:",
-        "tests/app/test_receipts.py",
-        "nothing that passes for a call can be recorded",
     ),
 )
