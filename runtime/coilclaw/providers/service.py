@@ -19,6 +19,7 @@ from coilclaw.providers.failures import NotTaken, failure_of_event
 from coilclaw.providers.reading import malformed, read_document
 from coilclaw.providers.server_events import EventReader, ServerEvent
 from coilclaw.providers.wire import Answer, Wire, check_address
+from coilclaw.sdk.legible import one_line
 
 __all__ = ["Dialect", "Exchange", "ModelService"]
 
@@ -88,7 +89,7 @@ class ModelService:
         self._credentials = credentials
         self._dialect = dialect
         self._pause = pause
-        self._base_url = check_address(name, table.base_url or dialect.default_url)
+        self._base_url = check_address(name, dialect.default_url if table.base_url is None else table.base_url)
         self._wire = Wire(self._base_url, table.seconds)
 
     def name(self) -> str:
@@ -197,7 +198,7 @@ class ModelService:
             yield self._own(exchange.end(said_so=said_so))
 
     def _own(self, response: ChatResponse) -> ChatResponse:
-        return replace(response, provider=self._name, model=response.model or self._model)
+        return replace(response, provider=self._name, model=one_line(response.model or self._model))
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:
