@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -38,6 +38,8 @@ class ToolRequest(Frozen):
     arguments: Mapping[str, Any] = field(default_factory=dict)
     problem: str | None = None
     """Why the arguments could not be read; they are empty then, and the model is told."""
+    echo: Any = field(default=None, repr=False, compare=False)
+    """What the service wants back unchanged with this request, as JSON data: kept wherever the request is kept."""
 
 
 class Message(Frozen):
@@ -61,6 +63,7 @@ class ChatRequest(Frozen):
     model: str | None = None
     """Another model than the provider's own."""
     temperature: float | None = None
+    """For services that have one; others answer without it."""
     max_tokens: int = 4096
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """For whoever handles the request, never sent: `hint` chooses the route of a router, `conversation` is recorded."""
@@ -93,8 +96,11 @@ class TextDelta(Frozen):
     text: str
 
 
-ChatStream: TypeAlias = AsyncIterator[TextDelta | ChatResponse]
-"""Pieces of text, then the whole response, which always comes last. Raises ProviderError instead of ending early."""
+ChatStream: TypeAlias = AsyncGenerator[TextDelta | ChatResponse, None]
+"""Pieces of text, then the whole response, which always comes last. Raises ProviderError instead of ending early.
+
+Whoever may leave it before its end closes it (`contextlib.aclosing`), and with it the connection behind it.
+"""
 
 
 class ProviderCapabilities(Frozen):

@@ -235,4 +235,11 @@ MUTATIONS: Final = (
         "tests/memory/test_search_tool.py -k never_kept",
         "the app's memory replaces secrets",
     ),
+    Mutation(
+        "coilclaw.app.receipts:Receipts.record",
+        "if kind not in _RECORDED:",
+        "if False:",
+        "tests/app/test_receipts.py",
+        "nothing that passes for a call can be recorded",
+    ),
 )
