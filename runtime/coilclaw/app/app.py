@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from coilclaw.app.arguments import check, given_json, given_limits, given_request
+from coilclaw.app.arguments import check, existing_folder, given_json, given_limits, given_request
 from coilclaw.app.composition import Composition
 from coilclaw.app.errors import AppClosed, BadArgument
 from coilclaw.config import load_settings
@@ -86,7 +86,7 @@ class CoilClaw:
         check(home=home, workspace=workspace, environment=environment, config=config, cache=cache)
         given = dict(config or {})
         if workspace is not None:
-            given["workspace_dir"] = str(_existing(workspace))
+            given["workspace_dir"] = str(existing_folder(workspace))
         settings = load_settings(
             environment or {},
             given,
@@ -193,12 +193,18 @@ class CoilClaw:
         timeout: float | None = None,
         caller: Caller | None = None,
         deadline: Deadline | None = None,
+        run_id: str | None = None,
     ) -> CallReport:
-        """Call one tool directly: the same checks and the same receipts as for a call of a snippet."""
+        """Call one tool directly: the same checks and the same receipts as for a call of a snippet.
+
+        With `run_id`, an id of `new_run_id`, that is the run's name: it can be written down before the call is made.
+        """
         runner = self._blocking("call")
         check(tool=tool, caller=caller, deadline=deadline)
-        limits = given_limits(self.settings.config, None, timeout)
-        return runner.call(tool.removeprefix("tools."), given_json("arguments", arguments), limits, caller, deadline)
+        if run_id is not None:
+            check(run_id=run_id)
+        given, limits = given_json("arguments", arguments), given_limits(self.settings.config, None, timeout)
+        return runner.call(tool.removeprefix("tools."), given, limits, caller, deadline, run_id)
 
     def rehearse(
         self,
@@ -252,7 +258,7 @@ class CoilClaw:
         """
         runner = self._blocking("replay")
         check(run_id=run_id, until=until, workspace=workspace, caller=caller)
-        return runner.replay(run_id, caller, until, None if workspace is None else _existing(workspace))
+        return runner.replay(run_id, caller, until, None if workspace is None else existing_folder(workspace))
 
     # Looking and deciding --------------------------------------------------------------------------------
 
@@ -388,13 +394,3 @@ class CoilClaw:
         with self._lock:
             runner = self._made
         return runner is not None and runner.cancel(run_id)
-
-
-def _existing(workspace: str | os.PathLike[str]) -> Path:
-    try:
-        place = Path(workspace).expanduser()
-        if not place.is_dir():
-            raise BadArgument(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
-        return place.resolve()
-    except (OSError, TypeError, ValueError, RuntimeError) as error:
-        raise BadArgument(f"`workspace` is a path, and this is none: {error}") from None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from inspect import iscoroutinefunction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.app.errors import BadArgument
@@ -18,7 +19,16 @@ if TYPE_CHECKING:
     from coilclaw.sandbox import Limits, Snippet
     from coilclaw.sdk import Tool
 
-__all__ = ["RESERVED_NAMES", "Request", "check", "given_json", "given_limits", "given_request", "given_tools"]
+__all__ = [
+    "RESERVED_NAMES",
+    "Request",
+    "check",
+    "existing_folder",
+    "given_json",
+    "given_limits",
+    "given_request",
+    "given_tools",
+]
 
 RESERVED_NAMES: Final = frozenset({"tools", "Ok", "Err", "Result", "ToolCallError", "ToolError", "display"})
 """Names that every snippet has from the sandbox."""
@@ -96,6 +106,7 @@ _OF_CALLER: Final = {
     "agent": _text(optional=True),
     "project": _text(optional=True),
     "view": _text(optional=True),
+    "ask": _function("of a question that returns the person's answer, or None"),
     "waits": _function("that says whether to wait here, such as `lambda: True`"),
     "show": _function("of a stream's number and text"),
     "display": _function("of an output"),
@@ -216,3 +227,14 @@ def given_tools(tools: Iterable[Tool]) -> tuple[Tool, ...]:
     if any(not isinstance(each, Tool) for each in found):
         raise BadArgument("each of `tools` is a function with @define_tool")
     return found
+
+
+def existing_folder(workspace: str | os.PathLike[str]) -> Path:
+    """A workspace that is there."""
+    try:
+        place = Path(workspace).expanduser()
+        if not place.is_dir():
+            raise BadArgument(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
+        return place.resolve()
+    except (OSError, TypeError, ValueError, RuntimeError) as error:
+        raise BadArgument(f"`workspace` is a path, and this is none: {error}") from None
