@@ -34,8 +34,9 @@ class Runs:
     def workflows(self) -> WorkflowRuns:
         """Runs of workflows, and what each of their steps gave."""
         from coilclaw.memory.workflow_runs import WorkflowRuns
+        from coilclaw.trust import is_running, this_process
 
-        return WorkflowRuns(self._parts.stores.database)
+        return WorkflowRuns(self._parts.stores.database, this_process(), is_running)
 
     def list(self, *, status: str | None = None, limit: int = 50, cursor: str | None = None) -> RunPage:
         """Runs, newest first: all of them, or those in one state. The page's `cursor` is that of the next page.

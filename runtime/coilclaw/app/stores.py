@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from coilclaw.app.notices import Notices
-from coilclaw.memory.workflow_runs import WORKFLOW_RUNS
 from coilclaw.policy import ApprovalStore
 from coilclaw.receipts import Draft, ReceiptLog, found_log, now, refuse_without_log
 from coilclaw.receipts import restart_log as begin_in_place
-from coilclaw.runs import MIGRATIONS as OF_RUNS
+from coilclaw.runs import MIGRATIONS
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import Database
@@ -21,10 +20,7 @@ from coilclaw.trust import TrustLedger
 if TYPE_CHECKING:
     from coilclaw.config import Settings
 
-__all__ = ["MIGRATIONS", "Stores", "make_home", "open_stores", "restart_log"]
-
-MIGRATIONS: Final = (*OF_RUNS, *WORKFLOW_RUNS)
-"""Every table of a home's database."""
+__all__ = ["Stores", "make_home", "open_stores", "restart_log"]
 
 
 class Stores(Frozen):

@@ -1,15 +1,36 @@
-"""Errors of what is remembered.
+"""Errors of the memory.
 
 OperatorError
-├── NoSuchWorkflowRun   there is no workflow run of this id
-└── WorkflowRunTaken    a workflow run that is over, or that another process carries out
+├── NoSuchConversation      there is no conversation of this id, or it was cleared
+├── PendingChanged          the suspended turn was settled by someone else meanwhile
+├── BadTurn                 a turn that cannot be kept as it is
+├── NoSuchWorkflowRun       there is no workflow run of this id
+└── WorkflowRunTaken        a workflow run that is over, or that another process carries out
 """
 
 from __future__ import annotations
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["NoSuchWorkflowRun", "WorkflowRunTaken"]
+__all__ = ["BadTurn", "NoSuchConversation", "NoSuchWorkflowRun", "PendingChanged", "WorkflowRunTaken"]
+
+
+class NoSuchConversation(OperatorError):
+    """There is no conversation of this id, or somebody cleared the memory."""
+
+    code = "no_such_conversation"
+
+
+class PendingChanged(OperatorError):
+    """A suspended turn was settled or suspended again by another process."""
+
+    code = "pending_changed"
+
+
+class BadTurn(OperatorError):
+    """A turn with a role, a source or a document that no turn has."""
+
+    code = "bad_turn"
 
 
 class NoSuchWorkflowRun(OperatorError):

@@ -10,53 +10,51 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from coilclaw.memory.errors import NoSuchWorkflowRun, WorkflowRunTaken
 from coilclaw.sdk.frozen import Frozen
-from coilclaw.store import KEYED, Migration
-from coilclaw.trust import is_running, this_process
+from coilclaw.store import KEYED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import apsw
 
     from coilclaw.store import Database
 
-__all__ = ["WORKFLOW_RUNS", "StepRecord", "StepStatus", "WorkflowRecord", "WorkflowRuns", "WorkflowStatus"]
+__all__ = ["StepRecord", "WorkflowRecord", "WorkflowRuns", "WorkflowStatus", "create_workflow_tables"]
 
-WORKFLOW_RUNS: Final = (
-    Migration(
-        20,
-        "workflow-runs",
-        f"""
-        CREATE TABLE workflow_runs (
-            run_id TEXT PRIMARY KEY,
-            name TEXT NOT NULL,
-            status TEXT NOT NULL,
-            fence INTEGER NOT NULL,
-            process TEXT NOT NULL,
-            workspace TEXT NOT NULL,
-            definition TEXT NOT NULL
-        ) {KEYED};
-        CREATE TABLE workflow_steps (
-            run_id TEXT NOT NULL,
-            number INTEGER NOT NULL,
-            status TEXT NOT NULL,
-            started TEXT NOT NULL,
-            output TEXT,
-            error TEXT,
-            PRIMARY KEY (run_id, number)
-        ) {KEYED};
-        """,
-    ),
-)
+_TABLES: Final = f"""
+    CREATE TABLE workflow_runs (
+        run_id TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        status TEXT NOT NULL,
+        fence INTEGER NOT NULL,
+        process TEXT NOT NULL,
+        workspace TEXT NOT NULL,
+        definition TEXT NOT NULL
+    ) {KEYED};
+    CREATE TABLE workflow_steps (
+        run_id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        status TEXT NOT NULL,
+        started TEXT NOT NULL,
+        output TEXT,
+        error TEXT,
+        PRIMARY KEY (run_id, number)
+    ) {KEYED};
+"""
 
 WorkflowStatus: TypeAlias = Literal["running", "suspended", "completed", "failed", "denied", "cancelled"]
 StepStatus: TypeAlias = Literal["running", "succeeded", "failed", "denied"]
 
 _COLUMNS: Final = "run_id, name, status, fence, process, workspace, definition"
+
+
+def create_workflow_tables(connection: Any) -> None:
+    """Make the tables of workflow runs and their steps."""
+    connection.execute(_TABLES)
 
 
 class StepRecord(Frozen):
@@ -77,22 +75,26 @@ class WorkflowRecord(Frozen):
     name: str
     status: WorkflowStatus
     fence: int
-    process: str
     workspace: str
     definition: str
     """The text of the workflow as it was when the run began; later edits do not change it."""
+    is_orphaned: bool
+    """Whether its process ended before the run did."""
 
     @property
     def state(self) -> str:
-        """The status, but `orphaned` for a run whose process ended before the run did."""
-        return "orphaned" if self.status == "running" and not is_running(self.process) else self.status
+        """The status, or `orphaned`."""
+        return "orphaned" if self.is_orphaned else self.status
 
 
 class WorkflowRuns:
     """Creates, advances and reads workflow runs. Any process of the home sees them."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, process: str, is_running: Callable[[str], bool]) -> None:
+        """`process` is the name of this process; `is_running` says whether the one of a name is still there."""
         self._database = database
+        self._process = process
+        self._is_running = is_running
 
     def begin(self, name: str, workspace: str, definition: str) -> WorkflowRecord:
         """Add a run that this process carries out."""
@@ -101,7 +103,7 @@ class WorkflowRuns:
         with self._database.transaction() as connection:
             connection.execute(
                 f"INSERT INTO workflow_runs ({_COLUMNS}) VALUES (?, ?, 'running', 1, ?, ?, ?)",  # noqa: S608
-                (run_id, name, this_process(), workspace, definition),
+                (run_id, name, self._process, workspace, definition),
             )
         return self.find(run_id)
 
@@ -110,12 +112,12 @@ class WorkflowRuns:
         rows = self._database.read(f"SELECT {_COLUMNS} FROM workflow_runs WHERE run_id = ?", (run_id,))  # noqa: S608
         if not rows:
             raise NoSuchWorkflowRun(run_id)
-        return _record(rows[0])
+        return self._record(rows[0])
 
     def list(self, *, limit: int = 50) -> list[WorkflowRecord]:
         """Return the latest runs, newest first."""
         sql = f"SELECT {_COLUMNS} FROM workflow_runs ORDER BY run_id DESC LIMIT ?"  # noqa: S608
-        return [_record(row) for row in self._database.read(sql, (limit,))]
+        return [self._record(row) for row in self._database.read(sql, (limit,))]
 
     def steps(self, run_id: str) -> dict[int, StepRecord]:
         """Return the steps of a run that were started, by their numbers."""
@@ -133,7 +135,7 @@ class WorkflowRuns:
             taken = connection.execute(
                 "UPDATE workflow_runs SET status = 'running', fence = fence + 1, process = ? "
                 "WHERE run_id = ? AND fence = ? AND status = ? RETURNING fence",
-                (this_process(), record.run_id, record.fence, record.status),
+                (self._process, record.run_id, record.fence, record.status),
             ).fetchall()
         if not taken:
             raise WorkflowRunTaken(record.run_id, self.find(record.run_id).state)
@@ -173,19 +175,17 @@ class WorkflowRuns:
         if not held:
             raise WorkflowRunTaken(record.run_id, "taken over by another process")
 
-
-def _record(row: Sequence[Any]) -> WorkflowRecord:
-    run_id, name, status, fence, process, workspace, definition = row
-    known: WorkflowStatus = status if status in get_args(WorkflowStatus) else "failed"
-    return WorkflowRecord(
-        run_id=run_id,
-        name=name,
-        status=known,
-        fence=fence,
-        process=process,
-        workspace=workspace,
-        definition=definition,
-    )
+    def _record(self, row: Sequence[Any]) -> WorkflowRecord:
+        run_id, name, status, fence, process, workspace, definition = row
+        return WorkflowRecord(
+            run_id=run_id,
+            name=name,
+            status=status,
+            fence=fence,
+            workspace=workspace,
+            definition=definition,
+            is_orphaned=status == "running" and not self._is_running(process),
+        )
 
 
 def _step(row: Sequence[Any]) -> StepRecord:
