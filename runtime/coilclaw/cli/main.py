@@ -27,6 +27,7 @@ _COMMANDS: Final = {
     "dev": ("coilclaw.cli.dev:dev", "Watch the workspace's tools reload, run and fail, live."),
     "tool": ("coilclaw.cli.tool:tool", "List, show, call, check, test and trust tools; start a new one."),
     "policy": ("coilclaw.cli.policy:policy", "Explain why a call is allowed, asked about or denied."),
+    "sop": ("coilclaw.cli.sop:sop", "List, check, run and resume the SOPs of the workspace."),
     "plugin": ("coilclaw.cli.plugin:plugin", "List, install and remove plugins."),
     "mcp": ("coilclaw.cli.mcp:mcp", "List and refresh the configured MCP servers."),
     "secret": ("coilclaw.cli.secret:secret", "Set, list and remove secrets for tools."),

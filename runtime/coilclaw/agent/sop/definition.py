@@ -173,7 +173,7 @@ class _Reading:
         tool = self._tool(where, name)
         given = table.get("args", {})
         if not isinstance(given, dict):
-            self._wrong(where, "args is a table, such as { path = \".\" }")
+            self._wrong(where, 'args is a table, such as { path = "." }')
             given = {}
         known = frozenset(tool.parameters) if tool is not None else frozenset()
         arguments: dict[str, Any] = {}

@@ -66,9 +66,7 @@ class SopRunner:
         workspace = str(self._claw.settings.config.workspace_dir.resolve())
         return self._held(self._runs.begin(sop.name, workspace, sop.text), sop, caller, None)
 
-    def resume(
-        self, run_id: str, caller: Caller, *, unknown: Literal["retry", "failed"] | None = None
-    ) -> SopReport:
+    def resume(self, run_id: str, caller: Caller, *, unknown: Literal["retry", "failed"] | None = None) -> SopReport:
         """Continue a run that was suspended, or whose process ended, as the SOP was when it began."""
         record = self._runs.find(run_id)
         if record.workspace != str(self._claw.settings.config.workspace_dir.resolve()):
