@@ -145,9 +145,12 @@ def resume_sop(
     Steps that succeeded are not repeated. The SOP is carried out as it was when the run began. Output and exit codes
     are those of `run`.
     """
-    with _opened(settings_for(workspace), provider, yes=yes, wait=wait, as_json=as_json) as (command, runner):
-        with redirect_stdout(sys.stderr):
-            report = runner.resume(run_id, command.caller, unknown=unknown)
+    settings = settings_for(workspace)
+    with (
+        _opened(settings, provider, yes=yes, wait=wait, as_json=as_json) as (command, runner),
+        redirect_stdout(sys.stderr),
+    ):
+        report = runner.resume(run_id, command.caller, unknown=unknown)
     _show_end(report, workspace_option(workspace), as_json)
 
 

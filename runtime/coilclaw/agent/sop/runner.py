@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from coilclaw.agent.sop.definition import AgentStep, ApprovalStep, ToolStep, read_sop
 from coilclaw.agent.sop.report import Answered, Cancelled, Failed, Outcome, SopReport, StepReport, Waiting
-from coilclaw.agent.sop.tool_arguments import as_text, filled
+from coilclaw.agent.sop.tool_arguments import as_text, bounded, filled
 from coilclaw.memory.workflow_runs import StepRecord
 from coilclaw.runs import NoSuchRun, new_run_id
 from coilclaw.sdk import CoilClawError, OperatorError
@@ -37,8 +37,20 @@ class Answers(Protocol):
         """Begin a conversation and return its id; nothing is asked yet."""
         ...
 
-    def ask(self, conversation: str, prompt: str, data: Any, caller: Caller, *, again: bool) -> Outcome:
-        """Have a prompt answered, with data that is no instruction. With `again`, it may have been asked before."""
+    def ask(
+        self,
+        conversation: str,
+        prompt: str,
+        data: Any,
+        caller: Caller,
+        *,
+        again: bool,
+        unknown: Literal["retry", "failed"] | None,
+    ) -> Outcome:
+        """Have a prompt answered, with data that is no instruction. With `again`, it may have been asked before.
+
+        `unknown` says what to do about calls of unknown outcome that were made to answer it.
+        """
         ...
 
 
@@ -143,7 +155,7 @@ class _Progress:
                 question = {"sop": self._sop.name, "step": step.id, "prompt": step.prompt}
                 data = self._data_before(number)
                 if data is not None:
-                    question["about"] = _bounded(as_text(data))
+                    question["about"] = bounded(as_text(data), _MOST_SHOWN)
                 return self._call(number, _CONFIRM, question, known)
 
     def _ended(self, number: int, step: Step, outcome: Answered | Failed) -> WorkflowStatus:
@@ -178,8 +190,9 @@ class _Progress:
     def _agent_step(self, number: int, step: AgentStep, known: StepRecord | None) -> Outcome:
         conversation = self._answers.begin(self._caller) if known is None else known.started
         self._begin(number, conversation, known)
+        data = self._data_before(number)
         return self._answers.ask(
-            conversation, step.prompt, self._data_before(number), self._caller, again=known is not None
+            conversation, step.prompt, data, self._caller, again=known is not None, unknown=self._unknown
         )
 
     def _begin(self, number: int, started: str, known: StepRecord | None) -> None:
@@ -236,10 +249,6 @@ class _Progress:
             approvals=waiting.approvals if waiting else (),
             unknown=waiting.unknown if waiting else (),
         )
-
-
-def _bounded(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 50]}\n… ({len(text)} characters in all)"
 
 
 def _step_report(step: Step, record: StepRecord, waits: bool = False) -> StepReport:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from coilclaw.sdk import Tool
 
-__all__ = ["argument_problems", "as_text", "filled"]
+__all__ = ["argument_problems", "as_text", "bounded", "filled"]
 
 _MOST_PROBLEMS: Final = 20
 
@@ -55,6 +55,11 @@ def filled(tool: Tool | None, arguments: Mapping[str, Any], outputs: Mapping[str
 def as_text(output: Any) -> str:
     """Return an output as text: text as it is, anything else as JSON."""
     return output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False)
+
+
+def bounded(text: str, most: int) -> str:
+    """Return at most so many characters of a text; one that is cut says how many it has."""
+    return text if len(text) <= most else f"{text[: most - 50]}\n… ({len(text)} characters in all)"
 
 
 def _only_text(field: Any) -> bool:
