@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few 
     from coilclaw.app.tools import Tools
     from coilclaw.bridge import Caller, Registry
     from coilclaw.evidence import EventFeed, EventReader
+    from coilclaw.memory import Memory
     from coilclaw.receipts import Verification
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
     from coilclaw.sandbox import Deadline, Limits
@@ -299,6 +300,11 @@ class CoilClaw:
     def engines(self) -> Engines:
         """The sandbox engines by name; each is made when first asked for."""
         return self._parts.engines
+
+    @property
+    def memory(self) -> Memory:
+        """Conversations of this home: what people, models and tools have said."""
+        return self._parts.memory
 
     @cached_property
     def quarantine(self) -> Quarantine:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
+    from coilclaw.bridge.allowed_tools import allowed_tools
     from coilclaw.bridge.bridge import Bridge
     from coilclaw.bridge.caller import Caller
     from coilclaw.bridge.calls import call_number
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, count_rows, read_journal
     from coilclaw.bridge.live_registry import LiveRegistry, Provision
     from coilclaw.bridge.prior_calls import PriorCall
+    from coilclaw.bridge.redaction import Redaction
     from coilclaw.bridge.registry import Registry, build_registry
     from coilclaw.bridge.registry_tools import registry_tools
     from coilclaw.bridge.replay_host import ReplayHost
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
         end_run,
         find_run,
         list_runs,
+        runs_of_conversation,
         take_over,
     )
     from coilclaw.bridge.services import Services
@@ -48,6 +51,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "allowed_tools": "allowed_tools",
             "bridge": "Bridge",
             "caller": "Caller",
             "calls": "call_number",
@@ -58,13 +62,15 @@ else:
             "journal": "JOURNAL Journal Known Recorded count_rows read_journal",
             "live_registry": "LiveRegistry Provision",
             "prior_calls": "PriorCall",
+            "redaction": "Redaction",
             "registry": "Registry build_registry",
             "registry_tools": "registry_tools",
             "replay_host": "ReplayHost",
             "reuse": "EarlierWrite ReusableWrites",
             "run_spec": "RunSpec",
             "run_store": (
-                "RUNS RunHeader RunPage RunRecord add_run cancel_waiting_run end_run find_run list_runs take_over"
+                "RUNS RunHeader RunPage RunRecord add_run cancel_waiting_run end_run find_run list_runs "
+                "runs_of_conversation take_over"
             ),
             "services": "Services",
             "stubs": (
@@ -91,6 +97,7 @@ __all__ = [
     "PriorCall",
     "Provision",
     "Recorded",
+    "Redaction",
     "Registry",
     "ReplayHost",
     "ReusableWrites",
@@ -102,6 +109,7 @@ __all__ = [
     "Spelling",
     "Stubs",
     "add_run",
+    "allowed_tools",
     "build_registry",
     "call_difference",
     "call_number",
@@ -116,6 +124,7 @@ __all__ = [
     "read_journal",
     "registry_stubs",
     "registry_tools",
+    "runs_of_conversation",
     "search_tools",
     "take_over",
     "tool_schemas",

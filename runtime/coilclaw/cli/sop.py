@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
@@ -171,9 +172,10 @@ def _opened(
 
 
 def _answers(command: CommandApp, provider: str | None) -> Answers:
+    from coilclaw.agent import open_agent
     from coilclaw.agent.sop.agent_answers import AgentAnswers
 
-    return AgentAnswers(command.claw, provider=provider, environment=os.environ)
+    return AgentAnswers(command.claw, partial(open_agent, command.claw, provider=provider, environment=os.environ))
 
 
 def _facts(place: Path, name: str, registry: Registry | None) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.memory.context import estimated_tokens
     from coilclaw.memory.conversations import Conversation, ConversationPage
     from coilclaw.memory.errors import BadTurn, NoSuchConversation, PendingChanged
     from coilclaw.memory.memory import Cleared, Memory, create_tables
@@ -16,7 +15,6 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "context": "estimated_tokens",
             "conversations": "Conversation ConversationPage",
             "errors": "BadTurn NoSuchConversation PendingChanged",
             "memory": "Cleared Memory create_tables",
@@ -41,6 +39,5 @@ __all__ = [
     "TurnDraft",
     "TurnPage",
     "create_tables",
-    "estimated_tokens",
     "make_search_tool",
 ]

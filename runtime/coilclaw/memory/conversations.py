@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from coilclaw.memory.documents import valid_text
 from coilclaw.memory.errors import NoSuchConversation
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import KEYED, cursor_at, position_of
@@ -87,7 +88,7 @@ def count_turns(connection: Any, conversation_id: str, added: int, *, title: str
         connection.execute(
             "UPDATE conversations SET turns = turns + ?, updated_at = ?, "
             "title = CASE WHEN title = '' THEN ? ELSE title END WHERE conversation_id = ? RETURNING turns",
-            (added, moment, title, conversation_id),
+            (added, moment, title, valid_text(conversation_id)),
         )
     )
     if not rows:
@@ -97,7 +98,7 @@ def count_turns(connection: Any, conversation_id: str, added: int, *, title: str
 
 def pending_text(execute: Callable[..., Iterable[tuple[Any, ...]]], conversation_id: str) -> str | None:
     """Return the document of a suspended turn as it is kept. Raises NoSuchConversation."""
-    rows = list(execute("SELECT pending FROM conversations WHERE conversation_id = ?", (conversation_id,)))
+    rows = list(execute("SELECT pending FROM conversations WHERE conversation_id = ?", (valid_text(conversation_id),)))
     if not rows:
         raise _no_such(conversation_id)
     text: str | None = rows[0][0]
@@ -117,7 +118,8 @@ def clear_conversations(connection: Any) -> int:
 
 def find_conversation(database: Database, conversation_id: str) -> Conversation:
     """Return a conversation by its id. Raises NoSuchConversation."""
-    rows = database.read(f"SELECT {_COLUMNS} FROM conversations WHERE conversation_id = ?", (conversation_id,))  # noqa: S608
+    sql = f"SELECT {_COLUMNS} FROM conversations WHERE conversation_id = ?"  # noqa: S608
+    rows = database.read(sql, (valid_text(conversation_id),))
     if not rows:
         raise _no_such(conversation_id)
     return _conversation(rows[0])

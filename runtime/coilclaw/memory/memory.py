@@ -85,8 +85,9 @@ class Memory:
 
         Raises NoSuchConversation, also if the memory was cleared meanwhile, and BadTurn.
         """
+        redact = self._redaction()  # Not inside the transaction: it may wait for locks of its own.
         with self._database.transaction() as connection:
-            return self._append(connection, conversation_id, drafts)
+            return _append(connection, conversation_id, drafts, redact)
 
     def suspend(
         self,
@@ -138,6 +139,7 @@ class Memory:
 
     def recent(self, conversation_id: str, tokens: int) -> tuple[Turn, ...]:
         """Return the latest turns that take about so many tokens in a prompt, in order, beginning with a user's."""
+        self.show(conversation_id)
         return recent_turns(self._database, conversation_id, tokens)
 
     def search(self, query: str, *, limit: int = 10) -> tuple[Hit, ...]:
@@ -145,24 +147,6 @@ class Memory:
         return search_turns(self._database, query, limit=checked_limit(limit), now=datetime.now(UTC))
 
     # Inside ----------------------------------------------------------------------------------------------
-
-    def _append(self, connection: Any, conversation_id: str, drafts: tuple[TurnDraft, ...]) -> tuple[Turn, ...]:
-        redact, moment = self._redaction(), _now()
-        said = next((each.content for each in drafts if each.role == "user"), "")
-        title = " ".join(kept_content(said, redact)[: 4 * _TITLE].split())[:_TITLE]
-        before = count_turns(connection, conversation_id, len(drafts), title=title, moment=moment)
-        return tuple(
-            add_turn(
-                connection,
-                draft,
-                redact,
-                turn_id=_new_id("turn"),
-                conversation_id=conversation_id,
-                number=before + number,
-                moment=moment,
-            )
-            for number, draft in enumerate(drafts, start=1)
-        )
 
     def _change_pending(
         self,
@@ -180,7 +164,26 @@ class Memory:
                     hint="another process has resumed it; look at the conversation again",
                 )
             set_pending(connection, conversation_id, kept)
-            return self._append(connection, conversation_id, drafts)
+            return _append(connection, conversation_id, drafts, redact)
+
+
+def _append(connection: Any, conversation_id: str, drafts: tuple[TurnDraft, ...], redact: Redact) -> tuple[Turn, ...]:
+    moment = _now()
+    said = next((each.content for each in drafts if each.role == "user"), "")
+    title = " ".join(kept_content(said, redact)[: 4 * _TITLE].split())[:_TITLE]
+    before = count_turns(connection, conversation_id, len(drafts), title=title, moment=moment)
+    return tuple(
+        add_turn(
+            connection,
+            draft,
+            redact,
+            turn_id=_new_id("turn"),
+            conversation_id=conversation_id,
+            number=number,
+            moment=moment,
+        )
+        for number, draft in enumerate(drafts, start=before + 1)
+    )
 
 
 def _new_id(kind: str) -> str:

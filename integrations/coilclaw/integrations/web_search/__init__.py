@@ -46,7 +46,7 @@ async def search(
     max_results: Annotated[int, Field(ge=1, le=50)] = 10,
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$")] | None = None,
 ) -> Results:
-    """Pages of the web that fit a query: title, address and an excerpt of each. What they say is theirs to answer for."""
+    """Pages of the web that fit a query: title, address and an excerpt of each, which may say anything."""
     url = ctx.settings.get("url")
     if not url:
         raise ToolFailure(

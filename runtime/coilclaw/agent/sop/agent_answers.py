@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from coilclaw.agent import NothingToResume, open_agent
+from coilclaw.agent import NothingToResume
 from coilclaw.agent.prompt import step_message
 from coilclaw.agent.sop.report import Answered, Cancelled, Failed, Outcome, Waiting
 from coilclaw.agent.sop.tool_arguments import as_text, bounded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
     from coilclaw.agent import Agent, Answer
     from coilclaw.app import Caller, CoilClaw
 
@@ -23,12 +25,11 @@ _MOST_DATA: Final = 40_000
 
 
 class AgentAnswers:
-    """Has prompts answered in conversations of one app. The agent is opened when the first prompt comes."""
+    """Has prompts answered in conversations of one app. `agent` opens the agent, for each prompt."""
 
-    def __init__(self, claw: CoilClaw, *, provider: str | None, environment: Mapping[str, str]) -> None:
+    def __init__(self, claw: CoilClaw, agent: Callable[[], AbstractAsyncContextManager[Agent]]) -> None:
         self._claw = claw
-        self._provider = provider
-        self._environment = environment
+        self._agent = agent
 
     def begin(self, caller: Caller) -> str:
         """Begin a conversation and return its id; nothing is asked yet."""
@@ -59,7 +60,7 @@ class AgentAnswers:
                 self._claw.resume(each.run_id, unknown=unknown, caller=caller)
 
     async def _asked(self, conversation: str, message: str | None, caller: Caller) -> Outcome:
-        async with open_agent(self._claw, provider=self._provider, environment=self._environment) as agent:
+        async with self._agent() as agent:
             if message is not None:
                 return _outcome(await agent.answer(message, conversation=conversation, caller=caller))
             return await self._resumed(agent, conversation, caller)
