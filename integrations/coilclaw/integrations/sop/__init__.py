@@ -31,7 +31,7 @@ def confirm(
     prompt: Annotated[str, Field(min_length=1, max_length=10_000)],
     sop: Annotated[str, Field(max_length=100)] = "",
     step: Annotated[str, Field(max_length=100)] = "",
-    about: Annotated[str, Field(max_length=20_000)] = "",
+    text: Annotated[str, Field(max_length=20_000)] = "",
 ) -> Confirmed:
-    """Wait until a person approves this call, at every autonomy level. `about` is shown beside the prompt."""
+    """Wait until a person approves this call, at every autonomy level. `text` is shown beside the prompt."""
     return Confirmed(prompt=prompt, confirmed=True)

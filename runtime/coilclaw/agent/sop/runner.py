@@ -155,7 +155,7 @@ class _Progress:
                 question = {"sop": self._sop.name, "step": step.id, "prompt": step.prompt}
                 data = self._data_before(number)
                 if data is not None:
-                    question["about"] = bounded(as_text(data), _MOST_SHOWN)
+                    question["text"] = bounded(as_text(data), _MOST_SHOWN)
                 return self._call(number, _CONFIRM, question, known)
 
     def _ended(self, number: int, step: Step, outcome: Answered | Failed) -> WorkflowStatus:
