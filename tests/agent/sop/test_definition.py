@@ -119,7 +119,7 @@ def test_all_problems_are_found_in_one_pass(registry: Registry) -> None:
         "step 2 (a): a step of kind 'agent' has no key 'promt'; did you mean 'prompt'?",
         "step 2 (a): prompt is missing",
         "step 3 (b): kind is tool, agent or approval; did you mean 'tool'?",
-        "step 4 (c): on_failure is \"abort\" or \"continue\"",
+        'step 4 (c): on_failure is "abort" or "continue"',
         "step 4 (c): args.content_from: there is no step 'later'",
         "step 4 (c): args.text_from: the step 'd' does not come earlier",
         "step 4 (c): files.write: it has no argument 'pth'; did you mean 'path'?",
@@ -130,15 +130,15 @@ def test_all_problems_are_found_in_one_pass(registry: Registry) -> None:
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        ('{ query = 3 }', "desk.search: query: Input should be a valid string"),
+        ("{ query = 3 }", "desk.search: query: Input should be a valid string"),
         ('{ query = "x", limit = "many" }', "desk.search: limit: Input should be a valid integer"),
         ("{ }", "desk.search: it needs the argument 'query'"),
         ('{ query = "x", limit = nan }', "args.limit is not a finite number"),
-        ('{ query = 2026-01-01 }', "args.query is a date; write it as text in quotes"),
+        ("{ query = 2026-01-01 }", "args.query is a date; write it as text in quotes"),
         ('{ query = "x", query_from = "y" }', "args has both 'query' and 'query_from'"),
-        ('{ query_from = 3 }', "args.query_from is the id of an earlier step"),
+        ("{ query_from = 3 }", "args.query_from is the id of an earlier step"),
         ('{ query_from = "find" }', "args.query_from: the step 'find' does not come earlier"),
-        ('3', 'args is a table, such as { path = "." }'),
+        ("3", 'args is a table, such as { path = "." }'),
     ],
 )
 def test_arguments_are_checked_against_the_tool(registry: Registry, args: str, problem: str) -> None:

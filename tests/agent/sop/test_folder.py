@@ -28,7 +28,7 @@ def test_a_sop_is_read_from_its_folder_in_the_workspace(tmp_path: Path) -> None:
 
 def test_a_workspace_without_sops_has_none(tmp_path: Path) -> None:
     assert sop_names(tmp_path) == []
-    with pytest.raises(NoSuchSop, match="there is no sops/x/SOP.toml"):
+    with pytest.raises(NoSuchSop, match="there is no sops/x"):
         read_sop_file(tmp_path, "x")
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import pytest
@@ -12,10 +12,11 @@ from tests.agent.scripted import Scripted, call, code, say
 from tests.agent.sop.test_definition import DAILY_CHECK
 
 from coilclaw.agent import Agent
-from coilclaw.agent.sop import SopReport, SopRunner, read_sop
+from coilclaw.agent.sop import SopReport, SopRunner, StepReport, read_sop
 from coilclaw.agent.sop.agent_answers import AgentAnswers
 from coilclaw.app import Caller, CoilClaw
 from coilclaw.memory.errors import NoSuchWorkflowRun, WorkflowRunTaken
+from coilclaw.memory.workflow_runs import WorkflowRuns
 from coilclaw.policy import ApproveAll
 from coilclaw.providers import ProviderError
 from coilclaw.sdk import OperatorError, ToolContext, define_tool
@@ -35,20 +36,23 @@ class Desk:
     async def agent(self) -> AsyncIterator[Agent]:
         yield Agent(self.claw, self.model)
 
-    @property
-    def runner(self) -> SopRunner:
-        answers = AgentAnswers(self.claw, self.agent)
-        return SopRunner(
-            self.claw, self.claw.runs.workflows, answers, listen=lambda step: self.ended.append(f"{step.id} {step.status}")
-        )
+    @contextmanager
+    def runner(self) -> Iterator[SopRunner]:
+        def listen(step: StepReport) -> None:
+            self.ended.append(f"{step.id} {step.status}")
+
+        with AgentAnswers(self.claw, self.agent) as answers:
+            yield SopRunner(self.claw, self.claw.runs.workflows, answers, listen=listen)
 
     def run(self, text: str, caller: Caller | None = None) -> SopReport:
         name = "daily-check" if text is DAILY_CHECK else "work"
         text = text if name == "daily-check" else HEAD + text
-        return self.runner.start(read_sop(name, text.encode(), self.claw.tools.registry), caller or Caller())
+        with self.runner() as runner:
+            return runner.start(read_sop(name, text.encode(), self.claw.tools.registry), caller or Caller())
 
-    def resume(self, report: SopReport, **options: Any) -> SopReport:
-        return self.runner.resume(report.run_id, Caller(), **options)
+    def resume(self, run: SopReport | str) -> SopReport:
+        with self.runner() as runner:
+            return runner.resume(run if isinstance(run, str) else run.run_id, Caller())
 
     def decide(self, report: SopReport, *, approved: bool = True) -> None:
         for each in report.approvals:
@@ -245,9 +249,9 @@ def test_a_run_that_another_process_carries_out_is_not_taken_over(claw: CoilClaw
     with claw.runs.workflows._database.transaction() as connection:
         connection.execute("UPDATE workflow_runs SET definition = ?", (text,))
     with pytest.raises(WorkflowRunTaken, match="it is running"):
-        Desk(claw).runner.resume(record.run_id, Caller())
+        Desk(claw).resume(record.run_id)
     with pytest.raises(NoSuchWorkflowRun):
-        Desk(claw).runner.resume("sop-1", Caller())
+        Desk(claw).resume("sop-1")
 
 
 def test_an_error_in_the_middle_leaves_a_run_that_can_be_resumed(
@@ -268,8 +272,26 @@ def test_an_error_in_the_middle_leaves_a_run_that_can_be_resumed(
             desk.run(steps)
     (record,) = claw.runs.workflows.list()
     assert record.status == "suspended"
-    assert desk.runner.resume(record.run_id, Caller()).status == "completed"
+    assert desk.resume(record.run_id).status == "completed"
     assert mailbox.sent == ["a@b.c"]
+
+
+def test_an_answer_that_was_given_before_it_was_recorded_is_not_asked_for_again(
+    claw: CoilClaw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(claw, say("The first answer."), say("Another one."))
+    with monkeypatch.context() as patch:
+        patch.setattr(WorkflowRuns, "end_step", _full)
+        with pytest.raises(OperatorError, match="the disk is full"):
+            desk.run('[[steps]]\nid = "sum"\nkind = "agent"\nprompt = "x"')
+    (record,) = claw.runs.workflows.list()
+    report = desk.resume(record.run_id)
+    assert (report.status, report.steps[0].output) == ("completed", "The first answer.")
+    assert len(desk.model.requests) == 1
+
+
+def _full(*args: Any) -> None:
+    raise OperatorError("the disk is full")
 
 
 def test_whoever_approves_in_advance_is_asked_nothing(supervised: CoilClaw) -> None:
