@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
@@ -23,7 +23,7 @@ from coilclaw.sandbox import Deadline
 from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
-    from coilclaw.agent.sop import SopReport, StepReport
+    from coilclaw.agent.sop import SopReport, StepReport, Unknown
     from coilclaw.bridge import Registry
     from coilclaw.config import Settings
 
@@ -136,7 +136,7 @@ def resume_sop(
     run_id: str,
     workspace: str | None,
     provider: str | None,
-    unknown: Literal["retry", "failed"] | None,
+    unknown: Unknown | None,
     yes: bool,
     wait: bool,
     as_json: bool,
@@ -159,7 +159,6 @@ def resume_sop(
 def _opened(
     settings: Settings, provider: str | None, *, yes: bool, wait: bool, as_json: bool
 ) -> Iterator[tuple[CommandApp, SopRunner]]:
-
     from coilclaw.agent import open_agent
     from coilclaw.agent.sop.agent_answers import AgentAnswers
 
