@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutations import (
+    agent_sop,
     app,
     bridge,
     bridge_admission,
@@ -29,6 +30,7 @@ from tests.mutants.mutations import (
 __all__ = ["MUTATIONS"]
 
 _LAYERS: Final = (
+    agent_sop,
     app,
     bridge,
     bridge_admission,
