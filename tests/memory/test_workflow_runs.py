@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coilclaw.memory.errors import NoSuchWorkflowRun, WorkflowRunTaken
-from coilclaw.memory.workflow_runs import StepRecord, WorkflowRuns
+from coilclaw.memory import NoSuchWorkflowRun, StepRecord, WorkflowRuns, WorkflowRunTaken
 from coilclaw.store import Database
 
 

@@ -15,7 +15,7 @@ from coilclaw.sdk import RunStatus
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
-    from coilclaw.memory.workflow_runs import WorkflowRuns
+    from coilclaw.memory import WorkflowRuns
     from coilclaw.runs import RunPage, RunRecord
     from coilclaw.sdk import ActivityItem
 
@@ -34,7 +34,7 @@ class Runs:
     @cached_property
     def workflows(self) -> WorkflowRuns:
         """Runs of workflows, and what each of their steps gave."""
-        from coilclaw.memory.workflow_runs import WorkflowRuns
+        from coilclaw.memory import WorkflowRuns
         from coilclaw.trust import is_running, this_process
 
         return WorkflowRuns(self._parts.stores.database, this_process(), is_running)

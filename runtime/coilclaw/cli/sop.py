@@ -160,7 +160,7 @@ def _opened(
     settings: Settings, provider: str | None, *, yes: bool, wait: bool, as_json: bool
 ) -> Iterator[tuple[CommandApp, SopRunner]]:
     from coilclaw.agent import open_agent
-    from coilclaw.agent.sop.agent_answers import AgentAnswers
+    from coilclaw.agent.sop import AgentAnswers
 
     deadline = Deadline(settings.config.limits.seconds)
     with open_for_run(settings, deadline, yes=yes, wait=wait) as command:

@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.memory.context import recent_turns
 from coilclaw.memory.conversations import (
@@ -24,7 +24,18 @@ from coilclaw.memory.conversations import (
 from coilclaw.memory.documents import Redact, kept_content, kept_object, load
 from coilclaw.memory.errors import PendingChanged
 from coilclaw.memory.search import Hit, search_turns
-from coilclaw.memory.turns import TURNS, WORDS, Turn, TurnDraft, TurnPage, add_turn, clear_turns, list_turns
+from coilclaw.memory.turns import (
+    TURNS,
+    WORDS,
+    KeptDraft,
+    Turn,
+    TurnDraft,
+    TurnPage,
+    add_turn,
+    clear_turns,
+    kept_draft,
+    list_turns,
+)
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import checked_limit
 
@@ -85,9 +96,9 @@ class Memory:
 
         Raises NoSuchConversation, also if the memory was cleared meanwhile, and BadTurn.
         """
-        redact = self._redaction()  # Not inside the transaction: it may wait for locks of its own.
+        kept = _kept(drafts, self._redaction())  # Before the transaction: it may take long, or wait for locks.
         with self._database.transaction() as connection:
-            return _append(connection, conversation_id, drafts, redact)
+            return _append(connection, conversation_id, kept)
 
     def suspend(
         self,
@@ -143,7 +154,10 @@ class Memory:
         return recent_turns(self._database, conversation_id, tokens)
 
     def search(self, query: str, *, limit: int = 10) -> tuple[Hit, ...]:
-        """Return the turns that fit some words, best first; a few of each conversation. Any text is a query."""
+        """Return the turns that fit some words, best first; a few of each conversation, and at most a thousand.
+
+        Any text is a query: nothing in it is an operator.
+        """
         return search_turns(self._database, query, limit=checked_limit(limit), now=datetime.now(UTC))
 
     # Inside ----------------------------------------------------------------------------------------------
@@ -156,33 +170,43 @@ class Memory:
         drafts: tuple[TurnDraft, ...],
     ) -> tuple[Turn, ...]:
         redact = self._redaction()
-        expected, kept = (None if each is None else kept_object(each, redact, name="pending") for each in (old, new))
+        expected, pending = (None if each is None else kept_object(each, redact, name="pending") for each in (old, new))
+        kept = _kept(drafts, redact)
         with self._database.transaction() as connection:
             if pending_text(connection.execute, conversation_id) != expected:
                 raise PendingChanged(
                     f"the suspended turn of {conversation_id} is not the one that was found",
                     hint="another process has resumed it; look at the conversation again",
                 )
-            set_pending(connection, conversation_id, kept)
-            return _append(connection, conversation_id, drafts, redact)
+            set_pending(connection, conversation_id, pending)
+            return _append(connection, conversation_id, kept)
 
 
-def _append(connection: Any, conversation_id: str, drafts: tuple[TurnDraft, ...], redact: Redact) -> tuple[Turn, ...]:
-    moment = _now()
+class _Kept(NamedTuple):
+    drafts: list[KeptDraft]
+    title: str
+    """For a conversation that has none yet."""
+
+
+def _kept(drafts: tuple[TurnDraft, ...], redact: Redact) -> _Kept:
     said = next((each.content for each in drafts if each.role == "user"), "")
     title = " ".join(kept_content(said, redact)[: 4 * _TITLE].split())[:_TITLE]
-    before = count_turns(connection, conversation_id, len(drafts), title=title, moment=moment)
+    return _Kept([kept_draft(each, redact) for each in drafts], title)
+
+
+def _append(connection: Any, conversation_id: str, kept: _Kept) -> tuple[Turn, ...]:
+    moment = _now()
+    before = count_turns(connection, conversation_id, len(kept.drafts), title=kept.title, moment=moment)
     return tuple(
         add_turn(
             connection,
             draft,
-            redact,
             turn_id=_new_id("turn"),
             conversation_id=conversation_id,
             number=number,
             moment=moment,
         )
-        for number, draft in enumerate(drafts, start=before + 1)
+        for number, draft in enumerate(kept.drafts, start=before + 1)
     )
 
 

@@ -101,7 +101,6 @@ class Deadline:
             with self._lock:
                 self._pauses -= 1
                 if self._pauses == 0 and self._paused_since is not None:
-                    pause = time.monotonic() - self._paused_since
-                    self._ends += pause
-                    self._stood_still += pause
+                    self._stood_still += time.monotonic() - self._paused_since
+                    self._ends += time.monotonic() - self._paused_since
                     self._paused_since = None

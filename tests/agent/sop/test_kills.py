@@ -22,8 +22,7 @@ import json, os, signal, sys, tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from coilclaw.agent import open_agent
-from coilclaw.agent.sop import SopRunner, read_sop
-from coilclaw.agent.sop.agent_answers import AgentAnswers
+from coilclaw.agent.sop import AgentAnswers, SopRunner, read_sop
 from coilclaw.app import Caller, CoilClaw
 from coilclaw.sdk import ToolContext, define_tool
 from coilclaw.store import Database

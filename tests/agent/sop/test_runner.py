@@ -12,11 +12,9 @@ from tests.agent.scripted import Scripted, call, code, say
 from tests.agent.sop.test_definition import DAILY_CHECK
 
 from coilclaw.agent import Agent
-from coilclaw.agent.sop import SopReport, SopRunner, StepReport, read_sop
-from coilclaw.agent.sop.agent_answers import AgentAnswers
+from coilclaw.agent.sop import AgentAnswers, SopReport, SopRunner, StepReport, read_sop
 from coilclaw.app import Caller, CoilClaw
-from coilclaw.memory.errors import NoSuchWorkflowRun, WorkflowRunTaken
-from coilclaw.memory.workflow_runs import WorkflowRuns
+from coilclaw.memory import NoSuchWorkflowRun, WorkflowRuns, WorkflowRunTaken
 from coilclaw.policy import ApproveAll
 from coilclaw.providers import ProviderError
 from coilclaw.sdk import OperatorError, ToolContext, define_tool

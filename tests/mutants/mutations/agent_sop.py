@@ -1,4 +1,4 @@
-"""Mutations of SOPs: their definitions, their folder, their runs and the tools around them."""
+"""Mutations of SOPs: their definitions, their folder and their runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ __all__ = ["MUTATIONS"]
 _DEFINITION: Final = "tests/agent/sop/test_definition.py"
 _FOLDER: Final = "tests/agent/sop/test_folder.py"
 _RUNNER: Final = "tests/agent/sop/test_runner.py"
-_TABLES: Final = "tests/memory/test_workflow_runs.py"
 
 MUTATIONS: Final = (
     Mutation(
@@ -125,82 +124,5 @@ MUTATIONS: Final = (
         "{data}",
         _RUNNER + " -k cannot_close",
         "an output in a prompt is marked as data",
-    ),
-    Mutation(
-        "coilclaw.integrations.sop:confirm",
-        'policy="ask"',
-        'policy="allow"',
-        _RUNNER + " -k autonomy",
-        "an approval step always asks",
-    ),
-    Mutation(
-        "coilclaw.memory.workflow_runs:WorkflowRuns._hold",
-        "if not held:",
-        "if False:",
-        _TABLES,
-        "whoever lost a run changes nothing of it",
-    ),
-    Mutation(
-        "coilclaw.memory.workflow_runs:WorkflowRuns.take_over",
-        "WHERE run_id = ? AND fence = ? AND status = ? RETURNING fence",
-        "WHERE run_id = ? AND fence >= ? AND status <> ? RETURNING fence",
-        _TABLES,
-        "one process takes a run over",
-    ),
-    Mutation(
-        "coilclaw.memory.workflow_runs:WorkflowRuns.take_over",
-        'if record.state not in ("suspended", "orphaned"):',
-        "if False:",
-        _TABLES,
-        "a run that is over stays over",
-    ),
-    Mutation(
-        "coilclaw.integrations.user:ask",
-        "if answer is None:",
-        "if False:",
-        "tests/integrations/test_user.py",
-        "where nobody answers, the call says so",
-    ),
-    Mutation(
-        "coilclaw.bridge.call_context:CallContexts._ask",
-        "with self._run.deadline.paused():",
-        "if True:",
-        "tests/integrations/test_user.py -k stands_still",
-        "the run's time stands still while a person is asked",
-    ),
-    Mutation(
-        "coilclaw.sandbox.threads:ExpendableThreads.run",
-        "still = deadline.stood_still - before",
-        "still = 0.0",
-        "tests/integrations/test_user.py -k stands_still",
-        "the call's time stands still while a person is asked",
-    ),
-    Mutation(
-        "coilclaw.cli.questions:terminal_questions",
-        "for line in legible_lines(question):",
-        "for line in [question]:",
-        "tests/cli/test_sop.py -k legible",
-        "a question is shown line by line behind a bar",
-    ),
-    Mutation(
-        "coilclaw.integrations.pdf.parser:_confine",
-        "landlock.restrict(rules)",
-        "pass",
-        "tests/integrations/test_pdf.py -k neither",
-        "the parser of PDF files reads no files of others",
-    ),
-    Mutation(
-        "coilclaw.integrations.pdf:extract",
-        "classify=_inside,",
-        "",
-        "tests/integrations/test_pdf.py -k outside",
-        "PDF files outside the workspace are out of reach",
-    ),
-    Mutation(
-        "coilclaw.integrations.web_search:_is_result",
-        'url.startswith(("https://", "http://"))',
-        "bool(url)",
-        "tests/integrations/test_web_search.py",
-        "results are web pages",
     ),
 )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
+    from coilclaw.agent.sop.agent_answers import AgentAnswers
     from coilclaw.agent.sop.definition import AgentStep, ApprovalStep, Sop, Step, ToolStep, read_sop
     from coilclaw.agent.sop.errors import InvalidSop, NoSuchSop
     from coilclaw.agent.sop.folder import read_sop_file, sop_names, sop_path
@@ -14,6 +15,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "agent_answers": "AgentAnswers",
             "definition": "AgentStep ApprovalStep Sop Step ToolStep read_sop",
             "errors": "InvalidSop NoSuchSop",
             "folder": "read_sop_file sop_names sop_path",
@@ -23,6 +25,7 @@ else:
     )
 
 __all__ = [
+    "AgentAnswers",
     "AgentStep",
     "Answered",
     "Answers",

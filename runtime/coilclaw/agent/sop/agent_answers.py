@@ -11,6 +11,7 @@ from coilclaw.agent import NothingToResume
 from coilclaw.agent.prompt import step_message
 from coilclaw.agent.sop.report import Answered, Cancelled, Failed, Outcome, Unknown, Waiting
 from coilclaw.agent.sop.tool_arguments import as_text, bounded
+from coilclaw.memory import NoSuchConversation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +68,10 @@ class AgentAnswers:
     ) -> Outcome:
         """Have a prompt answered; with `again`, continue the turn that was begun, if one was."""
         caller = replace(caller, conversation=conversation)
-        begun = again and bool(len(self._claw.memory.turns(conversation, limit=1)))
+        try:
+            begun = again and bool(len(self._claw.memory.turns(conversation, limit=1)))
+        except NoSuchConversation as error:  # Somebody cleared the memory meanwhile.
+            return Failed(code=error.code, message=error.message, hint=error.hint)
         if begun and unknown is not None:
             self._decide(conversation, caller, unknown)
         message = step_message(prompt, None if data is None else bounded(as_text(data), _MOST_DATA))

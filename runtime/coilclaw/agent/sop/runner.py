@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 from coilclaw.agent.sop.definition import AgentStep, ApprovalStep, ToolStep, read_sop
 from coilclaw.agent.sop.report import Answered, Cancelled, Failed, Outcome, SopReport, StepReport, Unknown, Waiting
 from coilclaw.agent.sop.tool_arguments import as_text, bounded, filled
-from coilclaw.memory.workflow_runs import StepRecord
+from coilclaw.memory import StepRecord
 from coilclaw.runs import NoSuchRun, new_run_id
 from coilclaw.sdk import CoilClawError, OperatorError
 
 if TYPE_CHECKING:
     from coilclaw.agent.sop.definition import Sop, Step
     from coilclaw.app import Caller, CoilClaw, Deadline, Report
-    from coilclaw.memory.workflow_runs import WorkflowRecord, WorkflowRuns, WorkflowStatus
+    from coilclaw.memory import WorkflowRecord, WorkflowRuns, WorkflowStatus
 
 __all__ = ["Answers", "SopRunner"]
 
