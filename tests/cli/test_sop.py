@@ -80,7 +80,8 @@ def test_the_daily_check_runs_as_it_is_written(coilclaw: Command) -> None:
     (asked,) = coilclaw("approval", "list", "--json").json
     assert (asked["tool"], asked["arguments"]["text"]) == ("sop.confirm", "One folder with SOPs.")
     assert "Write summary to daily-check.txt?" in coilclaw("approval", "show", asked["id"]).out
-    approve_all(coilclaw)
+    approved = coilclaw("approval", "approve", asked["id"])
+    assert f"To continue: coilclaw sop resume {run_id(first)}" in approved.err
     second = coilclaw("sop", "resume", run_id(first), "--json")
     assert (second.code, second.json["approvals"][0]["tool"]) == (3, "files.write")
     approve_all(coilclaw)
