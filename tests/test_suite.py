@@ -20,6 +20,7 @@ MOST_CASES: Final = {
     "memory": 150,
     "net": 700,
     "policy": 420,
+    "providers": 600,
     "receipts": 700,
     "runs": 580,
     "sandbox": 3700,

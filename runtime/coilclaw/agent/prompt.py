@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge import estimated_tokens
@@ -26,10 +27,13 @@ __all__ = [
     "as_data",
     "correction",
     "found_tools",
+    "message_tokens",
     "messages_of",
     "step_message",
     "stop_note",
     "system_prompt",
+    "text_tokens",
+    "with_notes",
 ]
 
 _IDENTITY: Final = """\
@@ -37,7 +41,8 @@ You are an assistant that works for one person through CoilClaw. You act by writ
 call leaves a receipt. The person sees your text, and below it a list of actions that is written from the receipts.
 
 How to act
-- Use run_python for anything that takes more than one call, a loop or a condition. Use a direct tool call for one look-up.
+- Use run_python for anything that takes more than one call, a loop or a condition, and a direct tool call for one
+  look-up.
 - A snippet starts fresh each time: variables do not carry over. A large result is kept under a name such as
   `result_3`; a later snippet has all of it under that name.
 - A call that needs approval pauses the conversation until a person decides. Do not ask for approval yourself, and do
@@ -142,29 +147,31 @@ def correction(unsupported: Sequence[str], evidence: str, released: str) -> str:
     )
 
 
-def messages_of(exchanges: Sequence[Exchange], budget_tokens: int, notes: Sequence[str] = ()) -> tuple[Message, ...]:
-    """The conversation so far as messages, within a budget: the latest exchange always, earlier ones as they fit.
-
-    `notes` of the runtime are joined to the end of the last message.
-    """
+def messages_of(exchanges: Sequence[Exchange], budget_tokens: int) -> tuple[Message, ...]:
+    """The conversation so far as messages, within a budget: the latest exchange always, earlier ones as they fit."""
     chosen: list[list[Message]] = []
     room = budget_tokens
     for exchange in reversed(exchanges):
         made = _messages(exchange)
-        cost = sum(map(_tokens, made))
+        cost = sum(map(message_tokens, made))
         if chosen and cost > room:
             break
         if cost > room:
             made = _shortened(made, room)
-            cost = sum(map(_tokens, made))
+            cost = sum(map(message_tokens, made))
         room -= cost
         chosen.append(made)
     messages = [message for made in reversed(chosen) for message in made]
     if len(chosen) < len(exchanges) and messages:
         messages[0] = _with_text(messages[0], f"{_LEFT_OUT}\n{messages[0].text}")
-    if notes and messages:
-        messages[-1] = _with_text(messages[-1], "\n\n".join([messages[-1].text, *notes]))
     return tuple(messages)
+
+
+def with_notes(messages: Sequence[Message], notes: Sequence[str]) -> tuple[Message, ...]:
+    """The same messages, with notes of the runtime at the end of the last one."""
+    if not notes:
+        return tuple(messages)
+    return (*messages[:-1], _with_text(messages[-1], "\n\n".join([messages[-1].text, *notes])))
 
 
 def _messages(exchange: Exchange) -> list[Message]:
@@ -185,22 +192,29 @@ def _shortened(messages: list[Message], room: int) -> list[Message]:
     """The same messages with the oldest results left out until they fit, but for the last two."""
     made = list(messages)
     results = [place for place, each in enumerate(made) if each.role == "tool"][:-2]
-    total = sum(map(_tokens, made))
+    total = sum(map(message_tokens, made))
     for place in results:
         if total <= room:
             break
         shorter = _with_text(made[place], _OLD_RESULT)
-        total -= _tokens(made[place]) - _tokens(shorter)
+        total -= message_tokens(made[place]) - message_tokens(shorter)
         made[place] = shorter
     return made
 
 
-def _tokens(message: Message) -> int:
-    return estimated_tokens(message.text) + sum(map(_request_tokens, message.tool_requests))
+def message_tokens(message: Message) -> int:
+    """About how many tokens a message takes."""
+    return text_tokens(message.text) + sum(map(_request_tokens, message.tool_requests))
 
 
 def _request_tokens(request: ToolRequest) -> int:
-    return estimated_tokens(f"{request.name} {request.arguments}")
+    return text_tokens(f"{request.name} {request.arguments}")
+
+
+@lru_cache(maxsize=1024)
+def text_tokens(text: str) -> int:
+    """About how many tokens a text takes. A conversation asks about the same texts in every round."""
+    return estimated_tokens(text)
 
 
 def _with_text(message: Message, text: str) -> Message:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
@@ -27,6 +26,8 @@ __all__ = ["Exchange", "Step", "StepResult", "Transcript"]
 _ENOUGH_TOKENS: Final = 400_000
 """Of turns that are read: a turn that may still be worked on is far smaller."""
 _EVERYTHING: Final = 10**9
+_MOST_EXCHANGES: Final = 100
+"""Of a conversation that this process goes on with."""
 
 
 class StepResult(Frozen):
@@ -180,9 +181,7 @@ class Transcript:
         """The turns that end an interrupted exchange: a result for each open request, and that there is no answer."""
         if not self._is_unfinished:
             return []
-        results = [
-            _result_draft(step.key(index), give_up(step, index)) for step, index in self.current.open_requests
-        ]
+        results = [_result_draft(step.key(index), give_up(step, index)) for step, index in self.current.open_requests]
         text = "[CoilClaw] This turn ended without an answer."
         return [*results, TurnDraft(role="assistant", content=text, metadata={"status": "interrupted"})]
 
@@ -241,7 +240,11 @@ class Transcript:
         self._read(self._memory.append(self.conversation, draft))
 
     def _load(self) -> None:
-        self._memory.show(self.conversation)
+        """Read the turns, unless this has them all: no other process has added any since."""
+        if self._last_number == self._memory.show(self.conversation).turns:
+            del self.exchanges[:-_MOST_EXCHANGES]
+            return
+        self.exchanges.clear()
         turns = self._memory.recent(self.conversation, _ENOUGH_TOKENS)
         self._read(turns or self._memory.recent(self.conversation, _EVERYTHING))
 

@@ -33,6 +33,7 @@ _COMMANDS: Final = {
     "mcp": ("coilclaw.cli.mcp:mcp", "List and refresh the configured MCP servers."),
     "secret": ("coilclaw.cli.secret:secret", "Set, list and remove secrets for tools."),
     "receipt": ("coilclaw.cli.receipt:receipt", "Read, verify and export receipts."),
+    "evidence": ("coilclaw.cli.evidence:evidence", "Check an answer against the evidence of tool calls."),
     "config": ("coilclaw.cli.config:config", "Check and show the configuration."),
     "estop": ("coilclaw.cli.estop:estop", "Stop every tool at once, in all processes."),
     "sandbox": ("coilclaw.cli.sandbox:sandbox", "Try the sandbox engines of this machine."),

@@ -38,6 +38,8 @@ class ToolRequest(Frozen):
     arguments: Mapping[str, Any] = field(default_factory=dict)
     problem: str | None = None
     """Why the arguments could not be read; they are empty then, and the model is told."""
+    echo: Any = field(default=None, repr=False, compare=False)
+    """What the service wants back unchanged with this request, as JSON data: kept wherever the request is kept."""
 
 
 class Message(Frozen):
@@ -61,6 +63,7 @@ class ChatRequest(Frozen):
     model: str | None = None
     """Another model than the provider's own."""
     temperature: float | None = None
+    """For services that have one; others answer without it."""
     max_tokens: int = 4096
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """For whoever handles the request, never sent: `hint` chooses the route of a router, `conversation` is recorded."""
