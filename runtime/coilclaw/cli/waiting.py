@@ -130,12 +130,15 @@ class _Patience:
     def _watch(self, claw: CoilClaw, start: str) -> None:
         told: set[str] = set()
         events: EventReader | None = None
+        followed = ""
         while True:
             self._again.wait()
             self._again.clear()
             if self._closed:
                 return
-            events = events or claw.feed.of_run(self._run_id, start, wake=self._again.set)
+            if events is None or followed != self._run_id:  # The steps of a SOP are one run after the other.
+                followed = self._run_id
+                events = claw.feed.of_run(followed, start, wake=self._again.set)
             with suppress(CoilClawError):  # The run finds out by itself that the log does not hold.
                 while events.take():
                     pass  # Whatever happened, the store knows what is pending now.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 from coilclaw.agent.sop.definition import AgentStep, ApprovalStep, ToolStep, read_sop
 from coilclaw.agent.sop.report import Answered, Cancelled, Failed, Outcome, SopReport, StepReport, Unknown, Waiting
 from coilclaw.agent.sop.tool_arguments import as_text, bounded, filled
+from coilclaw.app import BadArgument
 from coilclaw.memory import StepRecord
 from coilclaw.runs import NoSuchRun, new_run_id
 from coilclaw.sdk import CoilClawError, OperatorError
@@ -213,9 +214,11 @@ class _Progress:
         self._begin(number, run_id, known)
         report = None if known is None else self._continued(run_id)
         if report is None:  # It has not begun.
-            report = self._claw.call(
-                tool, arguments, run_id=run_id, caller=self._caller, deadline=self._deadline
-            ).report
+            try:
+                made = self._claw.call(tool, arguments, run_id=run_id, caller=self._caller, deadline=self._deadline)
+            except BadArgument as error:  # An output, such as half a character, that no call can take.
+                return Failed(code="invalid_input", message=error.message, hint=error.hint)
+            report = made.report
         return _outcome_of(report)
 
     def _continued(self, run_id: str) -> Report | None:
