@@ -71,7 +71,7 @@ def test_sops_are_listed_and_checked(coilclaw: Command) -> None:
     assert (missing.code, "there are: daily-check, other" in missing.err) == (2, True)
 
 
-@pytest.mark.req("R431", "R441", "R444", "R445")
+@pytest.mark.req("R270", "R431", "R441", "R444", "R445")
 def test_the_daily_check_runs_as_it_is_written(coilclaw: Command) -> None:
     sop(coilclaw, "daily-check", DAILY_CHECK)
     model(coilclaw, {"text": "One folder with SOPs."})
