@@ -55,10 +55,19 @@ def test_a_reply_calls_tools_and_code_is_a_call_of_run_python(tmp_path: Path, st
 
 
 def test_calls_never_take_an_id_that_the_conversation_has(tmp_path: Path) -> None:
-    mock = scripted(tmp_path, {"code": "1"})
+    mock = scripted(tmp_path, {"tool_calls": [{"name": "time"}]}, {"code": "1"})
     before = Message(role="assistant", tool_requests=(ToolRequest(id="call-7", name="time"),))
     (call,) = run(mock.chat(ask("x", before, Message(role="tool", request_id="call-7", text="5")))).tool_calls
     assert call.id == "call-8"
+
+
+def test_another_process_continues_a_turn_where_its_fixture_left_off(tmp_path: Path) -> None:
+    replies: list[dict[str, Any]] = [{"when": "^x$", "code": "1"}, {"when": "never", "text": "no"}, {"text": "done"}]
+    result = Message(role="tool", request_id="call-1", text="1")
+    (call,) = run(scripted(tmp_path, *replies).chat(ask("x"))).tool_calls
+    asked = Message(role="assistant", tool_requests=(call,))
+    assert run(scripted(tmp_path, *replies).chat(ask("x", asked, result))).final_text == "done"
+    assert run(scripted(tmp_path, *replies).chat(ask("x", asked, result, "x"))).tool_calls
 
 
 def test_a_reply_waits_for_the_message_it_is_meant_for(tmp_path: Path) -> None:

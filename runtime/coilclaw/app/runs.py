@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, get_args
 
 from coilclaw.app.arguments import check
 from coilclaw.app.errors import BadArgument
-from coilclaw.app.report import report_so_far, reported
-from coilclaw.runs import cancel_run, find_run, list_runs, report_of
+from coilclaw.app.report import report_so_far, reported, run_activity, run_evidence
+from coilclaw.runs import cancel_run, find_run, list_runs, report_of, runs_of_conversation
 from coilclaw.sdk import RunStatus
 
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
+    from coilclaw.evidence.grounding import Evidence
+    from coilclaw.memory import WorkflowRuns
     from coilclaw.runs import RunPage, RunRecord
+    from coilclaw.sdk import ActivityItem
 
 __all__ = ["Runs"]
 
@@ -27,6 +31,14 @@ class Runs:
     def __init__(self, parts: Composition, cancel_here: Callable[[str], bool]) -> None:
         self._parts = parts
         self._cancel_here = cancel_here
+
+    @cached_property
+    def workflows(self) -> WorkflowRuns:
+        """Runs of workflows, and what each of their steps gave."""
+        from coilclaw.memory import WorkflowRuns
+        from coilclaw.trust import is_running, this_process
+
+        return WorkflowRuns(self._parts.stores.database, this_process(), is_running)
 
     def list(self, *, status: str | None = None, limit: int = 50, cursor: str | None = None) -> RunPage:
         """Runs, newest first: all of them, or those in one state. The page's `cursor` is that of the next page.
@@ -49,6 +61,19 @@ class Runs:
         known, stores = self.find(run_id), self._parts.stores
         kept = report_of(stores.database, stores.log, run_id)
         return report_so_far(stores, known) if kept is None else reported(stores, kept)
+
+    def of_conversation(self, conversation: str, *, after: str = "") -> Sequence[RunRecord]:
+        """The runs of a conversation, oldest first; with `after`, those that began after that run."""
+        check(conversation=conversation)
+        return runs_of_conversation(self._parts.stores.database, conversation, after=after)
+
+    def activity(self, run: RunRecord | str) -> tuple[ActivityItem, ...]:
+        """What a run did so far, from its receipts: one item for each call, in the order of issue."""
+        return run_activity(self._parts.stores, self.find(run) if isinstance(run, str) else run)
+
+    def evidence(self, run: RunRecord | str) -> tuple[tuple[ActivityItem, Evidence], ...]:
+        """The same, each with its arguments and its result as far as they are small: what an answer is checked with."""
+        return run_evidence(self._parts.stores, self.find(run) if isinstance(run, str) else run)
 
     def cancel(self, run_id: str, *, by: str) -> None:
         """Cancel a run: one that is under way here as soon as it can be ended, a suspended one at once.

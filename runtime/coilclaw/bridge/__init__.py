@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         end_run,
         find_run,
         list_runs,
+        runs_of_conversation,
         take_over,
     )
     from coilclaw.bridge.services import Services
@@ -45,10 +46,12 @@ if TYPE_CHECKING:
         tool_schemas,
         tool_stub,
     )
+    from coilclaw.bridge.tool_bounds import allowed_tools
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "tool_bounds": "allowed_tools",
             "bridge": "Bridge",
             "caller": "Caller",
             "calls": "call_number",
@@ -66,7 +69,8 @@ else:
             "reuse": "EarlierWrite ReusableWrites",
             "run_spec": "RunSpec",
             "run_store": (
-                "RUNS RunHeader RunPage RunRecord add_run cancel_waiting_run end_run find_run list_runs take_over"
+                "RUNS RunHeader RunPage RunRecord add_run cancel_waiting_run end_run find_run list_runs "
+                "runs_of_conversation take_over"
             ),
             "services": "Services",
             "stubs": (
@@ -105,6 +109,7 @@ __all__ = [
     "Spelling",
     "Stubs",
     "add_run",
+    "allowed_tools",
     "build_registry",
     "call_difference",
     "call_number",
@@ -119,6 +124,7 @@ __all__ = [
     "read_journal",
     "registry_stubs",
     "registry_tools",
+    "runs_of_conversation",
     "search_tools",
     "take_over",
     "tool_schemas",

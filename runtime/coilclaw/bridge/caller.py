@@ -24,10 +24,16 @@ class Caller(Frozen):
     agent: str | None = None
     project: str | None = None
     view: str | None = None
+    request: str | None = None
+    """The request of a model that the run answers: by it the run is found again after its process ended."""
+    tools_allow: tuple[str, ...] | None = None
+    """Names or patterns of the tools that the run may call; None means all. It is kept when the run is resumed."""
     approver: Approver = field(default_factory=NobodyToAsk)
     """Asked about a call that needs approval. When it has no answer, the run is suspended."""
     suspends: bool = True
     """Whether a call that nobody can approve now suspends the run; otherwise it is denied."""
+    ask: Callable[[str], str | None] = lambda question: None
+    """Asks the person a question of a tool and returns the answer, or None if nobody answers."""
     waits: Callable[[], bool] = lambda: False
     """Whether to wait in this process for decisions made elsewhere, instead of suspending the run."""
     show: Callable[[int, str], None] = lambda stream, text: None

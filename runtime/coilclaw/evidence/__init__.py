@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.evidence.activity import activity_of, run_of
+    from coilclaw.evidence.activity import Relevant, activity_of, approval_words, relevant, run_of
     from coilclaw.evidence.events import (
         AnyEvent,
         ApprovalAsked,
@@ -35,13 +35,23 @@ if TYPE_CHECKING:
         WindowOpened,
     )
     from coilclaw.evidence.feed import EventFeed
+    from coilclaw.evidence.grounding import (
+        AnswerStream,
+        Claim,
+        Evidence,
+        Grounding,
+        Released,
+        action_section,
+        check_answer,
+        labelled_answer,
+    )
     from coilclaw.evidence.live import OutputBuffer
     from coilclaw.evidence.reader import EventReader
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "activity": "activity_of run_of",
+            "activity": "Relevant activity_of approval_words relevant run_of",
             "events": (
                 "AnyEvent ApprovalAsked ApprovalDecided CallApproved CallDenied CallEvent CallFailed CallProgress "
                 "CallRequested CallReused CallStarted CallSucceeded EstopCleared EstopSet Event OtherReceipt "
@@ -49,12 +59,14 @@ else:
                 "WindowClosed WindowOpened"
             ),
             "feed": "EventFeed",
+            "grounding": "AnswerStream Claim Evidence Grounding Released action_section check_answer labelled_answer",
             "live": "OutputBuffer",
             "reader": "EventReader",
         },
     )
 
 __all__ = [
+    "AnswerStream",
     "AnyEvent",
     "ApprovalAsked",
     "ApprovalDecided",
@@ -67,13 +79,18 @@ __all__ = [
     "CallReused",
     "CallStarted",
     "CallSucceeded",
+    "Claim",
     "EstopCleared",
     "EstopSet",
     "Event",
     "EventFeed",
     "EventReader",
+    "Evidence",
+    "Grounding",
     "OtherReceipt",
     "OutputBuffer",
+    "Released",
+    "Relevant",
     "RunDisplayed",
     "RunDiverged",
     "RunFinished",
@@ -84,6 +101,11 @@ __all__ = [
     "ToolReloaded",
     "WindowClosed",
     "WindowOpened",
+    "action_section",
     "activity_of",
+    "approval_words",
+    "check_answer",
+    "labelled_answer",
+    "relevant",
     "run_of",
 ]

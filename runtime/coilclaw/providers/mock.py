@@ -40,7 +40,8 @@ _OWN_ID: Final = re.compile(r"call-([0-9]{1,9})")
 class MockProvider:
     """Replies from a fixture, each used once: the first that is left and fits the person's last message.
 
-    Its place in the fixture is kept as long as the object is. Raises OperatorError if the fixture cannot be used.
+    Its place in the fixture is kept as long as the object is. A new object that is asked in the middle of a turn
+    leaves out as many replies as the turn has had. Raises OperatorError if the fixture cannot be used.
     """
 
     def __init__(self, name: str, table: ProviderModel, model: str) -> None:
@@ -48,12 +49,13 @@ class MockProvider:
         self._model = model
         self._seconds = table.seconds
         self._left = None if table.fixture is None else list(read_fixture(table.fixture))
+        self._began = False
 
     def name(self) -> str:
         return self._name
 
     def capabilities(self) -> ProviderCapabilities:
-        return ProviderCapabilities(streaming=True)
+        return ProviderCapabilities(streaming=True, tool_calls=self._left is not None)
 
     async def chat(self, request: ChatRequest) -> ChatResponse:
         reply = self._next(request)
@@ -80,10 +82,17 @@ class MockProvider:
         if self._left is None:
             return Reply(text=_NO_MODEL)
         said = next((each.text for each in reversed(request.messages) if each.role == "user"), "")
-        for place, reply in enumerate(self._left):
-            if reply.fits(said):
+        if not self._began:
+            self._began = True
+            for _ in range(_replies_so_far(request)):
+                self._take(said)
+        return self._take(said) or Reply(text=_USED_UP)
+
+    def _take(self, said: str) -> Reply | None:
+        for place, reply in enumerate(self._left or ()):
+            if self._left is not None and reply.fits(said):
                 return self._left.pop(place)
-        return Reply(text=_USED_UP)
+        return None
 
     async def _delay(self, reply: Reply) -> None:
         await asyncio.sleep(min(reply.delay_seconds, self._seconds))
@@ -112,6 +121,17 @@ class MockProvider:
             model=request.model or self._model,
             stop="tool_calls" if calls else "end",
         )
+
+
+
+def _replies_so_far(request: ChatRequest) -> int:
+    """How many replies there were since the person's last message: a turn may be resumed by another process."""
+    count = 0
+    for each in reversed(request.messages):
+        if each.role == "user":
+            break
+        count += each.role == "assistant"
+    return count
 
 
 def _free_numbers(request: ChatRequest) -> Iterator[int]:

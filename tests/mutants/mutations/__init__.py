@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutations import (
+    agent_sop,
     app,
     bridge,
     bridge_admission,
@@ -20,6 +21,7 @@ from tests.mutants.mutations import (
     net,
     policy,
     providers_auth,
+    providers,
     receipts,
     runs,
     sandbox,
@@ -32,6 +34,7 @@ from tests.mutants.mutations import (
 __all__ = ["MUTATIONS"]
 
 _LAYERS: Final = (
+    agent_sop,
     app,
     bridge,
     bridge_admission,
@@ -43,6 +46,7 @@ _LAYERS: Final = (
     net,
     policy,
     providers_auth,
+    providers,
     receipts,
     runs,
     sandbox,

@@ -296,4 +296,11 @@ MUTATIONS: Final = (
         "tests/runs/test_typed_values.py",
         "a replay gives values of the same types",
     ),
+    Mutation(
+        "coilclaw.bridge.call_context:CallContexts._ask",
+        "with self._run.deadline.paused():",
+        "if True:",
+        "tests/integrations/test_user.py -k stands_still",
+        "the run's time stands still while a person is asked",
+    ),
 )

@@ -1,0 +1,176 @@
+"""Calls of the evidence, indexed by what they did and by everything that their receipts mention."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, Final
+
+from coilclaw.evidence.grounding.facts import DAY, dates_in, days_in_chinese, numbers_in, pairs_of, times_in, years_in
+from coilclaw.evidence.grounding.grammar import LATIN, Form, class_of_noun, grammar, sense_of
+from coilclaw.evidence.grounding.normal_text import folded, normal
+from coilclaw.evidence.grounding.values import Evidence
+
+__all__ = ["Call", "calls_of"]
+
+_PART: Final = re.compile(r"[A-Z]?[a-zà-ÿß]+|[A-Z]+(?![a-z])|\d+|[\u3400-\u9fff]+")
+_WORD: Final = re.compile(r"[^\W_]+")
+_READING: Final = frozenset(
+    "list get read search find fetch query show check look view lookup describe count status balance inspect browse history load track tracking now "
+    "preview slots availability available info details summary transcribe recent find_one select head ls cat grep stat exists diff log logs whoami ping validate test "
+    "consultar listar leer buscar ver voir lire lister chercher consulter lesen suchen anzeigen prüfen abrufen forecast weather time quote calc calculate "
+    "report inbox directory ocr extract parse analyze analyse panier estado events reflog compare transcript historial history pricing schedule_x".split()
+)
+_WRITING: Final = frozenset(
+    "send create delete update write post put set add remove book pay transfer cancel submit publish deploy run execute buy order move rename upload share reply schedule draft "
+    "archive insert close merge push commit install start stop restart enable disable approve sign book place".split()
+)
+_NOUNS: Final = frozenset("text mail email message file order book page list plan card record post call bill invoice note link tag label issue sync copy share check test build release star".split()) - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
+_ALONE: Final = re.compile(r"(?<![A-Za-z0-9_.,:#*/-])\d{1,7}(?![A-Za-z0-9_:/-]|[.,]\d)")
+_COMMANDS: Final = {
+    "rm": "delete", "rmdir": "delete", "unlink": "delete", "mkdir": "create", "touch": "create", "mv": "move", "cp": "save", "rsync": "save", "scp": "save",
+    "sed": "update", "tee": "save", "curl": "send", "chmod": "update", "kill": "cancel", "delete": "delete", "drop": "delete", "insert": "create",
+    "update": "update", "alter": "update", "truncate": "delete", "push": "push", "commit": "commit", "merge": "merge", "put": "update", "patch": "update",
+    "join": "join", "place": "pay", "checkout": "pay", "aviso": "send", "notifications": "send", "notification": "send", "complete": "update", "mark": "update", "off": "set", "on": "set", "draft": "draft", "pytest": "run", "restart": "start", "upgrade": "update", "zip": "update", "tar": "save",
+}  # fmt: skip
+_OPEN: Final = frozenset("shell bash exec execute sql http script code python run call invoke request webhook action api task workflow browser".split())
+
+
+class Call:
+    """One call of the evidence."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        parts = re.split(r"[./:]", normal(evidence.tool_id))
+        self.name = [part.lower() for part in _PART.findall(normal(evidence.tool_id))]
+        self.method = [part.lower() for part in _PART.findall(" ".join(parts[1:]))] or self.name
+        self.summary = normal(evidence.summary)
+        self.given = _text_of(evidence.arguments)
+        self.raw = f"{evidence.tool_id} {self.summary} {self.given} {_text_of(evidence.result)}"
+        self.text = folded(self.raw)
+
+    @property
+    def succeeded(self) -> bool:
+        return self.evidence.status == "succeeded"
+
+    @cached_property
+    def is_read(self) -> bool:
+        """Whether its name says that it only looks. A name that says nothing counts as one that may change things."""
+        if self.method[-1] in _READING:
+            return True
+        if not _WRITING.isdisjoint(self.method) or any(form.sense not in ("read", "do") for form in self._forms(self.method)):
+            return False
+        if not _READING.isdisjoint(self.name) or any(form.sense == "read" for form in self._forms(self.method)):
+            return True
+        return self.is_open and self.given.lower().lstrip('{"sqlmdcoan: ').startswith("select")
+
+    @cached_property
+    def acts(self) -> bool:
+        """Whether its name says that it changes something."""
+        return not self.is_read and (self.is_open or not _WRITING.isdisjoint(self.method) or bool(self._forms(self.method)) or self.method[-1] in _COMMANDS)
+
+    @staticmethod
+    def _forms(words: Iterable[str]) -> list[Form]:
+        return [form for word in words if word not in _NOUNS and (form := sense_of(word)) is not None]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word that its receipts contain; of Chinese, every two characters."""
+        return frozenset([*_WORD.findall(self.text), *map(folded, self.name), *pairs_of(self.text)])
+
+    @cached_property
+    def senses(self) -> frozenset[str]:
+        """The senses of verbs in the tool's name and in the summary of the call."""
+        told = [word.lower() for word in _WORD.findall(self.summary)[:80] if not (word.isupper() and len(word) > 1)]
+        found = {form.sense for form in self._forms([*self.method, *told])}
+        found |= {_COMMANDS[word] for word in [*self.method, *(word for word in _WORD.findall(self.summary.lower())[:80] if word in ("aviso", "notifications", "notification"))] if word in _COMMANDS}
+        if self.is_open:
+            found |= {_COMMANDS[word] for word in _WORD.findall(self.given.lower()) if word in _COMMANDS}
+        if not self.summary.isascii():
+            from coilclaw.evidence.grounding.chinese import senses_in  # Few summaries are in Chinese.
+
+            found |= senses_in(self.summary)
+        return frozenset(found)
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether the tool's name leaves open what it does, as that of a shell."""
+        return not _OPEN.isdisjoint(self.name)
+
+    @cached_property
+    def classes(self) -> frozenset[str]:
+        found: frozenset[str] = frozenset()
+        for word in [*self.name, *_WORD.findall(self.summary.lower())[:80]]:
+            found |= class_of_noun(word)
+        if not self.raw.isascii():
+            from coilclaw.evidence.grounding.chinese import classes_in
+
+            found |= classes_in(self.raw)
+        return found
+
+    @cached_property
+    def numbers(self) -> frozenset[float]:
+        return frozenset(numbers_in(self.raw) | set(map(float, _sizes(self.evidence.arguments))))
+
+    @cached_property
+    def counts(self) -> frozenset[int]:
+        """Numbers that the call itself gives for things it handled at once."""
+        words = _WORD.findall(self.summary.lower())
+        spelled = {grammar(code).numbers[word] for word in words for code in LATIN if word in grammar(code).numbers}
+        told = {int(each) for each in _ALONE.findall(self.summary)}
+        if told:
+            return frozenset(spelled | told | set(_sizes(self.evidence.arguments)))
+        return frozenset(spelled | set(_sizes(self.evidence.arguments)) | set(_integers(self.evidence.arguments)) | set(_integers(self.evidence.result)) | set(_sizes(self.evidence.result)))
+
+    @cached_property
+    def dates(self) -> frozenset[tuple[int, int]]:
+        return frozenset(dates_in(self.raw))
+
+    @cached_property
+    def days(self) -> frozenset[int]:
+        named = {DAY[word] for word in _WORD.findall(self.raw.lower()) if word in DAY}
+        return frozenset({each.weekday() for each in years_in(self.raw)} | named | days_in_chinese(self.raw))
+
+    @cached_property
+    def times(self) -> frozenset[tuple[int, int]]:
+        return frozenset(times_in(re.sub(r"T(?=\d\d:)", " ", self.raw)))
+
+    @cached_property
+    def is_bare(self) -> bool:
+        """Whether its receipts mention nothing that could differ from what an answer says."""
+        return not self.given and len(self.words) <= len(self.name) + 4
+
+
+def _text_of(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return normal(value)
+    return normal(json.dumps(value, ensure_ascii=False, default=str)[:20_000])
+
+
+def _sizes(value: Any) -> Iterable[int]:
+    """The lengths of all lists in a value, of lists within texts too."""
+    if isinstance(value, dict):
+        for each in value.values():
+            yield from _sizes(each)
+    elif isinstance(value, list | tuple):
+        yield len(value)
+        for each in value:
+            yield from _sizes(each)
+    elif isinstance(value, str) and "," in value and len(value) < 2_000:
+        yield value.count(",") + 1
+
+
+def _integers(value: Any) -> Iterable[int]:
+    if isinstance(value, dict):
+        for each in value.values():
+            yield from _integers(each)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield value
+
+
+def calls_of(evidence: Iterable[Evidence]) -> list[Call]:
+    return [Call(each) for each in evidence]
