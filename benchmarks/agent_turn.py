@@ -1,4 +1,4 @@
-"""What a turn of the agent costs beside its model, its runs and its tools: `python benchmarks/agent_turn.py [--blocks 7]`.
+"""What a turn of the agent costs beside its model, runs and tools: `python benchmarks/agent_turn.py [--blocks 7]`.
 
 CPU time of whole turns with a scripted model, less that of the same runs without an agent, all in one process and in
 turn, so that a busy machine slows both.
@@ -109,7 +109,6 @@ def _measure(claw: CoilClaw, blocks: int) -> dict[str, float]:
                 alone()
 
         conversation()
-        # In blocks: sandboxes are made ready in the background, and belong to the block that used them up.
         own = [(_cpu_ms(conversation) - _cpu_ms(runs)) / _BLOCK for _ in range(blocks)]
         found[name] = statistics.median(own)
     loop.close()
@@ -126,7 +125,7 @@ def main() -> None:
         (Path(folder) / "workspace").mkdir()
         home = Path(folder) / "home"
         options = {"workspace": Path(folder) / "workspace", "config": {"security.autonomy": "full"}, "cache": cache}
-        with CoilClaw.open(home, tools=[send], pool=2, **options) as claw:
+        with CoilClaw.open(home, tools=[send], pool=0, **options) as claw:
             found = _measure(claw, blocks)
     here = machine()
     print(

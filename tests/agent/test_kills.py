@@ -78,4 +78,6 @@ if __name__ == "__main__":
             judge(plan, each)
         if not any("killed" in each["lives"] for each in results):
             break
-    print(f"killed every life before and after each of its {number - 1} commits: all conversations came through")
+    sys.stdout.write(
+        f"killed each life before and after each of {number - 1} commits: all conversations came through\n"
+    )

@@ -7,6 +7,7 @@ chance to put it right. What it then still claims is released with a label.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.evidence.grounding import AnswerStream
@@ -42,24 +43,31 @@ class GroundedText:
         after: Grounded | None = None,
     ) -> None:
         """With `labels`, claims that nothing supports are released with a label. The text continues `after`."""
-        self._stream = AnswerStream(evidence)
+        self._evidence = evidence
         self._release = release
         self._labels = labels
         self._released = "" if after is None else after.released
         self._claims = [] if after is None else list(after.claims)
         self._shown_before = len(self._released)
         self._is_empty = True
-        self._take(self._stream.feed(self._released))  # What follows is read in its light.
+
+    @cached_property
+    def _stream(self) -> AnswerStream:
+        """Made when there is a word to check: many replies only ask for tools."""
+        made = AnswerStream(self._evidence)
+        self._take(made.feed(self._released))  # What follows is read in its light.
+        return made
 
     def feed(self, text: str) -> None:
         """Take some more text."""
-        self._is_empty = self._is_empty and not text.strip()
-        self._take(self._stream.feed(text))
+        if text:
+            self._is_empty = self._is_empty and not text.strip()
+            self._take(self._stream.feed(text))
 
     def end(self) -> Grounded:
         """Release what is left, as far as it may be; nothing is fed any more."""
-        if self._labels and self._is_empty:
-            return self.summary()
+        if self._is_empty:
+            return self.summary() if self._labels else self._grounded()
         rest = self._stream.end()
         unsupported = [claim for each in rest for claim in each.claims if not claim.is_supported]
         if unsupported and not self._labels:

@@ -75,7 +75,8 @@ REPEATED: Final = (
 _LEFT_OUT: Final = "[CoilClaw] Earlier parts of this conversation are left out here."
 _OLD_RESULT: Final = "[CoilClaw] This result is left out here to save room."
 _OPEN, _CLOSE = "<tool_output>", "</tool_output>"
-_MARKS: Final = re.compile(r"<(?=\s*/?\s*tool_output)", re.IGNORECASE)
+_MARKS: Final = re.compile(r"<(?=\s*/?\s*tool_output)|\[(?=\s*coilclaw)", re.IGNORECASE)
+"""Beginnings of the marks by which a model tells our words from those of tools."""
 _LONGEST_FOUND: Final = 160
 
 
@@ -94,7 +95,11 @@ def stop_note(reason: str) -> str:
 
 def as_data(text: str) -> str:
     """Text from tools between marks that it cannot close."""
-    return f"{_OPEN}\n{_MARKS.sub('(', text)}\n{_CLOSE}"
+    return f"{_OPEN}\n{_unmarked(text)}\n{_CLOSE}"
+
+
+def _unmarked(text: str) -> str:
+    return _MARKS.sub("(", text)
 
 
 def step_message(prompt: str, data: str | None) -> str:
@@ -105,7 +110,7 @@ def step_message(prompt: str, data: str | None) -> str:
 def activity_lines(items: Iterable[ActivityItem], folded_reads: int) -> str:
     """Calls from receipts, one in a line, each with the id by which an answer cites it."""
     lines = [
-        f"[{item.call_id}] {item.status}: {one_line(item.summary or item.tool_id, 300)}"
+        f"[{item.call_id}] {item.status}: {_unmarked(one_line(item.summary or item.tool_id, 300))}"
         + (f" ({approval})" if (approval := _approval(item)) else "")
         for item in items
     ]
@@ -152,8 +157,7 @@ def messages_of(exchanges: Sequence[Exchange], budget_tokens: int) -> tuple[Mess
     chosen: list[list[Message]] = []
     room = budget_tokens
     for exchange in reversed(exchanges):
-        made = _messages(exchange)
-        cost = sum(map(message_tokens, made))
+        made, cost = list(exchange.messages), exchange.tokens
         if chosen and cost > room:
             break
         if cost > room:
@@ -172,20 +176,6 @@ def with_notes(messages: Sequence[Message], notes: Sequence[str]) -> tuple[Messa
     if not notes:
         return tuple(messages)
     return (*messages[:-1], _with_text(messages[-1], "\n\n".join([messages[-1].text, *notes])))
-
-
-def _messages(exchange: Exchange) -> list[Message]:
-    made = [Message(role="user", text=exchange.message)]
-    for step in exchange.steps:
-        made.append(Message(role="assistant", text=step.text, tool_requests=step.requests))
-        made += [
-            Message(role="tool", text=result.text, request_id=request.id, is_error=result.is_error)
-            for request, result in zip(step.requests, step.results, strict=False)
-            if result is not None
-        ]
-    if exchange.answer is not None:
-        made.append(Message(role="assistant", text=exchange.answer))
-    return made
 
 
 def _shortened(messages: list[Message], room: int) -> list[Message]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
 from coilclaw.agent.handles import Handle
+from coilclaw.agent.prompt import message_tokens
 from coilclaw.memory import PendingChanged, TurnDraft
-from coilclaw.providers import ToolRequest, Usage
+from coilclaw.providers import Message, ToolRequest, Usage
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.trust import is_running, this_process
 
@@ -72,6 +74,26 @@ class Exchange(Frozen):
     message: str
     steps: tuple[Step, ...] = ()
     answer: str | None = None
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """The exchange as a model is told it."""
+        made = [Message(role="user", text=self.message)]
+        for step in self.steps:
+            made.append(Message(role="assistant", text=step.text, tool_requests=step.requests))
+            made += [
+                Message(role="tool", text=result.text, request_id=request.id, is_error=result.is_error)
+                for request, result in zip(step.requests, step.results, strict=True)
+                if result is not None
+            ]
+        if self.answer is not None:
+            made.append(Message(role="assistant", text=self.answer))
+        return tuple(made)
+
+    @cached_property
+    def tokens(self) -> int:
+        """About how many tokens its messages take."""
+        return sum(map(message_tokens, self.messages))
 
     @property
     def open_requests(self) -> tuple[tuple[Step, int], ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -87,7 +88,7 @@ def offices() -> Iterator[dict[str, tuple[Office, CoilClaw]]]:
         made = {}
         for name, tools in TOOLSETS.items():
             office = Office()
-            options = {"tools": tools(office), "cache": cache_folder(), "pool": 0}
+            options: dict[str, Any] = {"tools": tools(office), "cache": cache_folder(), "pool": 0}
             made[name] = (office, stack.enter_context(CoilClaw.temporary(**options)))
         yield made
 
@@ -138,4 +139,4 @@ if __name__ == "__main__":
     asked = Counter({task.toolset: 0 for task in TASKS})
     for task in TASKS:
         asked[task.toolset] += len(task.changes)
-    print(f"{len(ATTACKS)} attacks, {len(TASKS)} ordinary tasks; a person was asked for: {dict(asked)}")
+    sys.stdout.write(f"{len(ATTACKS)} attacks, {len(TASKS)} ordinary tasks; a person was asked: {dict(asked)}\n")

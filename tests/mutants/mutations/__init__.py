@@ -10,6 +10,7 @@ from typing import Final
 
 from tests.mutants.mutations import (
     agent_sop,
+    agent,
     app,
     bridge,
     bridge_admission,
@@ -35,6 +36,7 @@ __all__ = ["MUTATIONS"]
 
 _LAYERS: Final = (
     agent_sop,
+    agent,
     app,
     bridge,
     bridge_admission,

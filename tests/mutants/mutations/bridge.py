@@ -303,4 +303,11 @@ MUTATIONS: Final = (
         "tests/integrations/test_user.py -k stands_still",
         "the run's time stands still while a person is asked",
     ),
+    Mutation(
+        "coilclaw.bridge.policy_check:PolicyCheck._denial_by_bounds",
+        "if all(tool.id in each for each in self._allowed):",
+        "if True:",
+        "tests/agent/test_tools_allow.py -k denied_with_a_receipt",
+        "what a channel does not allow is denied",
+    ),
 )

@@ -220,7 +220,7 @@ MUTATIONS: Final = (
         "no pattern takes long",
     ),
     Mutation(
-        "coilclaw.providers.mock:MockProvider._next",
+        "coilclaw.providers.mock:MockProvider._take",
         "self._left.pop(place)",
         "self._left[place]",
         f"{_MOCK} -k in_order",

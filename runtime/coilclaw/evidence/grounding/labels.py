@@ -48,7 +48,8 @@ def labelled_answer(answer: str, evidence: Iterable[Evidence]) -> str:
     checked = [checker.check(sentence) for sentence in sentences]
     closed = iter(checker.closed([claim for claims in checked for claim in claims]))
     return "".join(
-        labelled(sentence.text, [next(closed) for _ in claims]) for sentence, claims in zip(sentences, checked, strict=True)
+        labelled(sentence.text, [next(closed) for _ in claims])
+        for sentence, claims in zip(sentences, checked, strict=True)
     )
 
 

@@ -53,7 +53,7 @@ class AnswerStream:
         return [] if self._is_blocked else self._release()
 
     def add(self, evidence: Iterable[Evidence]) -> list[Released]:
-        """Take more evidence, or later states of calls that are known by their call id or receipt; return what may be shown now."""
+        """Take more evidence; return what may be shown now. A call that is known already gets its later state."""
         for each in evidence:
             known = next((at for at, old in enumerate(self._evidence) if _is_same(each, old)), None)
             if known is None:

@@ -42,6 +42,7 @@ regrouper limiter souligner tenir/tenu
 """
 
 MARKS: Final = {
+    "V": "ainsi très plus moins beaucoup peu autre autres ici là aujourd'hui demain merci bonjour oui non bon bonne même chaque entre contre pendant-que quelque quelques parfait voilà donc-voilà moi toi eux lui-même",
     "I": "je j' ai avons on nous",
     "Y": "tu vous as avez",
     "T": "il elle ils elles quelqu'un qui personne",
@@ -59,7 +60,7 @@ MARKS: Final = {
     "c": "après avant pendant une-fois",
     "K": "parce car mais que qu' puisque cependant quoique bien-que",
     "W": "qui que dont où quoi quel quelle comment pourquoi combien qu'",
-    "E": "hier avant-hier auparavant précédemment dernier dernière derniers dernières passé passée jadis autrefois initialement",
+    "E": "hier avant-hier auparavant précédemment jadis autrefois initialement",
     "D": "le la les l' un une des du de votre vos ton ta tes mon ma mes son sa ses ce cet cette ces leur leurs tous toutes",
     "J": "et ou mais puis ni &",
     "O": "à au aux de du d' dans sur avec pour par chez vers en depuis sous",
