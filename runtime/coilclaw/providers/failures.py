@@ -111,7 +111,7 @@ def _kind_of_status(status: int, said: Mapping[str, Any]) -> FailureKind:
 
 def _named_kind(said: Mapping[str, Any]) -> FailureKind | None:
     names = [text_of(said.get(key)) for key in ("code", "type")]
-    found = [_KINDS[name] for name in names if name in _KINDS]
+    found: list[FailureKind] = [_KINDS[name] for name in names if name in _KINDS]
     if "billing" in found or _ABOUT_MONEY.search(text_of(said.get("message"))[:_LONGEST_READ]):
         return "billing"
     return found[0] if found else None
