@@ -80,6 +80,7 @@ def failure(asked: Provider, streaming: bool) -> ProviderError:
 def check_silence(error: ProviderError) -> None:
     """Neither the message nor anything that a traceback shows has the credential in it."""
     assert error.provider == "svc"
+    assert error.hint  # It says what to do.
     assert "svc" in error.message
     shown = f"{error} {error!r} {error.hint} {error.__notes__ if hasattr(error, '__notes__') else ''}"
     assert "5ecret" not in shown

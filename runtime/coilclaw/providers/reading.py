@@ -30,7 +30,8 @@ _LONGEST_NAME: Final = 200
 
 def malformed(problem: str) -> ProviderError:
     """An answer that cannot be read. Whoever knows the provider adds its name."""
-    return ProviderError(f"the answer cannot be read: {problem}", kind="malformed")
+    hint = "check that `base_url` leads to a service of this kind"
+    return ProviderError(f"the answer cannot be read: {problem}", kind="malformed", hint=hint)
 
 
 def read_document(data: str | bytes) -> dict[str, Any]:

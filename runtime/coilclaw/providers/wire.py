@@ -136,11 +136,11 @@ class Wire:
             case httpx.ConnectError():
                 return NotTaken(f"no connection to {self._place}", kind="network", hint=hint)
             case httpx.TimeoutException():
-                return ProviderError(f"{self._place} has gone silent", kind="timeout")
+                return ProviderError(f"{self._place} has gone silent", kind="timeout", hint="try again")
             case httpx.RemoteProtocolError() | httpx.ReadError() | httpx.WriteError() | httpx.CloseError():
-                return ProviderError(f"{self._place} hung up before its answer was complete", kind="network")
+                return ProviderError(f"{self._place} hung up too early", kind="network", hint="try again")
             case _:
-                return ProviderError(f"the connection to {self._place} has failed", kind="network")
+                return ProviderError(f"the connection to {self._place} has failed", kind="network", hint=hint)
 
 
 _HEADERS: Final = {
