@@ -46,11 +46,14 @@ def read_document(data: str | bytes) -> dict[str, Any]:
 
 
 def storable(value: Any) -> Any:
-    """Return JSON data without halves of characters, which no file and no request can hold."""
+    """Return JSON data without halves of characters, which no file and no request can hold.
+
+    Raises ProviderError for infinite numbers and endless nesting.
+    """
     try:
-        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
-    except RecursionError:
-        raise malformed("it is nested too deeply") from None
+        return json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        raise malformed("it has infinite numbers or is nested too deeply") from None
 
 
 def table_of(value: Any) -> Mapping[str, Any]:
