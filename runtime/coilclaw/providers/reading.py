@@ -138,6 +138,7 @@ def _arguments(given: Any) -> tuple[Mapping[str, Any], str | None]:
         # These refuse what could not be stored: halves of characters, infinities, endless nesting.
         data = _whole(given).encode() if isinstance(given, str) else to_json(given, inf_nan_mode="constants")
         read = from_json(data, allow_inf_nan=False)
+        json.dumps(read, allow_nan=False)  # 1e999 is valid, and infinite.
     except (ValueError, RecursionError):
         return {}, "the arguments are not valid JSON"
     if not isinstance(read, dict):

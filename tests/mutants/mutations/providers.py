@@ -165,8 +165,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.providers.reading:_arguments",
-        ", allow_inf_nan=False",
-        "",
+        "json.dumps(read, allow_nan=False)",
+        "pass",
         f"{_OPENAI} -k cannot_be_read",
         "arguments hold no number that JSON lacks",
     ),
