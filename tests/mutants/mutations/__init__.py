@@ -16,6 +16,7 @@ from tests.mutants.mutations import (
     config,
     evidence,
     integrations,
+    memory,
     net,
     policy,
     providers,
@@ -23,6 +24,7 @@ from tests.mutants.mutations import (
     runs,
     sandbox,
     sdk,
+    store,
     trust,
     workspace_tools,
 )
@@ -37,6 +39,7 @@ _LAYERS: Final = (
     config,
     evidence,
     integrations,
+    memory,
     net,
     policy,
     providers,
@@ -44,6 +47,7 @@ _LAYERS: Final = (
     runs,
     sandbox,
     sdk,
+    store,
     trust,
     workspace_tools,
 )

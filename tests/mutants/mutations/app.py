@@ -228,4 +228,11 @@ MUTATIONS: Final = (
         "tests/app/test_interrupts.py -k is_raised",
         "an interrupt reaches whoever waits for the run",
     ),
+    Mutation(
+        "coilclaw.app.composition:Composition.memory",
+        "redaction=self._redaction",
+        "",
+        "tests/memory/test_search_tool.py -k never_kept",
+        "the app's memory replaces secrets",
+    ),
 )
