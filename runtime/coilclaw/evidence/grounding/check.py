@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from coilclaw.evidence.grounding.calls import calls_of
-from coilclaw.evidence.grounding.chinese import has_chinese, statements_in_chinese
 from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
 from coilclaw.evidence.grounding.grammar import LATIN, grammar
 from coilclaw.evidence.grounding.judge import Judge
 from coilclaw.evidence.grounding.languages.shared import CREATIVE, NO_MATTER, SPEAKER
 from coilclaw.evidence.grounding.matching import Finding, Said, is_reported, match_done, match_read
-from coilclaw.evidence.grounding.normal_text import folded, normal
+from coilclaw.evidence.grounding.normal_text import folded, has_chinese, normal
 from coilclaw.evidence.grounding.reading import Reading
 from coilclaw.evidence.grounding.sentences import Sentence, sentences_of
 from coilclaw.evidence.grounding.statements import language_of, statements_in
@@ -204,6 +203,8 @@ class Checker(Judge):
         return claims
 
     def _chinese(self, text: str, plain: str) -> list[Claim]:
+        from coilclaw.evidence.grounding.chinese import statements_in_chinese
+
         claims = []
         for statement in statements_in_chinese(plain):
             content = frozenset(re.findall(r"[a-z0-9]{2,}", folded(statement.text))) | pairs_of(statement.text)

@@ -145,7 +145,8 @@ class Judge:
 
     def _is_background(self, read: Reading, statement: Statement, said: Said) -> bool:
         """Whether a statement without an `I` reports what was read, or explains how things work."""
-        if is_reported(said, self.calls):
+        about = said if said.words else said._replace(words=read.content(range(len(read.tokens))))
+        if is_reported(about, self.calls):
             return True
         verb = folded(read.tokens[statement.verb].text)
         if self.failures and any(verb in call.words for call in self.calls if not call.succeeded):
