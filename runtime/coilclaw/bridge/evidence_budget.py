@@ -35,6 +35,7 @@ class EvidenceBudget:
         self._changed = threading.Condition(self._lock)
         self._used = 0
         self._held = 0
+        self._waiting = 0
         self._counted: set[str] = set()
         for content_hash, size in already:
             self.count(content_hash, size)
@@ -64,7 +65,9 @@ class EvidenceBudget:
             while self._used + self._held + size > self._most:
                 if not self._held or is_over():
                     return False
+                self._waiting += 1
                 self._changed.wait(POLL_SECONDS)
+                self._waiting -= 1
             self._held += size
             return True
 
@@ -77,7 +80,8 @@ class EvidenceBudget:
         """Give back what was set aside, once the result is counted or there is none."""
         with self._lock:
             self._held -= size
-            self._changed.notify_all()
+            if self._waiting:
+                self._changed.notify_all()
 
     def _count(self, content_hash: str, size: int) -> None:
         if size >= _WORTH_REMEMBERING:

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 from json.encoder import encode_basestring
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from coilclaw.receipts.canonical import NotCanonical, canonical_json, digest, in_profile
 from coilclaw.receipts.errors import DamagedReceipt, UnwritableReceipt
@@ -71,14 +71,9 @@ class Draft(NamedTuple):
     payload: Mapping[str, Any] = {}
 
 
-class WrittenDraft(NamedTuple):
-    """A draft as canonical JSON, in pieces: what depends on its place in the log goes between them."""
-
-    run_id: str | None
-    before_id: bytes
-    payload: bytes
-    before_seq: bytes
-    behind_seq: bytes
+WrittenDraft: TypeAlias = tuple[str | None, str, str, str, str]
+"""The run of a draft, and the draft as canonical JSON, in pieces: what depends on its place in the log goes between
+them. A plain tuple, which takes a third of the time of a named one."""
 
 
 class Link(NamedTuple):
@@ -95,38 +90,30 @@ def written(draft: Draft) -> WrittenDraft:
 
     A test holds the whole body equal to what `canonical_json` makes of the same receipt.
     """
+    kind, status, moment, run_id, conversation, call_id, tool, version, risk, args_hash, result_hash, payload = draft
     text = _text
     try:
-        return WrittenDraft(
-            draft.run_id,
-            f'{{"args_hash":{text(draft.args_hash)},"conversation_id":{text(draft.conversation_id)},"id":'.encode(),
-            canonical_json(in_profile(draft.payload)) if draft.payload else b"{}",
-            (
-                f'"result_hash":{text(draft.result_hash)},"risk":{text(draft.risk)},"run_id":{text(draft.run_id)},"seq":'
-            ).encode(),
-            (
-                f',"status":{text(draft.status)},"timestamp":{text(draft.timestamp)},"tool":{text(draft.tool)},'
-                f'"tool_call_id":{text(draft.tool_call_id)},"tool_version":{text(draft.tool_version)},'
-                f'"type":{text(draft.type)}}}'
-            ).encode(),
+        before_id = f'{{"args_hash":{text(args_hash)},"conversation_id":{text(conversation)},"id":"receipt-'
+        facts = canonical_json(in_profile(payload)).decode() if payload else "{}"
+        before_seq = f'"result_hash":{text(result_hash)},"risk":{text(risk)},"run_id":{text(run_id)},"seq":'
+        behind_seq = (
+            f',"status":{text(status)},"timestamp":{text(moment)},"tool":{text(tool)},"tool_call_id":{text(call_id)},'
+            f'"tool_version":{text(version)},"type":{text(kind)}}}'
         )
+        if not (before_id.isascii() and before_seq.isascii() and behind_seq.isascii()):
+            f"{before_id}{before_seq}{behind_seq}".encode()  # There may be a lone surrogate, which has no bytes.
+        return run_id, before_id, facts, before_seq, behind_seq
     except (NotCanonical, UnicodeEncodeError, TypeError) as error:
         raise UnwritableReceipt(draft.type, str(error)) from None
 
 
 def link(draft: WrittenDraft, *, log_id: str, seq: int, previous_hash: str) -> Link:
     """Give a draft its place in the log."""
-    body = b'%b"receipt-%b-%d","payload":%b,"previous_hash":"%b",%b%d%b' % (
-        draft.before_id,
-        log_id.encode(),
-        seq,
-        draft.payload,
-        previous_hash.encode(),
-        draft.before_seq,
-        seq,
-        draft.behind_seq,
-    )
-    return Link(seq, draft.run_id, body, digest(body))
+    run_id, before_id, payload, before_seq, behind_seq = draft
+    body = (
+        f'{before_id}{log_id}-{seq}","payload":{payload},"previous_hash":"{previous_hash}",{before_seq}{seq}{behind_seq}'
+    ).encode()
+    return Link(seq, run_id, body, digest(body))
 
 
 def _text(value: str | None) -> str:

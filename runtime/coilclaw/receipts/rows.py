@@ -10,6 +10,7 @@ from coilclaw.receipts.errors import UnwritableReceipt
 __all__ = ["Row", "checked_rows", "execute_rows"]
 
 _INTEGERS: Final = range(-(2**63), 2**63)
+_STORED: Final = (bytes, float)
 
 
 class Row(NamedTuple):
@@ -29,13 +30,12 @@ def checked_rows(rows: Sequence[Row]) -> Sequence[Row]:
     for row in rows:
         for value in row.values:
             if isinstance(value, str):
-                try:
-                    value.encode()
-                except UnicodeEncodeError as error:
-                    raise UnwritableReceipt("its row", str(error)) from None
-            elif not (
-                value is None or isinstance(value, bytes | float) or (isinstance(value, int) and value in _INTEGERS)
-            ):
+                if not value.isascii():
+                    try:
+                        value.encode()
+                    except UnicodeEncodeError as error:
+                        raise UnwritableReceipt("its row", str(error)) from None
+            elif not (value in _INTEGERS if isinstance(value, int) else value is None or isinstance(value, _STORED)):
                 raise UnwritableReceipt("its row", f"a {type(value).__name__} that cannot be stored")
     return rows
 

@@ -395,8 +395,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.log:_entry",
-        "[written(draft) for draft in drafts]",
-        "(written(draft) for draft in drafts)",
+        "list(map(written, drafts))",
+        "map(written, drafts)",
         "tests/receipts/test_log.py -k fails_for_its_caller_alone",
         "a receipt that cannot be written fails before it is queued",
     ),
