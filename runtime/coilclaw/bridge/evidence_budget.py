@@ -14,7 +14,7 @@ from typing import Any, Final
 from coilclaw.bridge.answers import Refusal
 from coilclaw.sandbox import POLL_SECONDS
 
-__all__ = ["EvidenceBudget", "is_small", "prefix_facts", "size_facts"]
+__all__ = ["EvidenceBudget", "is_small", "prefix_facts"]
 
 _SMALL_BYTES: Final = 1024
 """Arguments up to this size are kept with the request, whatever becomes of it."""
@@ -104,13 +104,8 @@ def is_small(arguments: bytes) -> bool:
     return len(arguments) <= _SMALL_BYTES
 
 
-def size_facts(arguments: bytes) -> Mapping[str, Any]:
-    """What a receipt says of arguments that are not kept with it; nothing if they are."""
-    return {} if is_small(arguments) else {"arguments_bytes": len(arguments)}
-
-
 def prefix_facts(arguments: bytes) -> Mapping[str, Any]:
-    """The same for the end of a refused call: the size and the beginning are all that remains."""
+    """What the receipt of a refused call says of arguments that are not kept: their size and their beginning."""
     if is_small(arguments):
         return {}
     beginning = arguments[:_SMALL_BYTES].decode("utf-8", "ignore")

@@ -55,9 +55,7 @@ def serialised(tool: Tool, returned: Any) -> bytes:
         if valid is not None and b"null" in value:
             # Perhaps a number that JSON cannot write, which pydantic turns into nothing.
             _check_readable(tool, _with_constants(tool, valid))
-        elif b"NaN" in value or b"Infinity" in value or (
-            len(value) > _MOST_DIGITS and _may_hold_long_number(value)
-        ):
+        elif b"NaN" in value or b"Infinity" in value or (len(value) > _MOST_DIGITS and _may_hold_long_number(value)):
             _check_readable(tool, value)
         return value
     except (ValueError, TypeError) as error:  # Among them what pydantic raises.

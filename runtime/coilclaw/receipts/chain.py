@@ -40,6 +40,7 @@ _KINDS: Final = {"seq": int, "payload": dict} | dict.fromkeys(
     ("id", "timestamp", "type", "status", "previous_hash"), str
 )
 
+_MOST_TEXTS: Final = 1000
 _second: tuple[int, str] = (0, "")
 
 
@@ -91,14 +92,14 @@ def written(draft: Draft) -> WrittenDraft:
     A test holds the whole body equal to what `canonical_json` makes of the same receipt.
     """
     kind, status, moment, run_id, conversation, call_id, tool, version, risk, args_hash, result_hash, payload = draft
-    text = _text
+    text = _texts
     try:
-        before_id = f'{{"args_hash":{text(args_hash)},"conversation_id":{text(conversation)},"id":"receipt-'
+        before_id = f'{{"args_hash":{text[args_hash]},"conversation_id":{text[conversation]},"id":"receipt-'
         facts = canonical_json(in_profile(payload)).decode() if payload else "{}"
-        before_seq = f'"result_hash":{text(result_hash)},"risk":{text(risk)},"run_id":{text(run_id)},"seq":'
+        before_seq = f'"result_hash":{text[result_hash]},"risk":{text[risk]},"run_id":{text[run_id]},"seq":'
         behind_seq = (
-            f',"status":{text(status)},"timestamp":{text(moment)},"tool":{text(tool)},"tool_call_id":{text(call_id)},'
-            f'"tool_version":{text(version)},"type":{text(kind)}}}'
+            f',"status":{text[status]},"timestamp":{encode_basestring(moment)},"tool":{text[tool]},'
+            f'"tool_call_id":{text[call_id]},"tool_version":{text[version]},"type":{text[kind]}}}'
         )
         if not (before_id.isascii() and before_seq.isascii() and behind_seq.isascii()):
             f"{before_id}{before_seq}{behind_seq}".encode()  # There may be a lone surrogate, which has no bytes.
@@ -116,8 +117,17 @@ def link(draft: WrittenDraft, *, log_id: str, seq: int, previous_hash: str) -> L
     return Link(seq, run_id, body, digest(body))
 
 
-def _text(value: str | None) -> str:
-    return "null" if value is None else encode_basestring(value)
+class _Texts(dict[str | None, str]):
+    """Fields as JSON, kept for a while: the receipts of a call, and those of a run, have most of them in common."""
+
+    def __missing__(self, field: str | None) -> str:
+        if len(self) >= _MOST_TEXTS:
+            self.clear()
+        text = self[field] = "null" if field is None else encode_basestring(field)
+        return text
+
+
+_texts: Final = _Texts()
 
 
 def receipt_of(body: bytes, receipt_hash: str, seq: int) -> Receipt:

@@ -228,4 +228,4 @@ class ReceiptLog:
 
 def _entry(drafts: Sequence[Draft], contents: Mapping[str, bytes] | None, rows: Sequence[Row]) -> Entry:
     # Written out before it is queued: what one caller gets wrong must not fail the commit of all.
-    return Entry(list(map(written, drafts)), contents, checked_rows(rows))
+    return Entry(list(map(written, drafts)), contents, checked_rows(rows) if rows else ())

@@ -16,7 +16,10 @@ __all__ = ["compact_encoder", "from_json", "to_json"]
 
 
 def compact_encoder(*, ensure_ascii: bool = True, sort_keys: bool = False) -> Callable[[Any], str]:
-    """Return what `json.JSONEncoder(...).encode` is, without what that makes anew for every value. No NaN, no cycles."""
+    """Return a function that writes compact JSON as `json.JSONEncoder` does, but makes no encoder for every value.
+
+    It refuses what is not finite, and does not look for values that contain themselves.
+    """
     text = json.encoder.encode_basestring_ascii if ensure_ascii else json.encoder.encode_basestring
     refuse = json.JSONEncoder().default
     chunks = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
