@@ -12,7 +12,7 @@ from coilclaw.receipts.canonical import NotCanonical, canonical_json, digest, in
 from coilclaw.receipts.errors import DamagedReceipt, UnwritableReceipt
 from coilclaw.sdk import Receipt, Risk
 
-__all__ = ["FIELDS", "GENESIS", "Draft", "Link", "WrittenDraft", "export_line", "link", "now", "receipt_of", "written"]
+__all__ = ["FIELDS", "GENESIS", "CheckedDraft", "Draft", "Link", "checked", "export_line", "link", "now", "receipt_of"]
 
 GENESIS: Final = "0" * 64
 
@@ -72,9 +72,8 @@ class Draft(NamedTuple):
     payload: Mapping[str, Any] = {}
 
 
-WrittenDraft: TypeAlias = tuple[str | None, str, str, str, str]
-"""The run of a draft, and the draft as canonical JSON, in pieces: what depends on its place in the log goes between
-them. A plain tuple, which takes a third of the time of a named one."""
+CheckedDraft: TypeAlias = tuple[Draft, str]
+"""A draft that can be written, and its payload as canonical JSON. A plain tuple, because every call makes several."""
 
 
 class Link(NamedTuple):
@@ -86,33 +85,32 @@ class Link(NamedTuple):
     receipt_hash: str
 
 
-def written(draft: Draft) -> WrittenDraft:
-    """Write a draft out in `FIELDS` order, field by field. Raises UnwritableReceipt if it has no canonical form.
-
-    A test holds the whole body equal to what `canonical_json` makes of the same receipt.
-    """
-    kind, status, moment, run_id, conversation, call_id, tool, version, risk, args_hash, result_hash, payload = draft
-    text = _texts
+def checked(draft: Draft) -> CheckedDraft:
+    """Write the payload out. Raises UnwritableReceipt if the draft has no canonical form."""
     try:
-        before_id = f'{{"args_hash":{text[args_hash]},"conversation_id":{text[conversation]},"id":"receipt-'
-        facts = canonical_json(in_profile(payload)).decode() if payload else "{}"
-        before_seq = f'"result_hash":{text[result_hash]},"risk":{text[risk]},"run_id":{text[run_id]},"seq":'
-        behind_seq = (
-            f',"status":{text[status]},"timestamp":{encode_basestring(moment)},"tool":{text[tool]},'
-            f'"tool_call_id":{text[call_id]},"tool_version":{text[version]},"type":{text[kind]}}}'
-        )
-        if not (before_id.isascii() and before_seq.isascii() and behind_seq.isascii()):
-            f"{before_id}{before_seq}{behind_seq}".encode()  # There may be a lone surrogate, which has no bytes.
-        return run_id, before_id, facts, before_seq, behind_seq
+        payload = canonical_json(in_profile(draft.payload)).decode() if draft.payload else "{}"
+        text = "".join([field for field in draft[:-1] if field is not None])
+        if not text.isascii():
+            text.encode()  # There may be a lone surrogate, which has no bytes.
+        return draft, payload
     except (NotCanonical, UnicodeEncodeError, TypeError) as error:
         raise UnwritableReceipt(draft.type, str(error)) from None
 
 
-def link(draft: WrittenDraft, *, log_id: str, seq: int, previous_hash: str) -> Link:
-    """Give a draft its place in the log."""
-    run_id, before_id, payload, before_seq, behind_seq = draft
+def link(draft: CheckedDraft, *, log_id: str, seq: int, previous_hash: str) -> Link:
+    """Give a draft its place in the log.
+
+    The body is written out in `FIELDS` order, field by field; a test holds it equal to what
+    `canonical_json` makes of the same receipt.
+    """
+    fields, payload = draft
+    kind, status, moment, run_id, conversation, call_id, tool, version, risk, args_hash, result_hash, _ = fields
+    text = _texts
     body = (
-        f'{before_id}{log_id}-{seq}","payload":{payload},"previous_hash":"{previous_hash}",{before_seq}{seq}{behind_seq}'
+        f'{{"args_hash":{text[args_hash]},"conversation_id":{text[conversation]},"id":"receipt-{log_id}-{seq}",'
+        f'"payload":{payload},"previous_hash":"{previous_hash}","result_hash":{text[result_hash]},'
+        f'"risk":{text[risk]},"run_id":{text[run_id]},"seq":{seq},"status":{text[status]},"timestamp":{encode_basestring(moment)},'
+        f'"tool":{text[tool]},"tool_call_id":{text[call_id]},"tool_version":{text[version]},"type":{text[kind]}}}'
     ).encode()
     return Link(seq, run_id, body, digest(body))
 

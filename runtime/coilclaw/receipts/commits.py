@@ -21,7 +21,7 @@ from coilclaw.store import StoreUnwritable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from coilclaw.receipts.chain import WrittenDraft
+    from coilclaw.receipts.chain import CheckedDraft
     from coilclaw.receipts.rows import Row
 
 __all__ = ["RELAXED_SECONDS", "Commits", "Entry"]
@@ -38,7 +38,7 @@ class Entry:
     __slots__ = ("committed", "contents", "drafts", "leads", "place", "refused", "rows", "woken")
 
     def __init__(
-        self, drafts: Sequence[WrittenDraft] = (), contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
+        self, drafts: Sequence[CheckedDraft] = (), contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
     ) -> None:
         self.drafts = drafts
         self.contents = contents

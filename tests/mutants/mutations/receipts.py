@@ -402,8 +402,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.log:_entry",
-        "list(map(written, drafts))",
-        "map(written, drafts)",
+        "list(map(checked, drafts))",
+        "map(checked, drafts)",
         "tests/receipts/test_log.py -k fails_for_its_caller_alone",
         "a receipt that cannot be written fails before it is queued",
     ),
