@@ -104,7 +104,7 @@ MUTATIONS: Final = (
         "coilclaw.bridge.invocation:_may_hold_long_number",
         "value[at - 64 : at].isdigit() or ",
         "",
-        AUTHORS + " -k no_snippet_can_read",
+        AUTHORS + " -k wherever_it_lies",
         "a number that no snippet can read is no value",
     ),
     Mutation(
