@@ -62,7 +62,8 @@ class Deadline:
 
     @property
     def expired(self) -> bool:
-        return time.monotonic() >= self.ends
+        paused = self._paused_since
+        return (time.monotonic() if paused is None else paused) >= self._ends
 
     @property
     def over(self) -> bool:
