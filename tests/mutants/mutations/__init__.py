@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutations import (
-    agent_sop,
     agent,
+    agent_sop,
     app,
     bridge,
     bridge_admission,
@@ -21,8 +21,8 @@ from tests.mutants.mutations import (
     memory,
     net,
     policy,
-    providers_auth,
     providers,
+    providers_auth,
     receipts,
     runs,
     sandbox,

@@ -217,9 +217,9 @@ class Checker(Judge):
                 finding = self.undone(said, bool(re.search(r"任何|没有|什么都|未", statement.text)))
             elif statement.mood == "read":
                 finding = match_read(said, self.calls)
-            elif not statement.is_first and self.calls and _REPORT_IN_CHINESE.search(plain):
-                continue
-            elif not statement.is_first and (is_reported(said, self.calls) or (self.is_expository and not self.calls)):
+            elif (not statement.is_first and self.calls and _REPORT_IN_CHINESE.search(plain)) or (
+                not statement.is_first and (is_reported(said, self.calls) or (self.is_expository and not self.calls))
+            ):
                 continue
             else:
                 finding = self.cited(said) or match_done(said, self.meant(statement.facts))
