@@ -180,7 +180,7 @@ def test_without_another_credential_the_failure_is_what_a_person_can_act_on(
 def test_credentials_without_an_end_are_not_all_tried() -> None:
     with serving(reply({}, 401)) as service:
         with pytest.raises(ProviderError):
-            run(answer_of(service_of(service.url, Wheel()), ask("hi")))
+            run(answer_of(service_of(service.url, Wheel(), seconds=20), ask("hi")))
         assert len(service.seen) == 21
 
 

@@ -161,6 +161,10 @@ GOOD = {"text": "fine"}
         ({"replies": [{**GOOD, "delay_seconds": True}]}, "replies[0].delay_seconds must be a number"),
         ('{"replies": [{"text": "x", "delay_seconds": NaN}]}', "replies[0].delay_seconds must be a number"),
         ({"replies": [{**GOOD, "when": "("}]}, "replies[0].when is not a regular expression"),
+        (
+            {"replies": [{**GOOD, "when": "(?=x)"}]},
+            "replies[0].when is not a regular expression, or one that looks ahead",
+        ),
         ({"replies": [{**GOOD, "when": "x" * 1001}]}, "replies[0].when must be a pattern"),
         ({"replies": [{**GOOD, "when": "\ud800"}]}, "replies[0].when must be a pattern"),
         ({"replies": [{"tool_calls": {}}]}, "replies[0].tool_calls must be a list"),

@@ -29,6 +29,7 @@ __all__ = [
     "found_tools",
     "message_tokens",
     "messages_of",
+    "step_message",
     "stop_note",
     "system_prompt",
     "text_tokens",
@@ -99,6 +100,11 @@ def as_data(text: str) -> str:
 
 def _unmarked(text: str) -> str:
     return _MARKS.sub("(", text)
+
+
+def step_message(prompt: str, data: str | None) -> str:
+    """The prompt of a workflow's step, with the output of an earlier step as data."""
+    return prompt if data is None else f"{prompt}\n\nThe output of the step before:\n{as_data(data)}"
 
 
 def activity_lines(items: Iterable[ActivityItem], folded_reads: int) -> str:

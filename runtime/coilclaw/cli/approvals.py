@@ -214,10 +214,13 @@ def _end(
         from coilclaw.cli.run_report import workspace_option
 
         with open_app(settings) as claw:
-            if not claw.runs.find(run_id).is_waiting:
+            known = claw.runs.find(run_id)
+            if not known.is_waiting:
                 say(f"{as_name(run_id)} continues in the process that waits for it.", err=True)
                 return
-        say(f"To continue: coilclaw resume {as_name(run_id)}{workspace_option(workspace)}", err=True)
+        of = known.header.conversation_id or ""
+        command = f"sop resume {as_name(of)}" if of.startswith("sop-") else f"resume {as_name(run_id)}"
+        say(f"To continue: coilclaw {command}{workspace_option(workspace)}", err=True)
         return
     with open_app(settings) as claw:
         waits = claw.approvals.pending(run_id)

@@ -5,6 +5,18 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
+    from coilclaw.providers.auth import (
+        ApiKey,
+        AuthProfile,
+        OAuth,
+        Profile,
+        ProfileCredentials,
+        ProfileStore,
+        ProfileType,
+        Token,
+        checked_setup_token,
+        pasted_profile,
+    )
     from coilclaw.providers.chat import (
         ChatRequest,
         ChatResponse,
@@ -19,22 +31,26 @@ if TYPE_CHECKING:
     )
     from coilclaw.providers.credentials import Credential, Credentials, KeyFromEnvironment
     from coilclaw.providers.errors import CredentialsNeeded, FailureKind, ProviderError
-    from coilclaw.providers.opening import open_provider
+    from coilclaw.providers.opening import model_of, open_provider
     from coilclaw.providers.reliable import ProviderChanged
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "auth": "ApiKey AuthProfile OAuth Profile ProfileCredentials ProfileStore ProfileType Token "
+            "checked_setup_token pasted_profile",
             "chat": "ChatRequest ChatResponse ChatStream Message Provider ProviderCapabilities TextDelta ToolRequest "
             "ToolSchema Usage",
             "credentials": "Credential Credentials KeyFromEnvironment",
             "errors": "CredentialsNeeded FailureKind ProviderError",
-            "opening": "open_provider",
+            "opening": "model_of open_provider",
             "reliable": "ProviderChanged",
         },
     )
 
 __all__ = [
+    "ApiKey",
+    "AuthProfile",
     "ChatRequest",
     "ChatResponse",
     "ChatStream",
@@ -44,13 +60,22 @@ __all__ = [
     "FailureKind",
     "KeyFromEnvironment",
     "Message",
+    "OAuth",
+    "Profile",
+    "ProfileCredentials",
+    "ProfileStore",
+    "ProfileType",
     "Provider",
     "ProviderCapabilities",
     "ProviderChanged",
     "ProviderError",
     "TextDelta",
+    "Token",
     "ToolRequest",
     "ToolSchema",
     "Usage",
+    "checked_setup_token",
+    "model_of",
     "open_provider",
+    "pasted_profile",
 ]

@@ -175,7 +175,7 @@ class _Exchange:
 
     def end(self, *, said_so: bool) -> ChatResponse:
         if not self.is_complete:
-            raise ProviderError("the stream ended before the answer was complete", kind="network")
+            raise ProviderError("the stream ended before the answer was complete", kind="network", hint="try again")
         return self._response(None)
 
     # -------------------------------------------------------------------------------------------------

@@ -123,7 +123,6 @@ class MockProvider:
         )
 
 
-
 def _replies_so_far(request: ChatRequest) -> int:
     """How many replies there were since the person's last message: a turn may be resumed by another process."""
     count = 0

@@ -25,6 +25,7 @@ class Deadline:
         self._ends = time.monotonic() + seconds
         self._paused_since: float | None = None
         self._pauses = 0
+        self._stood_still = 0.0
         self.cancelled = False
         self.interrupted = False
         """Whether it was an interrupt from the keyboard that cancelled it, or came while its end was written."""
@@ -44,6 +45,12 @@ class Deadline:
         self.cancelled = True
 
     @property
+    def stood_still(self) -> float:
+        """For how many seconds the run's time has stood still so far."""
+        paused = self._paused_since
+        return self._stood_still if paused is None else self._stood_still + (time.monotonic() - paused)
+
+    @property
     def ends(self) -> float:
         """The end on the monotonic clock, as things stand."""
         paused = self._paused_since
@@ -55,7 +62,8 @@ class Deadline:
 
     @property
     def expired(self) -> bool:
-        return time.monotonic() >= self.ends
+        paused = self._paused_since
+        return (time.monotonic() if paused is None else paused) >= self._ends
 
     @property
     def over(self) -> bool:
@@ -94,5 +102,6 @@ class Deadline:
             with self._lock:
                 self._pauses -= 1
                 if self._pauses == 0 and self._paused_since is not None:
+                    self._stood_still += time.monotonic() - self._paused_since
                     self._ends += time.monotonic() - self._paused_since
                     self._paused_since = None

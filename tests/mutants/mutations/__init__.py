@@ -10,6 +10,7 @@ from typing import Final
 
 from tests.mutants.mutations import (
     agent,
+    agent_sop,
     app,
     bridge,
     bridge_admission,
@@ -21,6 +22,7 @@ from tests.mutants.mutations import (
     net,
     policy,
     providers,
+    providers_auth,
     receipts,
     runs,
     sandbox,
@@ -33,6 +35,7 @@ from tests.mutants.mutations import (
 __all__ = ["MUTATIONS"]
 
 _LAYERS: Final = (
+    agent_sop,
     agent,
     app,
     bridge,
@@ -44,6 +47,7 @@ _LAYERS: Final = (
     memory,
     net,
     policy,
+    providers_auth,
     providers,
     receipts,
     runs,

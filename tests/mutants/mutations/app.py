@@ -166,6 +166,13 @@ MUTATIONS: Final = (
         "a table that was edited does not choose whose tools are loaded",
     ),
     Mutation(
+        "coilclaw.app.approvals:Approvals.explain",
+        "if not has_proven_header(stores.log, known):",
+        "if False:",
+        "tests/app/test_edited_runs.py -k another_snippet",
+        "a person who decides sees the snippet that asks",
+    ),
+    Mutation(
         "coilclaw.app.runner:Runner._run",
         "deadline.restart()  # Neither",
         "pass  # Neither",
@@ -227,5 +234,12 @@ MUTATIONS: Final = (
         "",
         "tests/memory/test_search_tool.py -k never_kept",
         "the app's memory replaces secrets",
+    ),
+    Mutation(
+        "coilclaw.app.receipts:Receipts.record",
+        "if kind not in _RECORDED:",
+        "if False:",
+        "tests/app/test_receipts.py",
+        "nothing that passes for a call can be recorded",
     ),
 )

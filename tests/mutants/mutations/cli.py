@@ -31,4 +31,18 @@ MUTATIONS: Final = (
         "tests/cli/test_wiring.py -k 0.3-import",
         "[limits] seconds is in force for a command",
     ),
+    Mutation(
+        "coilclaw.cli.secret_input:no_secrets_here",
+        "if rest:",
+        "if False:",
+        "tests/cli/test_auth.py",
+        "a secret is not taken from the command line",
+    ),
+    Mutation(
+        "coilclaw.cli.questions:ask_on_terminal",
+        "for line in legible_lines(question):",
+        "for line in [question]:",
+        "tests/cli/test_sop.py -k legible",
+        "a question is shown line by line behind a bar",
+    ),
 )

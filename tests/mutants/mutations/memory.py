@@ -96,4 +96,25 @@ MUTATIONS: Final = (
         "tests/memory/test_context.py",
         "the budget of a context",
     ),
+    Mutation(
+        "coilclaw.memory.workflow_runs:WorkflowRuns._hold",
+        "if not held:",
+        "if False:",
+        "tests/memory/test_workflow_runs.py",
+        "whoever lost a run changes nothing of it",
+    ),
+    Mutation(
+        "coilclaw.memory.workflow_runs:WorkflowRuns.take_over",
+        "WHERE run_id = ? AND fence = ? AND status = ? RETURNING fence",
+        "WHERE run_id = ? AND fence >= ? AND status <> ? RETURNING fence",
+        "tests/memory/test_workflow_runs.py",
+        "one process takes a run over",
+    ),
+    Mutation(
+        "coilclaw.memory.workflow_runs:WorkflowRuns.take_over",
+        'if record.state not in ("suspended", "orphaned"):',
+        "if False:",
+        "tests/memory/test_workflow_runs.py",
+        "a run that is over stays over",
+    ),
 )

@@ -41,7 +41,7 @@ MUTATIONS: Final = (
         "coilclaw.providers.wire:_bounded",
         "if left < 0:",
         "if False:",
-        f'{_WIRE} -k "cut_off and not stream" -x --timeout 20',
+        f"{_WIRE} -k cut_off",
         "an answer has a bound",
     ),
     Mutation(
@@ -52,9 +52,9 @@ MUTATIONS: Final = (
         "an address has no user name in it",
     ),
     Mutation(
-        "coilclaw.providers.wire:Wire.post",
-        "raise self._failure(error) from None",
-        "raise self._failure(error) from error",
+        "coilclaw.providers.service:ModelService._in_time",
+        "raise (error if error.provider else _of(self._name, error)) from None",
+        "raise (error if error.provider else _of(self._name, error)) from error",
         f"{_WIRE} -k any_stage",
         "what holds the request is not passed on with a failure",
     ),
@@ -97,7 +97,7 @@ MUTATIONS: Final = (
         "coilclaw.providers.service:ModelService._in_time",
         "asyncio.timeout_at(deadline)",
         "asyncio.timeout_at(None)",
-        f'{_WIRE} -k "never_ends and pings" -x --timeout 20',
+        f"{_WIRE} -k goes_silent",
         "a stream ends with the time of its provider",
     ),
     Mutation(
@@ -125,7 +125,7 @@ MUTATIONS: Final = (
         "coilclaw.providers.service:ModelService._attempts",
         "rotated < _MOST_CREDENTIALS",
         "True",
-        f"{_CREDENTIALS} -k without_an_end -x --timeout 20",
+        f"{_CREDENTIALS} -k without_an_end",
         "credentials are not tried without end",
     ),
     Mutation(
@@ -165,8 +165,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.providers.reading:_arguments",
-        ", allow_inf_nan=False",
-        "",
+        "json.dumps(read, allow_nan=False)",
+        "pass",
         f"{_OPENAI} -k cannot_be_read",
         "arguments hold no number that JSON lacks",
     ),
@@ -216,7 +216,7 @@ MUTATIONS: Final = (
         "coilclaw.providers.fixtures:_compiled",
         '"rust-regex"',
         '"python-re"',
-        f"{_MOCK} -k takes_long -x --timeout 10",
+        f"{_MOCK} -k named_with_its_place",
         "no pattern takes long",
     ),
     Mutation(

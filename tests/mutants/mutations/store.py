@@ -22,7 +22,7 @@ MUTATIONS: Final = (
         "coilclaw.store.full_text:FullTextIndex.add",
         "_spaced(text)",
         "text",
-        f"{_SEARCH} -k however_it_is_written",
+        "tests/store/test_full_text.py -k without_blanks",
         "scripts without blanks are found by any part",
     ),
 )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from coilclaw.evidence.grounding.calls import calls_of
-from coilclaw.evidence.grounding.chinese import has_chinese, statements_in_chinese
 from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
 from coilclaw.evidence.grounding.grammar import LATIN, grammar
 from coilclaw.evidence.grounding.judge import Judge
 from coilclaw.evidence.grounding.languages.shared import CREATIVE, NO_MATTER, SPEAKER
 from coilclaw.evidence.grounding.matching import Finding, Said, is_reported, match_done, match_read
-from coilclaw.evidence.grounding.normal_text import folded, normal
+from coilclaw.evidence.grounding.normal_text import folded, has_chinese, normal
 from coilclaw.evidence.grounding.reading import Reading
 from coilclaw.evidence.grounding.sentences import Sentence, sentences_of
 from coilclaw.evidence.grounding.statements import language_of, statements_in
@@ -21,6 +20,10 @@ from coilclaw.evidence.grounding.tokens import tokens_of
 from coilclaw.evidence.grounding.values import Claim, Evidence, Grounding
 
 __all__ = ["Checker", "check_answer"]
+
+_REPORT_IN_CHINESE: Final = re.compile(
+    r"根据|据[^，]{0,8}(?:显示|记录|说)|从[^，]{0,10}看|显示|记录(?:里|中)|原文|写道|提到|看到|查到"
+)
 
 
 def check_answer(answer: str, evidence: Iterable[Evidence]) -> Grounding:
@@ -59,7 +62,7 @@ class Checker(Judge):
             return
         plain = normal(sentence.text)
         if re.search(
-            r"失败|未能|无法|没有|没能|拒绝|等待|待[审批确]|尚未|暂未|处理中|审核中|进行中|还在|仍在|还没|未(?:获|被|经)|出错|报错|❌|⏳",
+            r"失败|未能|无法|没有|没能|拒绝|等待|待[审批确]|尚未|暂未|处理中|审核中|进行中|还在|仍在|还没|未(?:获|被|经)|批准|审批|授权|出错|报错|❌|⏳",
             plain,
         ):
             self.failures += 1
@@ -204,6 +207,8 @@ class Checker(Judge):
         return claims
 
     def _chinese(self, text: str, plain: str) -> list[Claim]:
+        from coilclaw.evidence.grounding.chinese import statements_in_chinese
+
         claims = []
         for statement in statements_in_chinese(plain):
             content = frozenset(re.findall(r"[a-z0-9]{2,}", folded(statement.text))) | pairs_of(statement.text)
@@ -212,7 +217,9 @@ class Checker(Judge):
                 finding = self.undone(said, bool(re.search(r"任何|没有|什么都|未", statement.text)))
             elif statement.mood == "read":
                 finding = match_read(said, self.calls)
-            elif not statement.is_first and (is_reported(said, self.calls) or (self.is_expository and not self.calls)):
+            elif (not statement.is_first and self.calls and _REPORT_IN_CHINESE.search(plain)) or (
+                not statement.is_first and (is_reported(said, self.calls) or (self.is_expository and not self.calls))
+            ):
                 continue
             else:
                 finding = self.cited(said) or match_done(said, self.meant(statement.facts))

@@ -8,12 +8,11 @@ from typing import Any, Final, NamedTuple
 
 from coilclaw.evidence.grounding.facts import Facts
 from coilclaw.evidence.grounding.figures import dates_in, days_in_chinese, number_of, spelled, times_in
-from coilclaw.evidence.grounding.normal_text import folded
+from coilclaw.evidence.grounding.normal_text import folded, has_chinese
 from coilclaw.evidence.grounding.statements import Mood
 
-__all__ = ["ChineseStatement", "classes_in", "has_chinese", "senses_in", "statements_in_chinese"]
+__all__ = ["ChineseStatement", "classes_in", "senses_in", "statements_in_chinese"]
 
-_HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _BREAK: Final = re.compile(r"[,，;；。!！?？:：\n()（）|]|——|—")
 _QUOTED: Final = re.compile(
     r"“[^”\n]{0,2000}”|\"[^\"\n]{0,2000}\"|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』"
@@ -59,10 +58,6 @@ def _tables() -> _Tables:
     return _Tables(
         re.compile("|".join(longest_first)), senses, nouns, {name: re.compile(getattr(zh, name)) for name in names}
     )
-
-
-def has_chinese(text: str) -> bool:
-    return _HAN.search(text) is not None
 
 
 def senses_in(text: str) -> set[str]:

@@ -12,6 +12,8 @@ from coilclaw.evidence.grounding.tokens import Token
 __all__ = ["Clause", "Clauses"]
 
 _BREAKS: Final = frozenset(",;:—–()|→•=[]/。，；：、")
+_LONGEST: Final = 60
+"""Tokens of a clause. What is said of a verb is looked for in its clause, for each verb of it."""
 
 
 class Clause(NamedTuple):
@@ -42,6 +44,9 @@ class Clauses:
         start, joined = 0, ""
         for at, token in enumerate(self.tokens):
             marks = self.marks(at)
+            if at - start >= _LONGEST:
+                yield Clause(start, at, joined)
+                start, joined = at, ""
             if (token.kind == "mark" and (token.text in _BREAKS or token.text > "\u2100")) or (
                 "J" in marks and at > start
             ):

@@ -39,7 +39,7 @@ _DOTTED: Final = re.compile(
     r"|(?<!\d)(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]"
 )
 _TIME: Final = re.compile(
-    r"(?<![\d:.])([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d|\.\d)\s*(am|pm|a\.m|p\.m|AM|PM)?"
+    r"(?<![\d:.])([01]?\d|2[0-4])(?:[:.]| ?h ?)([0-5]\d)(?!\d|\.\d)\s*(am|pm|a\.m|p\.m|AM|PM)?"
     r"|(?<![\d:.,])(\d{1,2})\s*(am|pm|a\.m|p\.m|AM|PM|Uhr|uhr|h\b|heures?|点|時|时)"
 )
 _NUMBER: Final = re.compile(r"\d[\d.,' \u202f]*\d|\d")

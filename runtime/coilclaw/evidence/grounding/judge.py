@@ -47,7 +47,11 @@ class Judge:
         facts = facts_in(read.plain, read.tokens, everything, -1, read.language)
         said = Said("any", facts, read.content(everything))
         writes = [call for call in self.calls if not call.is_read]
-        related = [call for call in writes if said.words & call.words]
+        related = [
+            call
+            for call in writes
+            if said.words & call.words or (not facts.is_empty and supports(facts, call) == "yes")
+        ]
         if is_now and is_reported(said, self.calls):
             return None
         if related and is_now:
@@ -65,6 +69,8 @@ class Judge:
             wrong = [call for call in related if call.succeeded and supports(checked, call) == "no"]
             if wrong and len(wrong) == len(related) and not is_reported(said._replace(facts=checked), self.calls):
                 return Finding("contradicted", wrong[-1].evidence.receipt_ref)
+            return None
+        if any(call.acts and call.succeeded for call in writes) and not (facts.names or facts.places):
             return None
         known = facts.classes - {"text", "system", "record", "repo"} and len(read.tokens) < 12
         if (
@@ -145,7 +151,8 @@ class Judge:
 
     def _is_background(self, read: Reading, statement: Statement, said: Said) -> bool:
         """Whether a statement without an `I` reports what was read, or explains how things work."""
-        if is_reported(said, self.calls):
+        about = said if said.words else said._replace(words=read.content(range(len(read.tokens))))
+        if is_reported(about, self.calls):
             return True
         verb = folded(read.tokens[statement.verb].text)
         if self.failures and any(verb in call.words for call in self.calls if not call.succeeded):

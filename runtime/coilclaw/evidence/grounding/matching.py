@@ -258,21 +258,20 @@ def match_read(said: Said, calls: Sequence[Call]) -> Finding:
 def is_reported(said: Said, calls: Sequence[Call]) -> bool:
     """Whether a call that only looked says so itself: then it is a report, and not an action of the assistant."""
     for call in calls:
-        if not call.acts and call.succeeded:
-            support = supports(said.facts, call)
-            if (
-                support != "no"
-                and said.sense in call.senses
-                and (said.words & call.words or answers_of(said.facts, call))
-            ):
-                return True
-            if (
-                answers_of(said.facts, call)
-                and support == "yes"
-                and (said.words & call.words or said.facts.dates or said.facts.numbers)
-            ):
-                return True
+        if call.acts or not call.succeeded or supports(said.facts, call) == "no":
+            continue
+        told = bool(answers_of(said.facts, call))
+        if said.sense in call.senses and (told or said.words & call.words):
+            return True
+        if told and (said.sense == "any" or not call.senses) and _is_detailed(said, call):
+            return True
     return False
+
+
+def _is_detailed(said: Said, call: Call) -> bool:
+    return supports(said.facts, call) == "yes" and bool(
+        said.words & call.words or said.facts.dates or said.facts.numbers
+    )
 
 
 def left_open(calls: Sequence[Call], done: Sequence[Call]) -> list[Call]:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
-__all__ = ["folded", "normal"]
+__all__ = ["folded", "has_chinese", "normal"]
 
 _LOOK_ALIKES: Final = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеоѕсрухіјԁһԛԝӏвнтмкгпΑΒΕΖΗΙΚΜΝΟΡΤΥΧαιονυρκτɑɡıʟᴀʙᴄᴅᴇꜰɢʜɪᴊᴋᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ‘’ʼ′´‐‑‒−",
@@ -64,6 +64,10 @@ def _is_unseen(char: str) -> bool:
         or 0x0300 <= code <= 0x036F  # After composition: marks that belong to no letter of our languages.
         or code in (0x034F, 0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0)
     )
+
+
+def has_chinese(text: str) -> bool:
+    return not text.isascii() and any("\u3400" <= char <= "\u9fff" for char in text)
 
 
 def folded(word: str) -> str:

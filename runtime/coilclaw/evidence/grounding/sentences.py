@@ -33,13 +33,12 @@ _PAIRS: Final = {
     "`": "`",
 }
 _STOP: Final = re.compile(r"[.!?…。！？；\n\"“„«「『‹`]|：\n")
-_FENCE: Final = re.compile(r"\s{0,3}(?:```|~~~)")
+_FENCE: Final = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 _BLOCK: Final = re.compile(
     r"[ \t]{0,12}(?:(?P<item>[-*+•·▪◦‣–—]\s|\(?\d{1,3}[.)、]\s?|[a-z][.)]\s|[✅☑✔✓❌✗✘⏳⚠🟢🔴🟡])"
     r"|(?P<heading>#{1,6}\s)|(?P<row>\|)|(?P<quote>>))"
 )
-_RULE: Final = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}[-:| \t]*(?:\n|\Z)")
-_MAYBE_RULE: Final = re.compile(r"[-:| \t]*")
+_RULE: Final = re.compile(r"[-:| \t]*\n?")
 _SHORT: Final = words("""
 mr mrs ms dr prof st vs etc eg ie z.b d.h u.a bzw ca nr no approx sr sra dra srta ud uds p.ej pág m mm mme mlle
 e.g i.e a.m p.m am pm inc ltd co jan feb mar apr jun jul aug sep sept oct nov dec fig vol str tel abs art usw
@@ -98,7 +97,7 @@ class Segmenter:
         held = self._held
         if self._line_start:
             line_end = held.find("\n")
-            if line_end < 0 and not final and len(held) < 24:
+            if line_end < 0 and not final and len(held.lstrip(" \t")) < 8 and len(held) < 24:
                 return 0  # What kind of line it is shows in its first characters.
             if self._fence is not None or _FENCE.match(held):
                 return self._code_line(line_end, final)
@@ -112,17 +111,14 @@ class Segmenter:
         if self._kind in ("row", "quote"):
             end = held.find("\n", self._at)
             self._at = len(held) if end < 0 else end
-            if self._kind == "row" and end >= 0 and (rule := _RULE.match(held, end + 1)):
-                self._kind = "code"  # The head of a table names columns and claims nothing.
-                return rule.end() if rule.end() < len(held) or final else 0
-            if (
-                self._kind == "row"
-                and end >= 0
-                and not final
-                and held.find("\n", end + 1) < 0
-                and _MAYBE_RULE.fullmatch(held, end + 1)
-            ):
-                return 0
+            if self._kind == "row" and end >= 0:
+                below = held.find("\n", end + 1)
+                if below < 0 and not final and _RULE.fullmatch(held, end + 1):
+                    return 0  # It may become the line below the head of a table.
+                below = len(held) if below < 0 else below + 1
+                if "-" in held[end + 1 : below] and _RULE.fullmatch(held, end + 1, below):
+                    self._kind = "code"  # The head names columns and claims nothing.
+                    return below
             return end + 1 or None
         return self._sentence_end(final)
 
@@ -177,7 +173,7 @@ class Segmenter:
         """Behind the break if a sentence ends there, 0 if not, None if that is not known yet."""
         held = self._held
         rest = held[at + 1 : at + 25]
-        if not final and len(rest) < 24 and "\n" not in rest:
+        if not final and len(rest.lstrip(" \t")) < 8 and len(rest) < 24 and "\n" not in rest:
             return None
         if self._kind in ("item", "heading") and not rest.startswith("  "):
             return at + 1
@@ -208,12 +204,8 @@ class Segmenter:
             return end if cjk or (mark in "!?" and held[end].isalpha()) else 0
         if held[end] == "\n":
             return end + 1
-        start = end
-        while end < len(held) and held[end] in " \t":
-            end += 1
-        if end >= len(held) and not final:
-            return None
-        if mark == "." and start == at + 1:
+        end += 1
+        if mark == "." and end == at + 2:
             found = _BEFORE.search(held, max(0, at - 8), at)
             word = found.group() if found else ""
             short = word.lower()
@@ -228,8 +220,10 @@ class Segmenter:
                 and (held[end].islower() or held[end : end + 3].title() in _MONTHS)
             ):
                 return 0  # An ordinal number.
-        if mark == "…" or held[at - 1 : at + 1] == "..":
-            return end if end >= len(held) or not held[end].islower() else 0
+        if mark == "…" or held[at : at + 2] == "..":
+            if end >= len(held):
+                return end if final else None
+            return 0 if held[end].islower() else end
         return end
 
 

@@ -77,7 +77,7 @@ def _capitals(call: Call) -> frozenset[str]:
 
 
 def _has_place(place: str, call: Call) -> bool:
-    bare = folded(place.strip("#@`").rstrip("/"))
+    bare = folded(place.strip("#@`").rstrip("/.,;:"))
     if place.startswith("#") and not bare.isdigit():
         return bool(re.search(rf'#{re.escape(bare)}(?![\w-])|"{re.escape(bare)}"', call.text))
     if not bare or re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", call.text):

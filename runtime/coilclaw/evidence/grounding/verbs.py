@@ -23,6 +23,13 @@ def verb_at(clauses: Clauses, at: int, clause: Clause) -> Form | None:
         and (_is_to_others(clauses, at) or "B" in clauses.near(at, clause)[0])
     ):
         return Form("send", "past")
+    if token.text == "let" and any(each.text == "know" for each in clauses.tokens[at + 1 : at + 6]):
+        near, subject = clauses.near(at, clause)
+        return (
+            Form("send", "past")
+            if "H" in near or (subject >= clause.start and clauses.tokens[subject].text == "i")
+            else None
+        )
     if form is None and token.text not in clauses.words.thinking and token.text not in clauses.words.marks:
         form = _foreign(token.text, clauses.words.code)
         if form is None and _is_unknown_verb(clauses, at, clause):
