@@ -7,11 +7,13 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from coilclaw.agent.agent import Agent
+from coilclaw.agent.answer import ProviderChanged
 from coilclaw.providers import open_provider
 
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
     from coilclaw.providers import Credentials
+    from coilclaw.providers import ProviderChanged as FallBack
 
 __all__ = ["open_agent"]
 
@@ -26,10 +28,24 @@ async def open_agent(
 ) -> AsyncIterator[Agent]:
     """An agent over an app, with a provider of its configuration; by default the default one.
 
-    Keys come from `credentials`, or from where the provider's table says, which may be variables of `environment`.
+    Keys come from `credentials`, by default from the auth profiles of the home, from where the provider's table says,
+    and from variables of `environment`. Receipts tell of rotated credentials and of providers that fell back.
     """
     config = claw.settings.config
-    agent = Agent(claw, open_provider(config, provider, credentials=credentials, environment=environment))
+    table = config.providers.models.get(provider or config.default_provider)
+    if credentials is None and table is not None and table.kind != "mock":
+        from coilclaw.providers.auth import ProfileCredentials  # A mock needs none, and is to start quickly.
+
+        credentials = ProfileCredentials(claw.settings.home, environment or {}, record=claw.receipts.record)
+
+    def fell_back(change: FallBack) -> None:
+        facts = {name: value for name, value in change.facts().items() if name != "conversation"}
+        claw.receipts.record("provider.fallback", facts, conversation=change.conversation)
+        event = ProviderChanged(before=change.before, after=change.after, reason=change.reason)
+        agent.tell(change.conversation, event)
+
+    opened = open_provider(config, provider, credentials=credentials, environment=environment, listen=fell_back)
+    agent = Agent(claw, opened)
     try:
         yield agent
     finally:
