@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.agent.scripted import Scripted, call, code, say
 
-from coilclaw.agent import Agent, AgentSettings, Price
+from coilclaw.agent import Agent, AgentSettings, ConversationWaits, Price
 from coilclaw.providers import ChatRequest, ChatResponse, Usage
 
 if TYPE_CHECKING:
@@ -46,6 +46,24 @@ def test_a_request_that_was_made_twice_is_not_carried_out_again(claw: CoilClaw, 
     assert len(mailbox.sent) == 2
     assert "not carried out again" in model.requests[4].messages[-1].text
     assert model.requests[4].messages[-1].is_error
+
+
+@pytest.mark.req("R216")
+def test_a_reply_cannot_ask_for_everything_at_once(claw: CoilClaw, mailbox: Mailbox) -> None:
+    requests = tuple(call("mail__send", to=f"{number}@x.org").tool_calls[0] for number in range(100))
+    model = Scripted(say("", tool_calls=requests), say("Some were sent."))
+    asyncio.run(Agent(claw, model).answer("Send"))
+    assert len(mailbox.sent) == 16
+    assert sum(message.role == "tool" for message in model.requests[1].messages) == 100
+
+
+def test_a_run_with_many_calls_stays_small_in_the_prompt(claw: CoilClaw, mailbox: Mailbox) -> None:
+    model = Scripted(code("for n in range(300): tools.mail.send(to=f'{n}@x.org')"), say("They were sent."))
+    answer = asyncio.run(Agent(claw, model).answer("Send"))
+    assert len(mailbox.sent) == len(answer.activity) == 300
+    told = model.requests[1].messages[-1].text
+    assert "and 260 succeeded" in told
+    assert len(told) < 5000
 
 
 @pytest.mark.req("R172", "R216")
@@ -95,6 +113,9 @@ def test_a_turn_that_waits_stays_so_while_tools_are_stopped(supervised: CoilClaw
     stopped = asyncio.run(agent.resume(waiting.conversation_id))
     assert stopped.status == "stopped"
     assert stopped.error is not None
+    assert supervised.memory.show(waiting.conversation_id).is_waiting
+    with pytest.raises(ConversationWaits):  # It would end what was approved.
+        asyncio.run(agent.answer("And?", conversation=waiting.conversation_id))
     supervised.estop.clear(by="ada")
     assert asyncio.run(agent.resume(waiting.conversation_id)).status == "answered"
     assert mailbox.sent == ["a@x.org"]

@@ -7,6 +7,7 @@ between marks that nothing inside can close, and is called data wherever a model
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -78,6 +79,7 @@ _OPEN, _CLOSE = "<tool_output>", "</tool_output>"
 _MARKS: Final = re.compile(r"<(?=\s*/?\s*tool_output)|\[(?=\s*coilclaw)", re.IGNORECASE)
 """Beginnings of the marks by which a model tells our words from those of tools."""
 _LONGEST_FOUND: Final = 160
+_MOST_CALLS: Final = 40
 
 
 def system_prompt(stubs: str) -> str:
@@ -109,11 +111,15 @@ def step_message(prompt: str, data: str | None) -> str:
 
 def activity_lines(items: Iterable[ActivityItem], folded_reads: int) -> str:
     """Calls from receipts, one in a line, each with the id by which an answer cites it."""
+    known = list(items)
     lines = [
         f"[{item.call_id}] {item.status}: {_unmarked(one_line(item.summary or item.tool_id, 300))}"
         + (f" ({approval})" if (approval := _approval(item)) else "")
-        for item in items
+        for item in known[:_MOST_CALLS]
     ]
+    if len(known) > _MOST_CALLS:
+        states = Counter(item.status for item in known[_MOST_CALLS:])
+        lines.append("and " + ", ".join(f"{count} {status}" for status, count in states.items()))
     if folded_reads:
         lines.append(f"and {folded_reads} plain read{'s' if folded_reads > 1 else ''}")
     return "\n".join([EVIDENCE_NOTE, *lines]) if lines else ""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Requests", "give_up"]
 
 _LOOK_SECONDS: Final = 0.05
+_MOST_AT_ONCE: Final = 16
+"""Requests of one reply: rounds alone would not bound what a model does."""
 _GIVEN_UP: Final = "This was not carried out: the turn was interrupted."
 
 
@@ -84,6 +86,10 @@ class Requests:
         record = self._execution.find(key) if resumed else None
         if record is not None:
             return self._keep(key, self._execution.finish(record, deadline))
+        if index >= _MOST_AT_ONCE:
+            text = f"Not carried out: a reply may ask for {_MOST_AT_ONCE} things at once. Use a loop in run_python."
+            self._transcript.answer_request(key, StepResult(text=text, is_error=True))
+            return None
         meaning = self._toolset.meaning(request)
         if self._guard.is_repeated(request):
             self._transcript.answer_request(key, StepResult(text=REPEATED, is_error=True))

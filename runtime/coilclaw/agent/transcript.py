@@ -6,6 +6,7 @@ a claim of it stands in the conversation's pending document; when the turn waits
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -28,6 +29,8 @@ __all__ = ["Exchange", "Step", "StepResult", "Transcript"]
 _ENOUGH_TOKENS: Final = 400_000
 """Of turns that are read: a turn that may still be worked on is far smaller."""
 _EVERYTHING: Final = 10**9
+_LARGEST_ARGUMENTS: Final = 200_000
+"""Characters of the arguments of a request, as JSON."""
 _MOST_EXCHANGES: Final = 100
 """Of a conversation that this process goes on with."""
 
@@ -115,6 +118,8 @@ class Transcript:
         self._memory = memory
         self.conversation = conversation
         self._claim: dict[str, Any] | None = None
+        self._waited: dict[str, Any] | None = None
+        """What the turn waited with before this process took it up."""
         self.exchanges: list[Exchange] = []
         self._last_number = 0
         self._handles: dict[str, Handle] = {}
@@ -177,6 +182,7 @@ class Transcript:
         if not self._is_unfinished:
             raise NothingToResume(self.conversation)
         self._move(before, _claim())
+        self._waited = before if before is not None and before.get("state") == "waiting" else None
 
     def _idle_document(self) -> dict[str, Any] | None:
         """The pending document, unless it is the claim of a process that is at work."""
@@ -211,11 +217,7 @@ class Transcript:
 
     def ask(self, response: ChatResponse, usage: Usage) -> Step:
         """Add a reply that asks for tools."""
-        calls = [
-            {"id": each.id, "name": each.name, "arguments": dict(each.arguments), "problem": each.problem}
-            | ({} if each.echo is None else {"echo": each.echo})
-            for each in response.tool_calls
-        ]
+        calls = [_request_facts(each) for each in response.tool_calls]
         self._append(
             TurnDraft(
                 role="assistant",
@@ -243,8 +245,16 @@ class Transcript:
         return self._settle(draft)[-1].id
 
     def leave(self) -> None:
-        """Give the claim back, and leave the turn unfinished: it can be resumed."""
-        if self._claim is not None and self._claim["state"] == "working":
+        """Give the claim back, and leave the turn unfinished: it can be resumed.
+
+        What waited for a decision before, and has not been carried out meanwhile, waits on.
+        """
+        if self._claim is None or self._claim["state"] != "working":
+            return
+        waited, still_open = self._waited, {step.key(index) for step, index in self.current.open_requests}
+        if waited is not None and waited.get("request") in still_open:
+            self._move(self._claim, waited)
+        else:
             self._settle()
 
     def _settle(self, *drafts: TurnDraft) -> Sequence[Turn]:
@@ -287,31 +297,25 @@ class Transcript:
             return Exchange(message=exchange.message, steps=steps, answer=exchange.answer)
         if not turn.tool_calls:
             return Exchange(message=exchange.message, steps=steps, answer=turn.content)
-        requests = tuple(ToolRequest(**each) for each in turn.tool_calls)
+        requests = tuple(map(_request, turn.tool_calls))
         step = Step(
             turn_id=turn.id,
             text=turn.content,
             requests=requests,
             results=(None,) * len(requests),
             provider=turn.provider or "",
-            usage=Usage(**turn.metadata.get("usage", {})),
+            usage=_usage(turn.metadata.get("usage")),
         )
         return Exchange(message=exchange.message, steps=(*steps, step))
 
     def _with_result(self, steps: tuple[Step, ...], facts: Mapping[str, Any]) -> tuple[Step, ...]:
-        result = StepResult(
-            text=facts["text"],
-            is_error=facts["is_error"],
-            run_id=facts["run_id"],
-            handles=tuple(Handle(**each) for each in facts["handles"]),
-            found=tuple(facts["found"]),
-        )
+        result = _result(facts)
         self._handles.update((each.name, each) for each in result.handles)
         self._found.update(dict.fromkeys(result.found))
-        made = []
+        made, request = [], facts.get("request") if isinstance(facts, dict) else None
         for step in steps:
             results = tuple(
-                result if step.key(index) == facts["request"] else before for index, before in enumerate(step.results)
+                result if step.key(index) == request else before for index, before in enumerate(step.results)
             )
             made.append(Step(**{**vars(step), "results": results}))
         return tuple(made)
@@ -319,6 +323,46 @@ class Transcript:
 
 def _claim() -> dict[str, Any]:
     return {"state": "working", "process": this_process(), "claim": secrets.token_hex(8)}
+
+
+# Memory has no seal: what is read from it may be anything, and is then something that cannot be carried out.
+
+
+def _request_facts(request: ToolRequest) -> dict[str, Any]:
+    arguments, problem = dict(request.arguments), request.problem
+    if len(json.dumps(arguments)) > _LARGEST_ARGUMENTS:  # Memory would cut them, and they would mean something else.
+        arguments, problem = {}, f"they have more than {_LARGEST_ARGUMENTS} characters"
+    facts = {"id": request.id, "name": request.name, "arguments": arguments, "problem": problem}
+    return facts if request.echo is None else {**facts, "echo": request.echo}
+
+
+def _request(facts: Any) -> ToolRequest:
+    match facts:
+        case {"id": str(id), "name": str(name), "arguments": dict(arguments), "problem": str() | None as problem}:
+            return ToolRequest(id=id, name=name, arguments=arguments, problem=problem, echo=facts.get("echo"))
+    return ToolRequest(id="unknown", name="unknown", problem="it was not kept")
+
+
+def _result(facts: Any) -> StepResult:
+    match facts:
+        case {
+            "text": str(text),
+            "is_error": bool(is_error),
+            "run_id": str() | None as run_id,
+            "handles": list(handles),
+            "found": list(found),
+        }:
+            kept = [each for each in handles if isinstance(each, dict) and each.keys() == {"name", "run_id", "part"}]
+            named = tuple(Handle(**each) for each in kept)
+            return StepResult(text=text, is_error=is_error, run_id=run_id, handles=named, found=tuple(map(str, found)))
+    return StepResult(text="[CoilClaw] This result was not kept.", is_error=True)
+
+
+def _usage(facts: Any) -> Usage:
+    match facts:
+        case {"input_tokens": int(given), "output_tokens": int(made), "cached_tokens": int(cached)}:
+            return Usage(input_tokens=given, output_tokens=made, cached_tokens=cached)
+    return Usage()
 
 
 def _result_draft(key: str, result: StepResult) -> TurnDraft:

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 __all__ = ["Turn"]
 
 _NO_TEXT: Final = "The model gave no answer in words."
+_MOST_KEPT: Final = 100
+"""Of calls and of claims, with an answer in memory; the receipts have all of them."""
 _CUT_OFF: Final = "(The answer was cut off at its longest length.)"
 
 
@@ -212,11 +214,11 @@ class Turn(Frozen):
             model=response.model,
             metadata={
                 "status": status,
-                "activity": [item._asdict() for item in made.activity],
+                "activity": [item._asdict() for item in made.activity[:_MOST_KEPT]],
                 "folded_reads": made.folded_reads,
                 "run_ids": list(made.run_ids),
                 "usage": vars(self.spending.usage),
-                "claims": made.facts()["claims"],
+                "claims": made.facts()["claims"][:_MOST_KEPT],
             },
         )
         return Answer(**{**vars(made), "turn_id": turn_id, "provider": provider, "model": response.model})
