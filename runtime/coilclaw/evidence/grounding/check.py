@@ -50,7 +50,11 @@ class Checker(Judge):
 
     def mark(self) -> dict[str, Any]:
         """What the sentences so far have left behind, for `restore`."""
-        return {name: value for name, value in vars(self).items() if name != "calls"}
+        return {
+            name: value.copy() if isinstance(value, dict) else value
+            for name, value in vars(self).items()
+            if name != "calls"
+        }
 
     def restore(self, marked: dict[str, Any]) -> None:
         """Forget the sentences since then."""
@@ -217,9 +221,9 @@ class Checker(Judge):
                 finding = self.undone(said, bool(re.search(r"任何|没有|什么都|未", statement.text)))
             elif statement.mood == "read":
                 finding = match_read(said, self.calls)
-            elif not statement.is_first and self.calls and _REPORT_IN_CHINESE.search(plain):
-                continue
-            elif not statement.is_first and (is_reported(said, self.calls) or (self.is_expository and not self.calls)):
+            elif (not statement.is_first and self.calls and _REPORT_IN_CHINESE.search(plain)) or (
+                not statement.is_first and (is_reported(said, self.calls) or (self.is_expository and not self.calls))
+            ):
                 continue
             else:
                 finding = self.cited(said) or match_done(said, self.meant(statement.facts))
