@@ -78,6 +78,7 @@ def test_the_namespace_has_no_file_of_its_own() -> None:
         "bridge",
         "runs",
         "evidence",
+        "memory",
         "scorecard",
         "config",
         "workspace_tools",

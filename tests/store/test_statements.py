@@ -115,4 +115,6 @@ def test_each_table_is_known_to_one_module() -> None:
         "grants": ["policy/approval_store.py", "policy/approval_table.py"],
         "runs": ["bridge/run_store.py"],
         "journal": ["bridge/journal.py"],
+        "conversations": ["memory/conversations.py"],
+        "turns": ["memory/turns.py"],
     }

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from coilclaw.app.arguments import check, given_json, given_limits, given_request
+from coilclaw.app.arguments import check, existing_folder, given_json, given_limits, given_request
 from coilclaw.app.composition import Composition
 from coilclaw.app.errors import AppClosed, BadArgument
 from coilclaw.config import load_settings
@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few 
     from coilclaw.app.tools import Tools
     from coilclaw.bridge import Caller, Registry
     from coilclaw.evidence import EventFeed, EventReader
+    from coilclaw.memory import Memory
     from coilclaw.receipts import Verification
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
     from coilclaw.sandbox import Deadline, Limits
@@ -86,7 +87,7 @@ class CoilClaw:
         check(home=home, workspace=workspace, environment=environment, config=config, cache=cache)
         given = dict(config or {})
         if workspace is not None:
-            given["workspace_dir"] = str(_existing(workspace))
+            given["workspace_dir"] = str(existing_folder(workspace))
         settings = load_settings(
             environment or {},
             given,
@@ -252,7 +253,7 @@ class CoilClaw:
         """
         runner = self._blocking("replay")
         check(run_id=run_id, until=until, workspace=workspace, caller=caller)
-        return runner.replay(run_id, caller, until, None if workspace is None else _existing(workspace))
+        return runner.replay(run_id, caller, until, None if workspace is None else existing_folder(workspace))
 
     # Looking and deciding --------------------------------------------------------------------------------
 
@@ -293,6 +294,11 @@ class CoilClaw:
     def engines(self) -> Engines:
         """The sandbox engines by name; each is made when first asked for."""
         return self._parts.engines
+
+    @property
+    def memory(self) -> Memory:
+        """Conversations of this home: what people, models and tools have said."""
+        return self._parts.memory
 
     @cached_property
     def quarantine(self) -> Quarantine:
@@ -388,13 +394,3 @@ class CoilClaw:
         with self._lock:
             runner = self._made
         return runner is not None and runner.cancel(run_id)
-
-
-def _existing(workspace: str | os.PathLike[str]) -> Path:
-    try:
-        place = Path(workspace).expanduser()
-        if not place.is_dir():
-            raise BadArgument(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
-        return place.resolve()
-    except (OSError, TypeError, ValueError, RuntimeError) as error:
-        raise BadArgument(f"`workspace` is a path, and this is none: {error}") from None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from inspect import iscoroutinefunction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.app.errors import BadArgument
@@ -18,7 +19,16 @@ if TYPE_CHECKING:
     from coilclaw.sandbox import Limits, Snippet
     from coilclaw.sdk import Tool
 
-__all__ = ["RESERVED_NAMES", "Request", "check", "given_json", "given_limits", "given_request", "given_tools"]
+__all__ = [
+    "RESERVED_NAMES",
+    "Request",
+    "check",
+    "existing_folder",
+    "given_json",
+    "given_limits",
+    "given_request",
+    "given_tools",
+]
 
 RESERVED_NAMES: Final = frozenset({"tools", "Ok", "Err", "Result", "ToolCallError", "ToolError", "display"})
 """Names that every snippet has from the sandbox."""
@@ -216,3 +226,14 @@ def given_tools(tools: Iterable[Tool]) -> tuple[Tool, ...]:
     if any(not isinstance(each, Tool) for each in found):
         raise BadArgument("each of `tools` is a function with @define_tool")
     return found
+
+
+def existing_folder(workspace: str | os.PathLike[str]) -> Path:
+    """Return a workspace that is given by its path. Raises BadArgument if it is not a folder."""
+    try:
+        place = Path(workspace).expanduser()
+        if not place.is_dir():
+            raise BadArgument(f"the workspace {place} {'is not a folder' if place.exists() else 'does not exist'}")
+        return place.resolve()
+    except (OSError, TypeError, ValueError, RuntimeError) as error:
+        raise BadArgument(f"`workspace` is a path, and this is none: {error}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks at the sto
     from coilclaw.bridge import Handlers
     from coilclaw.config import SecretStore, Settings
     from coilclaw.evidence import EventFeed
+    from coilclaw.memory import Memory
     from coilclaw.policy import EmergencyStop, Policy
     from coilclaw.runs import Runtime
     from coilclaw.sdk import Tool
@@ -136,6 +137,26 @@ class Composition:
         refuse = partial(self.refuse_to_block, "events")
         return self._closing.enter_context(EventFeed(self.stores.log, before_waiting=refuse))
 
+    @Part
+    def memory(self) -> Memory:
+        from coilclaw.memory import Memory
+
+        return Memory(self.stores.database, redaction=self._redaction)
+
+    def _redaction(self) -> Callable[[str], str]:
+        """What the bridge takes out of results: secrets that the file has, and those that loaded tools declare."""
+        from coilclaw.bridge import Redaction
+
+        names = set(self.secrets.names())
+        for toolbox in list(self._toolboxes.values()):
+            for tool in toolbox.registry.tools.values():
+                names.update(tool.secrets, tool.optional_secrets)
+        values: dict[str, str] = {}
+        for name in names:
+            with suppress(OperatorError):  # A keyring that cannot be used now has given it to no tool either.
+                values[name] = self.secrets.get(name) or ""
+        return Redaction(values).text
+
     def run_tools_on(self, loop: AbstractEventLoop) -> None:
         """Run async tools on this event loop, which is the caller's."""
         self.handlers.host_loop = self._host_loop = loop
@@ -168,6 +189,7 @@ class Composition:
                     environment=self.environment,
                     tools=self._tools,
                     record=self._record,
+                    memory=lambda: self.memory,
                     progress=self.notices.loading,
                 )
                 self._closing.callback(toolbox.close)

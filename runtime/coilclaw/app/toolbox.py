@@ -6,21 +6,30 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coilclaw.app.servers import open_servers
 from coilclaw.bridge import LiveRegistry, Provision, registry_tools
+from coilclaw.sdk import OperatorError, Risk
+from coilclaw.sdk.contract import deferred_tool
 from coilclaw.workspace_tools import Change, Loaded, TooManyFiles, Watch, Workspace, load_installed
 
 if TYPE_CHECKING:
     from coilclaw.bridge import Registry
     from coilclaw.config import Settings
+    from coilclaw.memory import Memory
     from coilclaw.policy import Policy
     from coilclaw.sdk import Tool
     from coilclaw.trust import TrustLedger
     from coilclaw.workspace_tools import mcp_servers, plugins
 
 __all__ = ["Toolbox", "installed_registry"]
+
+
+def _no_memory() -> Memory:
+    raise OperatorError("the memory is not open here")
 
 
 class Toolbox:
@@ -39,6 +48,7 @@ class Toolbox:
         environment: Mapping[str, str],
         tools: Sequence[Tool] = (),
         record: bool = True,
+        memory: Callable[[], Memory] = _no_memory,
         progress: Callable[[str], None] = lambda message: None,
     ) -> None:
         self.ledger = ledger
@@ -56,7 +66,7 @@ class Toolbox:
         self._unrecorded: dict[str, bytes] = {}
         self._outdated = True
         self.last_change = Change()
-        installed = load_installed(settings.cache)
+        installed, remembered = load_installed(settings.cache), _memory_search(memory)
         self._plugins = settings.home / "plugins"
         self._programs: plugins.Programs | None = None
         added = self._added()
@@ -71,7 +81,7 @@ class Toolbox:
                 self._served,
                 self._own,
             ],
-            own=lambda lookup: registry_tools(lookup, policy=policy),
+            own=lambda lookup: (*registry_tools(lookup, policy=policy), remembered),
         )
 
     def refresh(self, *, force: bool = False) -> Change:
@@ -142,8 +152,33 @@ class Toolbox:
 
 def installed_registry(policy: Policy) -> Registry:
     """The tools that every workspace has."""
-    installed = load_installed()
-    return LiveRegistry([lambda: _offer(installed)], own=lambda lookup: registry_tools(lookup, policy=policy)).rebuild()
+    installed, remembered = load_installed(), _memory_search(_no_memory)
+    return LiveRegistry(
+        [lambda: _offer(installed)], own=lambda lookup: (*registry_tools(lookup, policy=policy), remembered)
+    ).rebuild()
+
+
+def _memory_search(memory: Callable[[], Memory]) -> Tool:
+    """The contract of `memory.search`. Few runs call it, so a call loads its code."""
+
+    @cache
+    def made() -> Tool:
+        from coilclaw.memory import make_search_tool
+
+        return make_search_tool(memory)
+
+    return deferred_tool(
+        made,
+        classified=False,
+        id="memory.search",
+        risk=Risk.READ,
+        idempotent=True,
+        aliases=("memory_search",),
+        description="Search earlier conversations. `source` says who an excerpt comes from: a person, the model or a "
+        "tool.",
+        examples=({"query": "aardvark adapter"},),
+        file=str(Path(__file__).parents[1] / "memory" / "search_tool.py"),
+    )
 
 
 def _offer(loaded: Loaded) -> Provision:

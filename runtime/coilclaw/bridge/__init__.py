@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from coilclaw.bridge.journal import JOURNAL, Journal, Known, Recorded, count_rows, read_journal
     from coilclaw.bridge.live_registry import LiveRegistry, Provision
     from coilclaw.bridge.prior_calls import PriorCall
+    from coilclaw.bridge.redaction import Redaction
     from coilclaw.bridge.registry import Registry, build_registry
     from coilclaw.bridge.registry_tools import registry_tools
     from coilclaw.bridge.replay_host import ReplayHost
@@ -58,6 +59,7 @@ else:
             "journal": "JOURNAL Journal Known Recorded count_rows read_journal",
             "live_registry": "LiveRegistry Provision",
             "prior_calls": "PriorCall",
+            "redaction": "Redaction",
             "registry": "Registry build_registry",
             "registry_tools": "registry_tools",
             "replay_host": "ReplayHost",
@@ -91,6 +93,7 @@ __all__ = [
     "PriorCall",
     "Provision",
     "Recorded",
+    "Redaction",
     "Registry",
     "ReplayHost",
     "ReusableWrites",

@@ -28,6 +28,7 @@ _COMMANDS: Final = {
     "replay": ("coilclaw.cli.replay:replay", "Repeat a run without side effects, and compare."),
     "dev": ("coilclaw.cli.dev:dev", "Watch the workspace's tools reload, run and fail, live."),
     "tool": ("coilclaw.cli.tool:tool", "List, show, call, check, test and trust tools; start a new one."),
+    "memory": ("coilclaw.cli.memory:memory", "List, search, show and clear conversations."),
     "policy": ("coilclaw.cli.policy:policy", "Explain why a call is allowed, asked about or denied."),
     "plugin": ("coilclaw.cli.plugin:plugin", "List, install and remove plugins."),
     "mcp": ("coilclaw.cli.mcp:mcp", "List and refresh the configured MCP servers."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from coilclaw.bridge import JOURNAL, RUNS
 from coilclaw.policy import APPROVALS
@@ -12,4 +12,19 @@ from coilclaw.trust import MIGRATIONS as TRUST
 
 __all__ = ["MIGRATIONS"]
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (*RECEIPTS, *TRUST, *APPROVALS, *RUNS, *JOURNAL)
+
+def _create_memory(connection: Any) -> None:
+    # Loaded when the tables are missing: few commands look into conversations, and all open the database.
+    from coilclaw.memory import create_tables
+
+    create_tables(connection)
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    *RECEIPTS,
+    *TRUST,
+    *APPROVALS,
+    *RUNS,
+    *JOURNAL,
+    Migration(11, "conversations", _create_memory),
+)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from coilclaw.store.database import Database
     from coilclaw.store.dialect import ARRIVAL, BYTES, EACH, KEYED
     from coilclaw.store.errors import BadCursor, BadLimit, StoreError, StoreUnwritable
+    from coilclaw.store.full_text import FullTextIndex, words_of
     from coilclaw.store.migrations import Migration
 else:
     __getattr__ = lazy_exports(
@@ -18,6 +19,7 @@ else:
             "database": "Database",
             "dialect": "ARRIVAL BYTES EACH KEYED",
             "errors": "BadCursor BadLimit StoreError StoreUnwritable",
+            "full_text": "FullTextIndex words_of",
             "migrations": "Migration",
         },
     )
@@ -30,10 +32,12 @@ __all__ = [
     "BadCursor",
     "BadLimit",
     "Database",
+    "FullTextIndex",
     "Migration",
     "StoreError",
     "StoreUnwritable",
     "checked_limit",
     "cursor_at",
     "position_of",
+    "words_of",
 ]

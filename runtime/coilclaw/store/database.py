@@ -95,12 +95,17 @@ class Database:
         return bool(self.read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)))
 
     @contextmanager
-    def transaction(self) -> Iterator[apsw.Connection]:
-        """A write transaction that holds the file's write lock from its first statement to its commit."""
+    def transaction(self, *, overwriting: bool = False) -> Iterator[apsw.Connection]:
+        """A write transaction that holds the file's write lock from its first statement to its commit.
+
+        With `overwriting`, the places of what it removes are filled with zeros.
+        """
         with self._write_lock:
             if self._closed:
                 raise StoreUnwritable(f"{self.path} is closed")
             try:
+                if overwriting:  # From now on: little else is ever removed.
+                    self._writer.execute("PRAGMA secure_delete = ON")
                 self._writer.execute("BEGIN IMMEDIATE")
             except apsw.Error as error:
                 raise StoreUnwritable(_explain(self.path, error)) from None
@@ -144,10 +149,14 @@ class Database:
         except apsw.Error as error:
             raise StoreError(_explain(self.path, error)) from None
 
-    def shrink(self) -> None:
-        """Bring what a large write-ahead log holds into the file and empty it, unless somebody uses it just now."""
+    def shrink(self, *, always: bool = False) -> None:
+        """Bring what a large write-ahead log holds into the file and empty it, unless somebody uses it just now.
+
+        With `always`, a small one too.
+        """
         try:
-            if self.path.with_name(self.path.name + "-wal").stat().st_size <= _LARGE_WAL_BYTES:
+            size = self.path.with_name(self.path.name + "-wal").stat().st_size
+            if size <= _LARGE_WAL_BYTES and not always:
                 return
         except OSError:
             return

@@ -1,0 +1,155 @@
+"""The table of conversations: where each takes place, how many turns it has, and what a suspended turn waits with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from coilclaw.memory.documents import valid_text
+from coilclaw.memory.errors import NoSuchConversation
+from coilclaw.sdk.frozen import Frozen
+from coilclaw.store import KEYED, cursor_at, position_of
+
+if TYPE_CHECKING:
+    from coilclaw.store import Database
+
+__all__ = [
+    "CONVERSATIONS",
+    "Conversation",
+    "ConversationPage",
+    "add_conversation",
+    "clear_conversations",
+    "count_turns",
+    "find_conversation",
+    "list_conversations",
+    "pending_text",
+    "set_pending",
+]
+
+CONVERSATIONS: Final = f"""
+    CREATE TABLE IF NOT EXISTS conversations (
+        conversation_id TEXT PRIMARY KEY,
+        channel TEXT NOT NULL,
+        agent TEXT,
+        project TEXT,
+        title TEXT NOT NULL,
+        started_at TEXT NOT NULL,
+        updated_at TEXT NOT NULL,
+        turns INTEGER NOT NULL,
+        pending TEXT
+    ) {KEYED};
+    CREATE INDEX IF NOT EXISTS conversations_by_time ON conversations (updated_at, conversation_id);
+"""
+
+_COLUMNS: Final = "conversation_id, channel, agent, project, title, started_at, updated_at, turns, pending IS NOT NULL"
+_NAMES: Final = tuple(name.strip() for name in _COLUMNS.replace("pending IS NOT NULL", "is_waiting").split(","))
+
+
+class Conversation(Frozen):
+    """A conversation without its turns."""
+
+    conversation_id: str
+    channel: str
+    agent: str | None = None
+    project: str | None = None
+    title: str = ""
+    """The beginning of the first thing a person said in it."""
+    started_at: str
+    updated_at: str
+    turns: int = 0
+    is_waiting: bool = False
+    """Whether a turn of it is suspended."""
+
+
+class ConversationPage(Frozen):
+    """Some conversations, the latest first, and the cursor of those that follow; None if there are none."""
+
+    conversations: Sequence[Conversation]
+    cursor: str | None
+
+    def __iter__(self) -> Iterator[Conversation]:
+        return iter(self.conversations)
+
+    def __len__(self) -> int:
+        return len(self.conversations)
+
+
+def add_conversation(connection: Any, made: Conversation) -> None:
+    connection.execute(
+        "INSERT INTO conversations (conversation_id, channel, agent, project, title, started_at, updated_at, turns) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        tuple(getattr(made, name) for name in _NAMES[:-1]),
+    )
+
+
+def count_turns(connection: Any, conversation_id: str, added: int, *, title: str, moment: str) -> int:
+    """Count turns that are being added, and return how many there were before. Raises NoSuchConversation."""
+    rows = list(
+        connection.execute(
+            "UPDATE conversations SET turns = turns + ?, updated_at = ?, "
+            "title = CASE WHEN title = '' THEN ? ELSE title END WHERE conversation_id = ? RETURNING turns",
+            (added, moment, title, valid_text(conversation_id)),
+        )
+    )
+    if not rows:
+        raise _no_such(conversation_id)
+    return int(rows[0][0]) - added
+
+
+def pending_text(execute: Callable[..., Iterable[tuple[Any, ...]]], conversation_id: str) -> str | None:
+    """Return the document of a suspended turn as it is kept. Raises NoSuchConversation."""
+    rows = list(execute("SELECT pending FROM conversations WHERE conversation_id = ?", (valid_text(conversation_id),)))
+    if not rows:
+        raise _no_such(conversation_id)
+    text: str | None = rows[0][0]
+    return text
+
+
+def set_pending(connection: Any, conversation_id: str, text: str | None) -> None:
+    connection.execute("UPDATE conversations SET pending = ? WHERE conversation_id = ?", (text, conversation_id))
+
+
+def clear_conversations(connection: Any) -> int:
+    """Remove all of them; how many there were."""
+    ((count,),) = connection.execute("SELECT COUNT(*) FROM conversations")
+    connection.execute("DELETE FROM conversations")
+    return int(count)
+
+
+def find_conversation(database: Database, conversation_id: str) -> Conversation:
+    """Return a conversation by its id. Raises NoSuchConversation."""
+    sql = f"SELECT {_COLUMNS} FROM conversations WHERE conversation_id = ?"  # noqa: S608
+    rows = database.read(sql, (valid_text(conversation_id),))
+    if not rows:
+        raise _no_such(conversation_id)
+    return _conversation(rows[0])
+
+
+def list_conversations(database: Database, *, channel: str | None, limit: int, cursor: str | None) -> ConversationPage:
+    """Return conversations, the latest first: all of them, or those of one channel."""
+    wanted: list[tuple[str, tuple[str, ...]]] = []
+    if cursor is not None:
+        moment, _, conversation_id = position_of("conversations", cursor).partition(" ")
+        wanted.append(("(updated_at, conversation_id) < (?, ?)", (moment, conversation_id)))
+    if channel is not None:
+        wanted.append(("channel = ?", (channel,)))
+    where = f"WHERE {' AND '.join(text for text, _ in wanted)}" if wanted else ""
+    rows = database.read(
+        f"SELECT {_COLUMNS} FROM conversations {where} ORDER BY updated_at DESC, conversation_id DESC LIMIT ?",  # noqa: S608
+        (*(value for _, values in wanted for value in values), limit + 1),
+    )
+    page = [_conversation(row) for row in rows[:limit]]
+    following = page and len(rows) > limit
+    last = f"{page[-1].updated_at} {page[-1].conversation_id}" if following else ""
+    return ConversationPage(conversations=page, cursor=cursor_at("conversations", last) if following else None)
+
+
+def _conversation(row: tuple[Any, ...]) -> Conversation:
+    *values, waiting = row
+    return Conversation(**dict(zip(_NAMES, (*values, bool(waiting)), strict=True)))
+
+
+def _no_such(conversation_id: str) -> NoSuchConversation:
+    return NoSuchConversation(
+        f"there is no conversation {conversation_id[:100]!r}", hint="`coilclaw memory list` shows conversations"
+    )

@@ -1,0 +1,123 @@
+"""What a turn is made of, brought into the form in which it is kept: redacted, bounded, and valid text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from coilclaw.memory.errors import BadTurn
+
+__all__ = [
+    "LARGEST_DOCUMENT",
+    "LONGEST_CONTENT",
+    "Redact",
+    "cut_text",
+    "dump",
+    "kept_content",
+    "kept_list",
+    "kept_object",
+    "load",
+    "texts_in",
+    "valid_text",
+    "with_short_texts",
+]
+
+Redact: TypeAlias = Callable[[str], str]
+"""Replaces secrets in a text."""
+
+LONGEST_CONTENT: Final = 256 * 1024
+"""Characters of a turn's content."""
+LARGEST_DOCUMENT: Final = 1024 * 1024
+"""Characters of a turn's tool calls, of its tool results, of its metadata, and of a suspended turn: each as JSON."""
+_SHORTEST_CUT: Final = 64
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+
+
+def cut_text(text: str, longest: int) -> str:
+    """Return the text, or its beginning and how much was left out."""
+    if len(text) <= longest:
+        return text
+    mark = f" … [cut: {len(text) - longest} more characters]"
+    return text[:longest] + mark
+
+
+def valid_text(text: str) -> str:
+    """Return the text with a mark in place of what no database can hold: halves of surrogate pairs."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def kept_content(text: str, redact: Redact) -> str:
+    """Return a turn's content as it is kept."""
+    return cut_text(valid_text(redact(text)), LONGEST_CONTENT)
+
+
+def kept_list(value: Any, redact: Redact, *, name: str) -> str:
+    """Return tool calls or tool results as JSON. In one that is too large, long texts are cut, and say so."""
+    if not isinstance(value, list | tuple):
+        raise BadTurn(f"`{name}` of a turn is a list")
+    kept = _redacted(list(value), redact, name)
+    text, longest = dump(kept), LARGEST_DOCUMENT
+    while len(text) > LARGEST_DOCUMENT and longest > _SHORTEST_CUT:
+        longest //= 4
+        text = dump(with_short_texts(kept, longest))
+    return text if len(text) <= LARGEST_DOCUMENT else dump([{"cut": f"{len(value)} entries that were too large"}])
+
+
+def kept_object(value: Any, redact: Redact, *, name: str) -> str:
+    """Return a JSON object as text. Raises BadTurn if it is too large: without a part of it, it would be another."""
+    if not isinstance(value, Mapping):
+        raise BadTurn(f"`{name}` is a JSON object")
+    text = dump(_redacted(dict(value), redact, name))
+    if len(text) > LARGEST_DOCUMENT:
+        raise BadTurn(f"`{name}` is larger than {LARGEST_DOCUMENT} characters of JSON")
+    return text
+
+
+def dump(value: Any) -> str:
+    # In ASCII: JSON can escape what a database could not hold.
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def load(text: Any, kind: type) -> Any:
+    """Return the value of JSON that was kept, or an empty one if somebody wrote something else over it."""
+    try:
+        value = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return kind()
+    return value if isinstance(value, kind) else kind()
+
+
+def with_short_texts(value: Any, longest: int) -> Any:
+    """Return the same JSON with every text cut to so many characters."""
+    return _mapped(value, lambda text: cut_text(text, longest))
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text of a JSON value, but for the names of its fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from texts_in(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts_in(each)
+
+
+def _redacted(value: Any, redact: Redact, name: str) -> Any:
+    try:
+        return _mapped(json.loads(json.dumps(value)), redact)
+    except (TypeError, ValueError, RecursionError):
+        raise BadTurn(f"`{name}` of a turn is not JSON") from None
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change(key): _mapped(each, change) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_mapped(each, change) for each in value]
+    return value

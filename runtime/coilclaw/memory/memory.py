@@ -1,0 +1,194 @@
+"""Memory: every conversation of a home, kept in the database of the receipts."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from coilclaw.memory.context import recent_turns
+from coilclaw.memory.conversations import (
+    CONVERSATIONS,
+    Conversation,
+    ConversationPage,
+    add_conversation,
+    clear_conversations,
+    count_turns,
+    find_conversation,
+    list_conversations,
+    pending_text,
+    set_pending,
+)
+from coilclaw.memory.documents import Redact, kept_content, kept_object, load
+from coilclaw.memory.errors import PendingChanged
+from coilclaw.memory.search import Hit, search_turns
+from coilclaw.memory.turns import TURNS, WORDS, Turn, TurnDraft, TurnPage, add_turn, clear_turns, list_turns
+from coilclaw.sdk.frozen import Frozen
+from coilclaw.store import checked_limit
+
+if TYPE_CHECKING:
+    from coilclaw.store import Database
+
+__all__ = ["Cleared", "Memory", "create_tables"]
+
+_TITLE: Final = 80
+"""Characters."""
+
+
+def create_tables(connection: Any) -> None:
+    """Make the tables of conversations and turns, and the index of their words."""
+    connection.execute(CONVERSATIONS)
+    connection.execute(TURNS)
+    WORDS.create(connection)
+
+
+class Cleared(Frozen):
+    """How much was removed."""
+
+    conversations: int
+    turns: int
+
+
+class Memory:
+    """Conversations and their turns. Thread-safe, and shared with other processes that use the same file.
+
+    Each method that writes is one transaction: a process that dies leaves a conversation with all of it or nothing.
+    `redaction` is asked at each of them for a function that replaces secrets in a text; everything that is kept has
+    passed it.
+    """
+
+    def __init__(self, database: Database, *, redaction: Callable[[], Redact] = lambda: lambda text: text) -> None:
+        self._database = database
+        self._redaction = redaction
+
+    # Writing ---------------------------------------------------------------------------------------------
+
+    def begin(self, channel: str, *, agent: str | None = None, project: str | None = None) -> str:
+        """Begin a conversation without turns, and return its id."""
+        moment = _now()
+        made = Conversation(
+            conversation_id=_new_id("conversation"),
+            channel=channel,
+            agent=agent,
+            project=project,
+            started_at=moment,
+            updated_at=moment,
+        )
+        with self._database.transaction() as connection:
+            add_conversation(connection, made)
+        return made.conversation_id
+
+    def append(self, conversation_id: str, *drafts: TurnDraft) -> tuple[Turn, ...]:
+        """Add turns to a conversation, all of them or none, and return them as they are kept.
+
+        Raises NoSuchConversation, also if the memory was cleared meanwhile, and BadTurn.
+        """
+        redact = self._redaction()  # Not inside the transaction: it may wait for locks of its own.
+        with self._database.transaction() as connection:
+            return _append(connection, conversation_id, drafts, redact)
+
+    def suspend(
+        self,
+        conversation_id: str,
+        document: Mapping[str, Any],
+        *drafts: TurnDraft,
+        instead_of: Mapping[str, Any] | None = None,
+    ) -> tuple[Turn, ...]:
+        """Add turns, and keep with the conversation the JSON object that its suspended turn needs to be resumed.
+
+        `instead_of` is the object that was there before, as `pending` returned it; by default there was none. Raises
+        PendingChanged if another one is there.
+        """
+        return self._change_pending(conversation_id, instead_of, document, drafts)
+
+    def settle(self, conversation_id: str, document: Mapping[str, Any], *drafts: TurnDraft) -> tuple[Turn, ...]:
+        """Add turns, and remove the object of the suspended turn, as `pending` returned it.
+
+        Of several processes that resumed the same turn, one succeeds; the others raise PendingChanged.
+        """
+        return self._change_pending(conversation_id, document, None, drafts)
+
+    def clear(self) -> Cleared:
+        """Remove every conversation, and overwrite what the file held of them. Receipts stay."""
+        with self._database.transaction(overwriting=True) as connection:
+            cleared = Cleared(turns=clear_turns(connection), conversations=clear_conversations(connection))
+        self._database.shrink(always=True)
+        return cleared
+
+    # Reading ---------------------------------------------------------------------------------------------
+
+    def show(self, conversation_id: str) -> Conversation:
+        """Return a conversation without its turns. Raises NoSuchConversation."""
+        return find_conversation(self._database, conversation_id)
+
+    def pending(self, conversation_id: str) -> dict[str, Any] | None:
+        """Return the object that a suspended turn needs to be resumed; None if no turn is suspended."""
+        text = pending_text(self._database.read, conversation_id)
+        return None if text is None else load(text, dict)
+
+    def list(self, *, channel: str | None = None, limit: int = 50, cursor: str | None = None) -> ConversationPage:
+        """Return conversations, the latest first. The page's `cursor` is that of the next page."""
+        return list_conversations(self._database, channel=channel, limit=checked_limit(limit), cursor=cursor)
+
+    def turns(self, conversation_id: str, *, limit: int = 100, cursor: str | None = None) -> TurnPage:
+        """Return turns of a conversation, in order. Raises NoSuchConversation."""
+        self.show(conversation_id)
+        return list_turns(self._database, conversation_id, limit=checked_limit(limit), cursor=cursor)
+
+    def recent(self, conversation_id: str, tokens: int) -> tuple[Turn, ...]:
+        """Return the latest turns that take about so many tokens in a prompt, in order, beginning with a user's."""
+        self.show(conversation_id)
+        return recent_turns(self._database, conversation_id, tokens)
+
+    def search(self, query: str, *, limit: int = 10) -> tuple[Hit, ...]:
+        """Return the turns that fit some words, best first; a few of each conversation. Any text is a query."""
+        return search_turns(self._database, query, limit=checked_limit(limit), now=datetime.now(UTC))
+
+    # Inside ----------------------------------------------------------------------------------------------
+
+    def _change_pending(
+        self,
+        conversation_id: str,
+        old: Mapping[str, Any] | None,
+        new: Mapping[str, Any] | None,
+        drafts: tuple[TurnDraft, ...],
+    ) -> tuple[Turn, ...]:
+        redact = self._redaction()
+        expected, kept = (None if each is None else kept_object(each, redact, name="pending") for each in (old, new))
+        with self._database.transaction() as connection:
+            if pending_text(connection.execute, conversation_id) != expected:
+                raise PendingChanged(
+                    f"the suspended turn of {conversation_id} is not the one that was found",
+                    hint="another process has resumed it; look at the conversation again",
+                )
+            set_pending(connection, conversation_id, kept)
+            return _append(connection, conversation_id, drafts, redact)
+
+
+def _append(connection: Any, conversation_id: str, drafts: tuple[TurnDraft, ...], redact: Redact) -> tuple[Turn, ...]:
+    moment = _now()
+    said = next((each.content for each in drafts if each.role == "user"), "")
+    title = " ".join(kept_content(said, redact)[: 4 * _TITLE].split())[:_TITLE]
+    before = count_turns(connection, conversation_id, len(drafts), title=title, moment=moment)
+    return tuple(
+        add_turn(
+            connection,
+            draft,
+            redact,
+            turn_id=_new_id("turn"),
+            conversation_id=conversation_id,
+            number=number,
+            moment=moment,
+        )
+        for number, draft in enumerate(drafts, start=before + 1)
+    )
+
+
+def _new_id(kind: str) -> str:
+    return f"{kind}-{time.time_ns() // 1_000_000:011x}{secrets.token_hex(5)}"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

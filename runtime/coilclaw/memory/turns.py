@@ -1,0 +1,240 @@
+"""The table of turns: what a person said, what a model answered, and what tools gave, each with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+
+from coilclaw.memory.documents import Redact, kept_content, kept_list, kept_object, load, texts_in
+from coilclaw.memory.errors import BadTurn
+from coilclaw.sdk.frozen import Frozen
+from coilclaw.store import BadCursor, FullTextIndex, cursor_at, position_of
+
+if TYPE_CHECKING:
+    from coilclaw.store import Database
+
+__all__ = [
+    "TURNS",
+    "WORDS",
+    "Role",
+    "Source",
+    "Turn",
+    "TurnDraft",
+    "TurnPage",
+    "add_turn",
+    "clear_turns",
+    "latest_turns",
+    "list_turns",
+    "searched_parts",
+    "substring_places",
+    "turns_at",
+]
+
+Role: TypeAlias = Literal["user", "assistant", "tool"]
+Source: TypeAlias = Literal["person", "model", "tool"]
+
+_SOURCES: Final[Mapping[str, tuple[Source, ...]]] = {
+    "user": ("person", "model", "tool"),
+    "assistant": ("model",),
+    "tool": ("tool",),
+}
+"""Who a turn of each role may come from; the first unless its draft says. Nothing else may pass for a person."""
+_LONGEST_NUMBER: Final = 15
+_INDEXED: Final = 256 * 1024
+"""Characters of a turn that can be searched for."""
+
+TURNS: Final = """
+    CREATE TABLE IF NOT EXISTS turns (
+        place INTEGER PRIMARY KEY,
+        turn_id TEXT NOT NULL UNIQUE,
+        conversation_id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        timestamp TEXT NOT NULL,
+        role TEXT NOT NULL,
+        source TEXT NOT NULL,
+        content TEXT NOT NULL,
+        tool_calls TEXT NOT NULL,
+        tool_results TEXT NOT NULL,
+        provider TEXT,
+        model TEXT,
+        metadata TEXT NOT NULL,
+        UNIQUE (conversation_id, number)
+    );
+"""
+WORDS: Final = FullTextIndex("turn_words")
+"""The words of turns, by the places of their rows."""
+
+_COLUMNS: Final = (
+    "turn_id, conversation_id, number, timestamp, role, source, content, tool_calls, tool_results, "
+    "provider, model, metadata"
+)
+
+
+class TurnDraft(Frozen):
+    """A turn that is not kept yet. Its number, its id and its time come with that."""
+
+    role: Role
+    content: str = ""
+    source: Source | None = None
+    """Who it comes from: by default the person, the model or the tool that the role stands for."""
+    tool_calls: Sequence[Any] = ()
+    tool_results: Sequence[Any] = ()
+    provider: str | None = None
+    model: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what would let one source pass for another."""
+        if self.source not in (None, *_SOURCES.get(self.role, ())) or self.role not in _SOURCES:
+            raise BadTurn(f"there is no turn of the role {self.role!r} and the source {self.source!r}")
+        if not isinstance(self.content, str):
+            raise BadTurn("the content of a turn is text")
+
+
+class Turn(Frozen):
+    """One entry of a conversation. Its content is what someone said at the time: data, and no instruction."""
+
+    id: str
+    conversation_id: str
+    number: int
+    """From 1, without gaps."""
+    timestamp: str
+    role: Role
+    source: Source
+    content: str
+    tool_calls: list[Any]
+    tool_results: list[Any]
+    provider: str | None
+    model: str | None
+    metadata: dict[str, Any]
+
+    def facts(self) -> dict[str, Any]:
+        """The turn as JSON data."""
+        facts = dict(vars(self))
+        return {"conversation_id": facts.pop("conversation_id"), "turn_id": facts.pop("id"), **facts}
+
+
+class TurnPage(Frozen):
+    """Some turns, in order, and the cursor of those that follow; None if there are none."""
+
+    turns: Sequence[Turn]
+    cursor: str | None
+
+    def __iter__(self) -> Iterator[Turn]:
+        return iter(self.turns)
+
+    def __len__(self) -> int:
+        return len(self.turns)
+
+
+def add_turn(
+    connection: Any, draft: TurnDraft, redact: Redact, *, turn_id: str, conversation_id: str, number: int, moment: str
+) -> Turn:
+    """Write a turn, and its words to the index. The caller has counted it."""
+    content = kept_content(draft.content, redact)
+    calls = kept_list(draft.tool_calls, redact, name="tool_calls")
+    results = kept_list(draft.tool_results, redact, name="tool_results")
+    metadata = kept_object(draft.metadata, redact, name="metadata")
+    source = draft.source or _SOURCES[draft.role][0]
+    row: tuple[Any, ...] = (
+        *(turn_id, conversation_id, number, moment, draft.role, source),
+        *(content, calls, results, draft.provider, draft.model, metadata),
+    )
+    ((place,),) = connection.execute(
+        f"INSERT INTO turns (place, {_COLUMNS}) "  # noqa: S608
+        "VALUES ((SELECT COALESCE(MAX(place), 0) + 1 FROM turns), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING place",
+        row,
+    )
+    turn = _turn(row)
+    WORDS.add(connection, place, "\n".join(searched_parts(turn).values())[:_INDEXED])
+    return turn
+
+
+def searched_parts(turn: Turn) -> dict[Source, str]:
+    """The text of a turn that can be searched for, by who it comes from."""
+    parts: dict[Source, str] = {turn.source: turn.content}
+    documents: tuple[tuple[Source, list[Any]], ...] = (("model", turn.tool_calls), ("tool", turn.tool_results))
+    for source, document in documents:
+        if text := "\n".join(islice(texts_in(document), 10_000)):
+            parts[source] = f"{parts[source]}\n{text}" if source in parts else text
+    return parts
+
+
+def clear_turns(connection: Any) -> int:
+    """Remove all of them, and their words; how many there were."""
+    ((count,),) = connection.execute("SELECT COUNT(*) FROM turns")
+    connection.execute("DELETE FROM turns")
+    WORDS.clear(connection)
+    return int(count)
+
+
+def list_turns(database: Database, conversation_id: str, *, limit: int, cursor: str | None) -> TurnPage:
+    """Return turns of a conversation, in order."""
+    after = _number(conversation_id, cursor)
+    rows = database.read(
+        f"SELECT {_COLUMNS} FROM turns WHERE conversation_id = ? AND number > ? ORDER BY number LIMIT ?",  # noqa: S608
+        (conversation_id, after, limit + 1),
+    )
+    page = [_turn(row) for row in rows[:limit]]
+    following = page and len(rows) > limit
+    cursor = cursor_at(_list_of(conversation_id), str(page[-1].number)) if following else None
+    return TurnPage(turns=page, cursor=cursor)
+
+
+def latest_turns(database: Database, conversation_id: str, *, before: int, limit: int) -> list[Turn]:
+    """Return turns of a conversation with lower numbers than `before`, the latest first."""
+    return [
+        _turn(row)
+        for row in database.read(
+            f"SELECT {_COLUMNS} FROM turns WHERE conversation_id = ? AND number < ? ORDER BY number DESC LIMIT ?",  # noqa: S608
+            (conversation_id, before, limit),
+        )
+    ]
+
+
+def turns_at(database: Database, places: Collection[int]) -> dict[int, Turn]:
+    """Return the turns in some places."""
+    marks = ", ".join("?" for _ in places)
+    rows = database.read(f"SELECT place, {_COLUMNS} FROM turns WHERE place IN ({marks})", tuple(places))  # noqa: S608
+    return {place: _turn(row) for place, *row in rows}
+
+
+def substring_places(database: Database, text: str, limit: int) -> list[int]:
+    """Return the places of the latest turns whose content has this text in it, reading every one."""
+    pattern = "".join(f"\\{char}" if char in "\\%_" else char for char in text.lower())
+    rows = database.read(
+        "SELECT place FROM turns WHERE LOWER(content) LIKE ? ESCAPE '\\' ORDER BY place DESC LIMIT ?",
+        (f"%{pattern}%", limit),
+    )
+    return [place for (place,) in rows]
+
+
+def _number(conversation_id: str, cursor: str | None) -> int:
+    position = "0" if cursor is None else position_of(_list_of(conversation_id), cursor)
+    if not position.isdecimal() or len(position) > _LONGEST_NUMBER:
+        raise BadCursor(f"{position[:100]!r} is not the number of a turn", hint="begin again without a cursor")
+    return int(position)
+
+
+def _list_of(conversation_id: str) -> str:
+    return f"turns/{conversation_id}"
+
+
+def _turn(row: Sequence[Any]) -> Turn:
+    turn_id, conversation_id, number, timestamp, role, source, content, calls, results, provider, model, metadata = row
+    return Turn(
+        id=turn_id,
+        conversation_id=conversation_id,
+        number=number,
+        timestamp=timestamp,
+        role=role if role in _SOURCES else "tool",
+        source=source if source in get_args(Source) else "tool",  # The one that nothing is taken from on trust.
+        content=content,
+        tool_calls=load(calls, list),
+        tool_results=load(results, list),
+        provider=provider,
+        model=model,
+        metadata=load(metadata, dict),
+    )
