@@ -28,7 +28,7 @@ def shown(report: Report) -> Report:
     """Show what a run printed and the calls that its receipts tell of."""
     print(report.stdout, end="")
     for item in report.activity:
-        approval = f"  ({item.approval})" if item.approval else ""
+        approval = f"  ({item.approval} by {item.decided_by})" if item.decided_by else ""
         print(f"  {item.status:<9}  {item.tool_id:<24} {item.receipt_ref}{approval}")
     return report
 

@@ -65,7 +65,7 @@ def ended(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     if error := report["error"]:
         print(f"{report['status']}: {error['message']}\n  {error['hint']}")
     for item in report["activity"]:
-        approval = f"  ({item['approval']})" if item["approval"] else ""
+        approval = f"  ({item['approval']} by {item['decided_by']})" if item["decided_by"] else ""
         print(f"  {item['status']:<9}  {item['tool_id']:<42} {item['receipt_ref']}{approval}")
     return report
 

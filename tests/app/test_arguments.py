@@ -185,7 +185,7 @@ def test_every_method_that_takes_a_caller_refuses_one_that_cannot_be_used(claw: 
 def test_an_approver_of_the_program_is_asked_at_once(claw: CoilClaw) -> None:
     report = claw.run("tools.crm.note(text='x').unwrap()", caller=Caller(approver=Yes()))
     assert report.status == "completed"
-    assert "a test of crm.note" in str(report.activity[0].approval)
+    assert "a test of crm.note" in str(report.activity[0].decided_by)
 
 
 HALF = "half of a character: \ud83d"

@@ -197,7 +197,8 @@ def test_the_decider_is_recorded(ready: Command) -> None:
     assert f"coilclaw resume {facts['run_id']}" in done.err
     assert lines(ready) == []  # A decision is not an execution.
     done = ready("resume", facts["run_id"], "--json")
-    assert done.json["activity"][0]["approval"] == f"allow-once by {getpass.getuser()}"
+    (item,) = done.json["activity"]
+    assert (item["approval"], item["decided_by"]) == ("granted", getpass.getuser())
     assert lines(ready) == ["a"]
 
 

@@ -35,6 +35,7 @@ def test_json_is_one_object_with_everything(coilclaw: Command) -> None:
     (item,) = done.json["activity"]
     assert set(item) == {
         "tool_id", "status", "approval", "when", "receipt_ref", "code", "message", "summary", "reused_from",
+        "decided_by", "scope", "risk", "call_id",
     }  # fmt: skip
     assert coilclaw("receipt", "show", item["receipt_ref"], "--json").json["run_id"] == done.json["run_id"]
 
@@ -127,7 +128,9 @@ def test_yes_approves_but_does_not_lift_a_denial(coilclaw: Command) -> None:
     done = coilclaw("run", "-", "--json", "--yes", stdin=source)
     assert done.json["value"] == [True, False, False]
     assert (coilclaw.workspace / "a.txt").read_text() == "x"
-    assert "--yes" in done.json["activity"][0]["approval"]
+    (item,) = done.json["activity"]
+    assert (item["approval"], item["scope"]) == ("granted", "once")
+    assert "--yes" in item["decided_by"]
 
 
 def test_a_missing_secret_exits_with_4(coilclaw: Command) -> None:

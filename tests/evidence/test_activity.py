@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from coilclaw.evidence import activity_of, run_of
+from coilclaw.evidence import activity_of, approval_words, relevant, run_of
 from coilclaw.receipts import Draft, ReceiptLog, now
-from coilclaw.sdk import Receipt
+from coilclaw.sdk import ActivityItem, Receipt
 
 
 def draft(kind: str, call: str = "call-1", run: str = "run-1", **payload: str) -> Draft:
@@ -47,7 +47,11 @@ def test_every_call_has_the_status_of_its_last_receipt(full: ReceiptLog) -> None
     last = [full.find(item.receipt_ref) for item in items]
     assert [receipt.tool_call_id for receipt in last] == [*CALLS]
     assert [receipt.type for receipt in last] == [f"tool.call.{kinds[-1]}" for kinds, _ in CALLS.values()]
-    assert [item.approval for item in items if item.approval] == ["allow-once by ada"] * 2
+    assert [(item.approval, item.decided_by) for item in items if item.approval != "none"] == [
+        ("granted", "ada"),
+        ("required", None),
+        ("granted", "ada"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -85,16 +89,62 @@ def test_views_need_nothing_but_the_receipts(full: ReceiptLog) -> None:
 @pytest.mark.parametrize(
     ("kinds", "shown"),
     [
-        (("requested", "pending", "approved", "pending"), None),
-        (("requested", "pending", "approved", "denied"), None),
-        (("requested", "pending", "approved", "failed"), None),
-        (("requested", "pending", "approved", "started", "denied"), "allow-once by ada"),
-        (("requested", "pending", "approved", "pending", "approved"), "allow-once by ada"),
+        (("requested",), "none"),
+        (("requested", "denied"), "none"),
+        (("requested", "pending"), "required"),
+        (("requested", "pending", "approved", "pending"), "required"),
+        (("requested", "pending", "approved", "denied"), "required"),
+        (("requested", "pending", "approved", "failed"), "required"),
+        (("requested", "pending", "approved", "started", "denied"), "granted"),
+        (("requested", "pending", "approved", "pending", "approved"), "granted"),
     ],
 )
-def test_a_decision_that_was_not_used_is_not_shown(log: ReceiptLog, kinds: tuple[str, ...], shown: str | None) -> None:
+def test_a_decision_that_was_not_used_is_not_shown(log: ReceiptLog, kinds: tuple[str, ...], shown: str) -> None:
     for kind in kinds:
-        decided = {"decision": "allow-once", "decided_by": "ada"} if kind == "approved" else {}
+        decided = {"decision": "allow-once", "decided_by": "ada", "scope": "once"} if kind == "approved" else {}
         log.append(draft(f"tool.call.{kind}", **decided))
     (item,) = activity_of("run-1", log.of_run("run-1")).items
     assert item.approval == shown
+    assert (item.decided_by, item.scope) == (("ada", "once") if shown == "granted" else (None, None))
+
+
+@pytest.mark.req("R50")
+@pytest.mark.parametrize(
+    ("kind", "payload", "state", "words"),
+    [
+        ("approved", {"decision": "window", "scope": "window"}, "granted", "approved by ada (window)"),
+        ("approved", {"decision": "allow-once", "scope": "plan"}, "granted", "approved by ada (plan)"),
+        ("denied", {"decision": "deny", "scope": "once"}, "denied", "denied by ada"),
+        ("denied", {"decision": "unanswered"}, "required", "needs approval"),
+        ("started", {"decision": "retry"}, "none", ""),
+        ("failed", {"decision": "failed"}, "none", ""),
+        ("failed", {"decision": "allow-once"}, "none", ""),
+        ("denied", {"decision": "allow-once"}, "none", ""),
+    ],
+)
+def test_the_approval_of_a_call_is_what_a_person_decided(
+    log: ReceiptLog, kind: str, payload: dict[str, str], state: str, words: str
+) -> None:
+    log.append(draft("tool.call.requested"), draft(f"tool.call.{kind}", decided_by="ada", **payload))
+    (item,) = activity_of("run-1", log.of_run("run-1")).items
+    assert item.approval == state
+    assert approval_words(item) == words
+
+
+def item(status: str, risk: str | None, tool: str = "a.b") -> ActivityItem:
+    return ActivityItem(tool, status, "none", "", "", risk=risk)  # type: ignore[arg-type]
+
+
+@pytest.mark.req("R47", "R54", "R55", "R56")
+def test_plain_reads_are_folded_where_something_else_was_done() -> None:
+    kept = [item("succeeded", "write"), item("failed", "read"), item("denied", None), item("pending", "destructive")]
+    reads = [item("succeeded", "read")] * 5
+    assert relevant([*reads, *kept, *reads]) == (tuple(kept), 10)
+
+
+@pytest.mark.req("R56")
+def test_the_last_reads_stay_where_nothing_else_was_done() -> None:
+    reads = [item("succeeded", "read", f"a.n{number}") for number in range(5)]
+    looks = [item("succeeded", "read", "registry.search")]
+    assert relevant([*reads, *looks]) == (tuple(reads[2:]), 3)
+    assert relevant([]) == ((), 0)

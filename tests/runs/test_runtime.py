@@ -69,7 +69,7 @@ def test_activity_is_what_the_receipts_say(world: World) -> None:
         ("numbers.nope", "denied"),
         ("numbers.square", "failed"),
     ]
-    assert items[1].approval == "unanswered by nobody"
+    assert (items[1].approval, items[1].decided_by) == ("required", None)
     assert all(world.log.find(item.receipt_ref).timestamp == item.when for item in items)
 
 

@@ -69,6 +69,7 @@ _RULES: Final = {
     "channel": _text(),
     "tool": _text("the id of a tool"),
     "run_id": _text("the id of a run"),
+    "conversation": _text("the id of a conversation"),
     "retry_of": _text("the id of a run", optional=True),
     "approval_id": _text("the id of an approval"),
     "approved": _Rule(bool, "True or False"),
@@ -106,6 +107,7 @@ _OF_CALLER: Final = {
     "agent": _text(optional=True),
     "project": _text(optional=True),
     "view": _text(optional=True),
+    "request": _text(optional=True),
     "waits": _function("that says whether to wait here, such as `lambda: True`"),
     "show": _function("of a stream's number and text"),
     "display": _function("of an output"),
@@ -129,6 +131,9 @@ def _check_caller(caller: Any) -> None:
         if value is not None or not rule.optional:
             _check(f"Caller.{name}", value, rule)
             _check_plain(f"Caller.{name}", value)
+    allowed = caller.tools_allow
+    if allowed is not None and not (isinstance(allowed, tuple) and all(isinstance(each, str) for each in allowed)):
+        raise BadArgument("`Caller.tools_allow` is a tuple of names and patterns of tools, or None")
     if not isinstance(caller.suspends, bool):
         raise BadArgument("`Caller.suspends` is True or False")
     decide = getattr(caller.approver, "decide", None)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coilclaw.sandbox import DisplayedOutput, RunWarning, SnippetError
     from coilclaw.sdk import ActivityItem, Receipt, Result, RunStatus, ToolCallError
 
-__all__ = ["CallReport", "Report", "UnknownCall", "call_reported", "report_so_far", "reported"]
+__all__ = ["CallReport", "Report", "UnknownCall", "call_reported", "report_so_far", "reported", "run_activity"]
 
 _BEFORE_START: Final = ("tool.call.requested", "tool.call.pending", "tool.call.approved")
 
@@ -167,7 +167,6 @@ def call_reported(result: Result[Any], report: Report) -> CallReport:
 
 def report_so_far(stores: Stores, known: RunRecord) -> Report:
     """A run that has neither ended nor been suspended: what its receipts say so far."""
-    receipts = stores.log.of_run(known.run_id, after=known.first_seq)
     return Report(
         run_id=known.run_id,
         status="running",
@@ -176,10 +175,16 @@ def report_so_far(stores: Stores, known: RunRecord) -> Report:
         value=None,
         stdout="",
         error=None,
-        activity=_activity(stores, known.run_id, receipts, is_orphaned=known.state == "orphaned"),
+        activity=run_activity(stores, known),
         approvals=pending_approvals(stores, known.run_id),
         duration_ms=0.0,
     )
+
+
+def run_activity(stores: Stores, known: RunRecord) -> tuple[ActivityItem, ...]:
+    """What a run did so far, whatever became of it."""
+    receipts = stores.log.of_run(known.run_id, after=known.first_seq)
+    return _activity(stores, known.run_id, receipts, is_orphaned=known.state == "orphaned")
 
 
 def _activity(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, get_args
 
 from coilclaw.app.arguments import check
 from coilclaw.app.errors import BadArgument
-from coilclaw.app.report import report_so_far, reported
-from coilclaw.runs import cancel_run, find_run, list_runs, report_of
+from coilclaw.app.report import report_so_far, reported, run_activity
+from coilclaw.runs import cancel_run, find_run, list_runs, report_of, runs_of_conversation
 from coilclaw.sdk import RunStatus
 
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
     from coilclaw.runs import RunPage, RunRecord
+    from coilclaw.sdk import ActivityItem
 
 __all__ = ["Runs"]
 
@@ -49,6 +50,15 @@ class Runs:
         known, stores = self.find(run_id), self._parts.stores
         kept = report_of(stores.database, stores.log, run_id)
         return report_so_far(stores, known) if kept is None else reported(stores, kept)
+
+    def of_conversation(self, conversation: str) -> Sequence[RunRecord]:
+        """The runs of a conversation, oldest first."""
+        check(conversation=conversation)
+        return runs_of_conversation(self._parts.stores.database, conversation)
+
+    def activity(self, run_id: str) -> tuple[ActivityItem, ...]:
+        """What a run did so far, from its receipts: one item for each call, in the order of issue."""
+        return run_activity(self._parts.stores, self.find(run_id))
 
     def cancel(self, run_id: str, *, by: str) -> None:
         """Cancel a run: one that is under way here as soon as it can be ended, a suspended one at once.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
+    from coilclaw.bridge.allowed_tools import allowed_tools
     from coilclaw.bridge.bridge import Bridge
     from coilclaw.bridge.caller import Caller
     from coilclaw.bridge.calls import call_number
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         end_run,
         find_run,
         list_runs,
+        runs_of_conversation,
         take_over,
     )
     from coilclaw.bridge.services import Services
@@ -49,6 +51,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "allowed_tools": "allowed_tools",
             "bridge": "Bridge",
             "caller": "Caller",
             "calls": "call_number",
@@ -66,7 +69,8 @@ else:
             "reuse": "EarlierWrite ReusableWrites",
             "run_spec": "RunSpec",
             "run_store": (
-                "RUNS RunHeader RunPage RunRecord add_run cancel_waiting_run end_run find_run list_runs take_over"
+                "RUNS RunHeader RunPage RunRecord add_run cancel_waiting_run end_run find_run list_runs "
+                "runs_of_conversation take_over"
             ),
             "services": "Services",
             "stubs": (
@@ -105,6 +109,7 @@ __all__ = [
     "Spelling",
     "Stubs",
     "add_run",
+    "allowed_tools",
     "build_registry",
     "call_difference",
     "call_number",
@@ -119,6 +124,7 @@ __all__ = [
     "read_journal",
     "registry_stubs",
     "registry_tools",
+    "runs_of_conversation",
     "search_tools",
     "take_over",
     "tool_schemas",

@@ -24,6 +24,10 @@ class Caller(Frozen):
     agent: str | None = None
     project: str | None = None
     view: str | None = None
+    request: str | None = None
+    """The request of a model that the run answers: by it the run is found again after its process ended."""
+    tools_allow: tuple[str, ...] | None = None
+    """Names or patterns of the tools that the run may call; None means all. It is kept when the run is resumed."""
     approver: Approver = field(default_factory=NobodyToAsk)
     """Asked about a call that needs approval. When it has no answer, the run is suspended."""
     suspends: bool = True

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from coilclaw.bridge.allowed_tools import allowed_tools
 from coilclaw.bridge.answers import Refusal
 from coilclaw.policy import judge
 from coilclaw.sandbox import Abandoned
@@ -49,9 +51,30 @@ class PolicyCheck:
     def denial_of_tool(self, tool: Tool) -> Refusal | None:
         """The refusal that policy gives to all calls of a tool. Looked up once: nothing it goes by changes in a run."""
         if tool.id not in self._denials:
-            verdict = self._denied_at_any_risk(tool, None, None)
-            self._denials[tool.id] = None if verdict is None else denial_by_policy(verdict, verdict.reason)
+            self._denials[tool.id] = self._denial_by_bounds(tool) or self._denial_by_rules(tool)
         return self._denials[tool.id]
+
+    def _denial_by_rules(self, tool: Tool) -> Refusal | None:
+        verdict = self._denied_at_any_risk(tool, None, None)
+        return None if verdict is None else denial_by_policy(verdict, verdict.reason)
+
+    def _denial_by_bounds(self, tool: Tool) -> Refusal | None:
+        """The refusal of a tool that the run's caller, or whoever began the run, does not let it call."""
+        if all(tool.id in each for each in self._allowed):
+            return None
+        return Refusal(
+            code="denied",
+            message=f"{tool.id} is not among the tools that this conversation may call (tools_allow)",
+            hint="ask the operator to add it to tools_allow of the channel, or do without this call",
+            denied=True,
+            facts={"matched_rule": "tools_allow"},
+        )
+
+    @cached_property
+    def _allowed(self) -> Sequence[frozenset[str]]:
+        now = self._run.caller.tools_allow
+        lists = self._run.tools_allow if now is None else (*self._run.tools_allow, now)
+        return [allowed_tools(self._run.registry, each) for each in lists]
 
     def denial_by_arguments(self, identity: Identity, input: Any) -> Refusal | None:
         """The refusal that rules about arguments give, where a tool's own judgement would come before `decide`."""

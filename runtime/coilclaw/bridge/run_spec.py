@@ -27,6 +27,8 @@ class RunSpec(Frozen):
     limits: Limits
     deadline: Deadline
     caller: Caller = field(default_factory=Caller)
+    tools_allow: tuple[tuple[str, ...], ...] = ()
+    """For a resumed run: what it was allowed to call when it began, beside what its caller allows now."""
     stand_in: Callable[[Tool], bytes] | None = None
     """For a rehearsal: answers each call that could change something or needs approval; it is not made."""
     prior: Mapping[int, PriorCall] = field(default_factory=dict)

@@ -36,11 +36,34 @@ __all__ = [
     "end_run",
     "find_run",
     "list_runs",
+    "runs_of_conversation",
     "take_over",
 ]
 
 _logger = logging.getLogger(__name__)
 
+_LATER_FIELDS: Final = ("retry_of", "request", "tools_allow")
+
+
+def _add_conversations(connection: Any) -> None:
+    """Name the conversation of each run beside its header, so that the runs of one are found without the rest."""
+    connection.execute("ALTER TABLE runs ADD COLUMN conversation_id TEXT")
+    known = [(run_id, _record_conversation(header)) for run_id, header in connection.execute(_HEADERS)]
+    connection.executemany(
+        "UPDATE runs SET conversation_id = ? WHERE run_id = ?", [(named, run_id) for run_id, named in known if named]
+    )
+    connection.execute("CREATE INDEX runs_by_conversation ON runs (conversation_id, run_id) WHERE conversation_id IS NOT NULL")
+
+
+def _record_conversation(header: str) -> str | None:
+    try:
+        named = json.loads(header).get("conversation_id")
+    except (ValueError, TypeError, AttributeError):
+        return None  # A damaged row belongs to nothing.
+    return named if isinstance(named, str) else None
+
+
+_HEADERS: Final = "SELECT run_id, header FROM runs"
 RUNS: Final = (
     Migration(
         5,
@@ -58,6 +81,7 @@ RUNS: Final = (
         replaces=("run-journal",),
     ),
     Migration(10, "runs-by-status", "CREATE INDEX runs_by_status ON runs (status, run_id)"),
+    Migration(12, "runs-of-conversations", _add_conversations),
 )
 
 _COLUMNS: Final = "run_id, status, fence, process, first_seq, header"
@@ -83,12 +107,15 @@ class RunHeader(Frozen):
     workspace: str = ""
     retry_of: str | None = None
     """The run whose succeeded writes are not made again."""
+    request: str | None = None
+    """The request of a model that the run answers."""
+    tools_allow: Sequence[str] | None = None
+    """Names or patterns of the tools that the run may call; None means all."""
 
     def text(self) -> str:
-        # Receipts have the hash of this text, also those of runs that began before there were retries.
-        return json.dumps(
-            {name: value for name, value in vars(self).items() if name != "retry_of" or value}, sort_keys=True
-        )
+        # Receipts have the hash of this text, also those of runs that began before there were these fields.
+        said = {name: value for name, value in vars(self).items() if name not in _LATER_FIELDS or value is not None}
+        return json.dumps(said, sort_keys=True)
 
     def run_limits(self) -> Limits:
         from coilclaw.sandbox import Limits
@@ -139,8 +166,8 @@ class RunPage(Frozen):
 def add_run(run_id: str, header: RunHeader) -> Row:
     """Make the row of a run that starts in this process."""
     return Row(
-        f"INSERT INTO runs ({_COLUMNS}) VALUES (?, 'running', 1, ?, {LOG_END}, ?)",  # noqa: S608
-        (run_id, this_process(), header.text()),
+        f"INSERT INTO runs ({_COLUMNS}, conversation_id) VALUES (?, 'running', 1, ?, {LOG_END}, ?, ?)",  # noqa: S608
+        (run_id, this_process(), header.text(), header.conversation_id),
     )
 
 
@@ -205,6 +232,13 @@ def list_runs(database: Database, *, status: str | None = None, limit: int = 50,
         _logger.warning("rows of runs that are damaged, and not shown: %d", damaged)
     page = found[:limit]
     return RunPage(runs=page, cursor=cursor_at("runs", page[-1].run_id) if len(found) > limit and page else None)
+
+
+def runs_of_conversation(database: Database, conversation: str) -> list[RunRecord]:
+    """Return the runs of a conversation, oldest first, as far as their headers say the same."""
+    sql = f"SELECT {_COLUMNS} FROM runs WHERE conversation_id = ? ORDER BY run_id"  # noqa: S608
+    found = (_record(row) for row in database.read(sql, (conversation,)))
+    return [each for each in found if each is not None and each.header.conversation_id == conversation]
 
 
 def _rows_below(database: Database, below: str | None, status: str | None, limit: int) -> Sequence[tuple[Any, ...]]:

@@ -15,6 +15,7 @@ from coilclaw.cli.output_text import output_lines
 from coilclaw.cli.pending_calls import tell_pending
 from coilclaw.cli.streams import unguarded
 from coilclaw.cli.terminal import counted, pass_through, say, say_json, say_text, say_wrapped, styled, warn
+from coilclaw.evidence import approval_words
 from coilclaw.sdk.legible import as_name, legible_line, one_line, visible_block
 
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ def print_report(report: Report, *, is_orphaned: bool = False) -> None:
         if error.hint and error.hint not in (error.traceback or error.message):
             say(f"Hint: {one_line(error.hint)}", err=True)
     for item in report.activity:
-        approval = f"  ({one_line(item.approval)})" if item.approval else ""
+        words = approval_words(item)
+        approval = f"  ({one_line(words)})" if words else ""
         over = report.status == "cancelled" and item.receipt_ref in report.not_made
         word = "not made" if over else "reused" if item.reused_from else item.status
         mark = styled(f"{word:<9}", fg=_COLOURS[item.status])

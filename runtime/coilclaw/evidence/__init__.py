@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.evidence.activity import activity_of, run_of
+    from coilclaw.evidence.activity import Relevant, activity_of, approval_words, relevant, run_of
     from coilclaw.evidence.events import (
         AnyEvent,
         ApprovalAsked,
@@ -41,7 +41,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "activity": "activity_of run_of",
+            "activity": "Relevant activity_of approval_words relevant run_of",
             "events": (
                 "AnyEvent ApprovalAsked ApprovalDecided CallApproved CallDenied CallEvent CallFailed CallProgress "
                 "CallRequested CallReused CallStarted CallSucceeded EstopCleared EstopSet Event OtherReceipt "
@@ -74,6 +74,7 @@ __all__ = [
     "EventReader",
     "OtherReceipt",
     "OutputBuffer",
+    "Relevant",
     "RunDisplayed",
     "RunDiverged",
     "RunFinished",
@@ -85,5 +86,7 @@ __all__ = [
     "WindowClosed",
     "WindowOpened",
     "activity_of",
+    "approval_words",
+    "relevant",
     "run_of",
 ]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from coilclaw.sdk import ActivityItem, Receipt, RelevantToolActivity, Run
+from coilclaw.sdk import ActivityItem, Receipt, RelevantToolActivity, Risk, Run
 from coilclaw.sdk.legible import one_line
 
-__all__ = ["activity_of", "run_of"]
+__all__ = ["Relevant", "activity_of", "approval_words", "relevant", "run_of"]
 
 _Status: TypeAlias = Literal["succeeded", "failed", "denied", "pending", "running", "unknown"]
 
@@ -29,6 +29,25 @@ _UNDER_WAY: Final = ("run.started", "run.resumed")
 _WITHOUT_LEAVE: Final = ("tool.call.pending", "tool.call.denied", "tool.call.failed")
 """For a call that was not started: it is asked about again, or ended without being made."""
 
+_DECISIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "tool.call.approved": ("allow-once", "window"),
+    "tool.call.denied": ("deny",),
+}
+"""Decisions of people about calls; another one, such as `retry`, is about a call of unknown outcome."""
+
+
+class _Approval(NamedTuple):
+    """The approval of a call: its state, who decided, and for how much."""
+
+    state: Literal["none", "required", "granted", "denied"]
+    decided_by: str | None = None
+    scope: Literal["once", "window", "plan"] | None = None
+
+
+_NOT_NEEDED: Final = _Approval("none")
+_REQUIRED: Final = _Approval("required")
+
+_KEY_READS: Final = 3
 _LONGEST_VALUE: Final = 60
 _LONGEST_SUMMARY: Final = 300
 
@@ -46,7 +65,7 @@ def activity_of(
     process of the run is gone, which no receipt says: what became of the calls it had started is unknown.
     """
     last: dict[str, Receipt] = {}
-    approvals: dict[str, str] = {}
+    approvals: dict[str, _Approval] = {}
     started: set[str] = set()
     under_way = not is_orphaned
     for receipt in receipts:
@@ -58,16 +77,62 @@ def activity_of(
         last[call_id] = receipt
         if receipt.type == "tool.call.started":
             started.add(call_id)
-        if decision := receipt.payload.get("decision"):
-            approvals[call_id] = f"{decision} by {receipt.payload.get('decided_by', 'nobody')}"
-        elif receipt.type in _WITHOUT_LEAVE and call_id not in started:
-            approvals.pop(call_id, None)  # What was decided before has not been used.
+        if decided := _approval(receipt):
+            approvals[call_id] = decided
+        elif receipt.type in _WITHOUT_LEAVE and call_id in approvals and call_id not in started:
+            approvals[call_id] = _REQUIRED  # What was decided before has not been used.
     return RelevantToolActivity(
         run_id=run_id,
         items=tuple(
-            _item(receipt, _status(receipt, under_way), approvals.get(call_id), arguments)
+            _item(receipt, _status(receipt, under_way), approvals.get(call_id, _NOT_NEEDED), arguments)
             for call_id, receipt in last.items()
         ),
+    )
+
+
+class Relevant(NamedTuple):
+    """The items that matter to whoever asks what was done, and how many plain reads were left out."""
+
+    items: tuple[ActivityItem, ...]
+    folded_reads: int
+
+
+def relevant(items: Sequence[ActivityItem]) -> Relevant:
+    """Leave out plain reads: succeeded calls that change nothing. Where there is nothing else, the last few stay."""
+    kept = [item for item in items if item.status != "succeeded" or item.risk != "read"]
+    if not kept:
+        looks = [item for item in items if not item.tool_id.startswith("registry.")]
+        kept = looks[-_KEY_READS:]
+    return Relevant(tuple(kept), len(items) - len(kept))
+
+
+def approval_words(item: ActivityItem) -> str:
+    """The approval of a call for a person: `approved by ada (window)`; empty for a call that needed none."""
+    match item.approval:
+        case "granted":
+            how = f" ({item.scope})" if item.scope in ("window", "plan") else ""
+            return f"approved by {item.decided_by}{how}"
+        case "denied":
+            return f"denied by {item.decided_by}"
+        case "required":
+            return "needs approval"
+    return ""
+
+
+def _approval(receipt: Receipt) -> _Approval | None:
+    """What a receipt says about the approval of its call, if anything."""
+    payload = receipt.payload
+    decision = payload.get("decision")
+    if receipt.type == "tool.call.pending" or decision == "unanswered":
+        return _REQUIRED
+    if receipt.type not in _DECISIONS or decision not in _DECISIONS[receipt.type]:
+        return None
+    granted = receipt.type == "tool.call.approved"
+    scope = payload.get("scope")
+    return _Approval(
+        "granted" if granted else "denied",
+        payload.get("decided_by"),
+        scope if granted and scope in ("once", "window", "plan") else None,
     )
 
 
@@ -76,7 +141,7 @@ def _status(receipt: Receipt, under_way: bool) -> _Status:
     return "unknown" if status == "running" and not under_way else status
 
 
-def _item(receipt: Receipt, status: _Status, approval: str | None, arguments: Mapping[str, bytes]) -> ActivityItem:
+def _item(receipt: Receipt, status: _Status, approval: _Approval, arguments: Mapping[str, bytes]) -> ActivityItem:
     payload = receipt.payload
     code = message = None
     summary = str(payload.get("summary") or _call_text(receipt.tool or "", arguments.get(receipt.args_hash or "")))
@@ -87,7 +152,11 @@ def _item(receipt: Receipt, status: _Status, approval: str | None, arguments: Ma
     return ActivityItem(
         tool_id=receipt.tool or "",
         status=status,
-        approval=approval,
+        approval=approval.state,
+        decided_by=approval.decided_by,
+        scope=approval.scope,
+        risk=None if receipt.risk is None else Risk(receipt.risk).value,
+        call_id=receipt.tool_call_id,
         when=receipt.timestamp,
         receipt_ref=receipt.id,
         code=code,

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.bridge import NoSuchRun, NotResumable, RunPage, RunRecord, find_run, list_runs
+    from coilclaw.bridge import (
+        NoSuchRun,
+        NotResumable,
+        RunPage,
+        RunRecord,
+        find_run,
+        list_runs,
+        runs_of_conversation,
+    )
     from coilclaw.runs.breakpoint import Breakpoint, Frame, Variable
     from coilclaw.runs.cancellation import cancel_run
     from coilclaw.runs.comparison import Comparison, Difference
@@ -21,7 +29,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "coilclaw.bridge": "NoSuchRun NotResumable RunPage RunRecord find_run list_runs",
+            "coilclaw.bridge": "NoSuchRun NotResumable RunPage RunRecord find_run list_runs runs_of_conversation",
             "breakpoint": "Breakpoint Frame Variable",
             "cancellation": "cancel_run",
             "comparison": "Comparison Difference",
@@ -63,4 +71,5 @@ __all__ = [
     "list_runs",
     "new_run_id",
     "report_of",
+    "runs_of_conversation",
 ]

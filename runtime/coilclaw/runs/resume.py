@@ -62,6 +62,7 @@ def resume_run(
         limits=run.limits,
         deadline=deadline or Deadline(run.limits.seconds),
         caller=replace(caller, conversation=header.conversation_id),
+        tools_allow=() if header.tools_allow is None else (tuple(header.tools_allow),),
         prior=calls,
         unknown=unknown,
         reusable=None if header.retry_of is None else ReusableWrites(writes, used),

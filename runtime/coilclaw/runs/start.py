@@ -91,4 +91,6 @@ def _header(services: Services, spec: RunSpec, origin: RunOrigin, job: Job) -> R
         limits=dict(vars(spec.limits)),
         workspace=str(services.workspace),
         retry_of=origin.retry_of,
+        request=spec.caller.request,
+        tools_allow=spec.caller.tools_allow,
     )

@@ -72,7 +72,8 @@ class ActivityItem(NamedTuple):
     tool_id: str
     status: Literal["succeeded", "failed", "denied", "pending", "running", "unknown"]
     """`unknown`: it was started, and its process ended before it did."""
-    approval: str | None
+    approval: Literal["none", "required", "granted", "denied"]
+    """Whether a person had to approve the call, and what became of that."""
     when: str
     receipt_ref: str
     code: str | None = None
@@ -83,6 +84,12 @@ class ActivityItem(NamedTuple):
     """The call in one bounded line: what it did, or what it was to do and why it did not."""
     reused_from: str | None = None
     """For a call that a retry did not make again: the receipt of its success in the earlier run."""
+    decided_by: str | None = None
+    """Who approved or denied the call."""
+    scope: Literal["once", "window", "plan"] | None = None
+    """How the call was approved: by itself, by a window, or as part of a plan."""
+    risk: Literal["read", "write", "destructive"] | None = None
+    call_id: str | None = None
 
 
 class RelevantToolActivity(NamedTuple):

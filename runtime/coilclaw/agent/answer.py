@@ -1,0 +1,135 @@
+"""The answer to a message, and what is reported while it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from coilclaw.sdk.frozen import Frozen
+
+if TYPE_CHECKING:
+    from coilclaw.app import ApprovalRequest, UnknownCall
+    from coilclaw.providers import Usage
+    from coilclaw.sdk import ActivityItem
+
+__all__ = [
+    "Answer",
+    "AnswerStatus",
+    "CallChanged",
+    "Problem",
+    "ProviderChanged",
+    "RoundStarted",
+    "SnippetStarted",
+    "TextReleased",
+    "TurnEvent",
+    "WaitingForApproval",
+    "ignore",
+]
+
+AnswerStatus: TypeAlias = Literal["answered", "waiting", "stopped", "cancelled", "failed"]
+"""`stopped`: a limit or the emergency stop ended the turn before the model could."""
+
+
+class Problem(Frozen):
+    """Why a turn has no answer, and what to do about it."""
+
+    code: str
+    message: str
+    hint: str | None = None
+
+
+class Answer(Frozen):
+    """What came of one message: the text that may be shown, and what was done, from receipts."""
+
+    conversation_id: str
+    turn_id: str | None
+    """The turn that holds the answer; None while there is none."""
+    status: AnswerStatus
+    text: str
+    """The model's text, checked: claims that no receipt supports are labelled."""
+    actions: str = ""
+    """What was done, failed, was denied or waits: written by code from receipts. Empty if nothing was."""
+    activity: tuple[ActivityItem, ...] = ()
+    """The relevant calls of this turn."""
+    folded_reads: int = 0
+    claims: tuple[Any, ...] = ()
+    """What the text says about actions, each with a verdict."""
+    approvals: tuple[ApprovalRequest, ...] = ()
+    unknown: tuple[UnknownCall, ...] = ()
+    """Calls of unknown outcome that a waiting answer needs a decision about."""
+    provider: str = ""
+    model: str = ""
+    usage: Usage | None = None
+    error: Problem | None = None
+    run_ids: tuple[str, ...] = field(default=())
+    """The runs of this turn."""
+
+    def facts(self) -> dict[str, Any]:
+        """The answer as JSON data."""
+        usage, error = self.usage, self.error
+        return {
+            "conversation_id": self.conversation_id,
+            "turn_id": self.turn_id,
+            "status": self.status,
+            "text": self.text,
+            "actions": self.actions,
+            "activity": [item._asdict() for item in self.activity],
+            "folded_reads": self.folded_reads,
+            "claims": [
+                {"text": each.text, "verdict": each.verdict, "receipt_ref": each.receipt_ref} for each in self.claims
+            ],
+            "approvals": [each.short_facts() for each in self.approvals],
+            "unknown": [vars(each) for each in self.unknown],
+            "run_ids": list(self.run_ids),
+            "provider": self.provider,
+            "model": self.model,
+            "usage": None if usage is None else vars(usage),
+            "error": None if error is None else vars(error),
+        }
+
+
+class RoundStarted(Frozen):
+    """The model is asked, for the first time in this turn or with results of tools."""
+
+    number: int
+
+
+class TextReleased(Frozen):
+    """Text of the model that has been checked and may be shown."""
+
+    text: str
+
+
+class SnippetStarted(Frozen):
+    """A snippet of the model is about to run."""
+
+    source: str
+
+
+class CallChanged(Frozen):
+    """A call of this turn has another state than before."""
+
+    item: ActivityItem
+
+
+class WaitingForApproval(Frozen):
+    """The turn is suspended until a person decides."""
+
+    approvals: tuple[ApprovalRequest, ...]
+
+
+class ProviderChanged(Frozen):
+    """Another provider than the last one answered."""
+
+    before: str
+    after: str
+    reason: str = ""
+
+
+TurnEvent: TypeAlias = RoundStarted | TextReleased | SnippetStarted | CallChanged | WaitingForApproval | ProviderChanged
+Listen: TypeAlias = Callable[[TurnEvent], None]
+
+
+def ignore(event: TurnEvent) -> None:
+    """Do nothing about an event."""

@@ -1,0 +1,80 @@
+"""Carrying out what a model asks for: one run of the app for each request.
+
+A run carries the key of its request in its header. So a request whose process ended finds its run again: what it did
+is read from the record, a run that waits is resumed, and nothing is executed twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from coilclaw.agent.errors import ConversationBusy
+from coilclaw.agent.handles import HandleLost, handles_in
+from coilclaw.agent.tools import DirectCall, SnippetCode
+from coilclaw.app import BadArgument
+from coilclaw.sdk.frozen import Frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coilclaw.agent.handles import Handle
+    from coilclaw.app import Caller, CoilClaw, Deadline, Report
+    from coilclaw.runs import RunRecord
+
+__all__ = ["Executed", "Execution", "Impossible", "NotRun"]
+
+
+class NotRun(Frozen):
+    """A request that led to no run, and why."""
+
+    problem: str
+
+
+Impossible = NotRun
+Executed: TypeAlias = "Report | NotRun"
+
+
+class Execution:
+    """Carries out the requests of one conversation."""
+
+    def __init__(self, claw: CoilClaw, conversation: str, caller: Caller) -> None:
+        self._claw = claw
+        self._conversation = conversation
+        self._caller = replace(caller, conversation=conversation)
+
+    def run(
+        self, wanted: SnippetCode | DirectCall, key: str, deadline: Deadline, known: Mapping[str, Handle]
+    ) -> Executed:
+        """Start a run for a request that has none yet, and wait for its end."""
+        caller = replace(self._caller, request=key)
+        try:
+            if isinstance(wanted, DirectCall):
+                return self._claw.call(wanted.tool, wanted.arguments, caller=caller, deadline=deadline).report
+            inputs = {each.name: each.read(self._claw, self._conversation) for each in handles_in(wanted.code, known)}
+            return self._claw.run(wanted.code, inputs=inputs, caller=caller, deadline=deadline)
+        except (BadArgument, HandleLost) as error:
+            return NotRun(problem=str(error))
+
+    def find(self, key: str) -> RunRecord | None:
+        """The run that answers a request, if one was begun."""
+        return next((each for each in self._claw.runs.of_conversation(self._conversation) if each.header.request == key), None)
+
+    def finish(self, record: RunRecord, deadline: Deadline) -> Report:
+        """The report of a run that was begun in another process: resumed if it waits, else as it ended.
+
+        Raises NotResumable, and ConversationBusy while that process is at work.
+        """
+        if record.is_waiting:
+            return self._claw.resume(record.run_id, caller=self._caller, deadline=deadline)
+        if record.state == "running":
+            raise ConversationBusy(self._conversation)
+        return self._claw.runs.show(record.run_id)
+
+    def give_up(self, record: RunRecord) -> Report:
+        """End a run that waits, without making the calls it waits for; one that has ended is shown as it did."""
+        if record.is_waiting:
+            self._claw.runs.cancel(record.run_id, by="the agent, for a new message")
+        elif record.state == "running":
+            raise ConversationBusy(self._conversation)
+        return self._claw.runs.show(record.run_id)

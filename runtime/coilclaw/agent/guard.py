@@ -1,0 +1,73 @@
+"""Bounds of one turn: repeated requests, tokens and price."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from coilclaw.providers import Usage
+
+if TYPE_CHECKING:
+    from coilclaw.agent.settings import AgentSettings
+    from coilclaw.providers import ToolRequest
+
+__all__ = ["LoopGuard", "Spending"]
+
+_MOST_ALIKE: Final = 2
+_MILLION: Final = 1_000_000
+
+
+class LoopGuard:
+    """Counts the requests of a turn; one that was made twice is not carried out a third time."""
+
+    def __init__(self, before: Iterable[ToolRequest] = ()) -> None:
+        self._made = Counter(map(_identity, before))
+
+    def is_repeated(self, request: ToolRequest) -> bool:
+        """Note a request that is about to be carried out, and say whether there were too many like it."""
+        identity = _identity(request)
+        self._made[identity] += 1
+        return self._made[identity] > _MOST_ALIKE
+
+
+def _identity(request: ToolRequest) -> str:
+    return json.dumps([request.name, request.arguments], sort_keys=True, default=str)
+
+
+class Spending:
+    """What a turn has used so far, and whether it may use more."""
+
+    def __init__(self, settings: AgentSettings, before: Iterable[tuple[str, Usage]] = ()) -> None:
+        self._settings = settings
+        self.usage = Usage()
+        self.price = 0.0
+        for provider, usage in before:
+            self.add(provider, usage)
+
+    def add(self, provider: str, usage: Usage) -> None:
+        """Count one reply."""
+        total = self.usage
+        self.usage = Usage(
+            input_tokens=total.input_tokens + usage.input_tokens,
+            output_tokens=total.output_tokens + usage.output_tokens,
+            cached_tokens=total.cached_tokens + usage.cached_tokens,
+        )
+        if (price := self._settings.prices.get(provider)) is not None:
+            self.price += (usage.input_tokens * price.input + usage.output_tokens * price.output) / _MILLION
+
+    @property
+    def exceeded(self) -> str | None:
+        """Why nothing more may be asked in this turn, or None."""
+        tokens, settings = self.usage.input_tokens + self.usage.output_tokens, self._settings
+        if tokens >= settings.turn_tokens:
+            return f"this turn has used {tokens} tokens; [agent] turn_tokens is {settings.turn_tokens}"
+        if settings.turn_price and self.price >= settings.turn_price:
+            return f"this turn has cost {self.price:.4f}; [agent] turn_price is {settings.turn_price:g}"
+        return None
+
+    def is_near_end(self, next_tokens: int) -> bool:
+        """Whether there is room for one more request of this size, and not for two."""
+        tokens = self.usage.input_tokens + self.usage.output_tokens
+        return tokens + 2 * next_tokens > self._settings.turn_tokens

@@ -1,0 +1,299 @@
+"""One conversation as the loop sees it: exchanges, each from a person's message to its answer.
+
+Everything is derived from the turns in memory, so that another process sees the same. While a process works on a turn,
+a claim of it stands in the conversation's pending document; when the turn waits for a decision, that document says so.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Final
+
+from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
+from coilclaw.agent.handles import Handle
+from coilclaw.memory import PendingChanged, TurnDraft
+from coilclaw.providers import ToolRequest, Usage
+from coilclaw.sdk.frozen import Frozen
+from coilclaw.trust import is_running, this_process
+
+if TYPE_CHECKING:
+    from coilclaw.memory import Memory, Turn
+    from coilclaw.providers import ChatResponse
+
+__all__ = ["Exchange", "Step", "StepResult", "Transcript"]
+
+_ENOUGH_TOKENS: Final = 400_000
+"""Of turns that are read: a turn that may still be worked on is far smaller."""
+_EVERYTHING: Final = 10**9
+
+
+class StepResult(Frozen):
+    """What the model was told about one request."""
+
+    text: str
+    is_error: bool = False
+    run_id: str | None = None
+    handles: tuple[Handle, ...] = ()
+    found: tuple[str, ...] = ()
+    """Ids of tools that a search has found."""
+
+    def facts(self, key: str) -> dict[str, Any]:
+        return {
+            "request": key,
+            "text": self.text,
+            "is_error": self.is_error,
+            "run_id": self.run_id,
+            "handles": [each.facts() for each in self.handles],
+            "found": list(self.found),
+        }
+
+
+class Step(Frozen):
+    """A reply of the model that asks for tools, and the results so far."""
+
+    turn_id: str
+    text: str
+    requests: tuple[ToolRequest, ...]
+    results: tuple[StepResult | None, ...]
+    provider: str = ""
+    usage: Usage = Usage()
+
+    def key(self, index: int) -> str:
+        """The id of one request, by which its run is found again. The model's own ids may stand twice."""
+        return f"{self.turn_id}.{index}"
+
+
+class Exchange(Frozen):
+    """A message of a person, what the model did about it, and its answer."""
+
+    message: str
+    steps: tuple[Step, ...] = ()
+    answer: str | None = None
+
+    @property
+    def open_requests(self) -> tuple[tuple[Step, int], ...]:
+        """Requests that have no result yet; only the last step can have such."""
+        return tuple(
+            (step, index) for step in self.steps[-1:] for index, result in enumerate(step.results) if result is None
+        )
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        results = (result for step in self.steps for result in step.results if result is not None)
+        return tuple(dict.fromkeys(result.run_id for result in results if result.run_id is not None))
+
+
+class Transcript:
+    """The turns of one conversation, read and written by the process that works on it."""
+
+    def __init__(self, memory: Memory, conversation: str) -> None:
+        self._memory = memory
+        self.conversation = conversation
+        self._claim: dict[str, Any] | None = None
+        self.exchanges: list[Exchange] = []
+        self._last_number = 0
+        self._handles: dict[str, Handle] = {}
+        self._found: dict[str, None] = {}
+
+    @classmethod
+    def begin(cls, memory: Memory, channel: str, agent: str | None, project: str | None, message: str) -> Transcript:
+        """Begin a conversation with a person's message."""
+        made = cls(memory, memory.begin(channel, agent=agent, project=project))
+        made._say(message, None, ())
+        return made
+
+    @property
+    def current(self) -> Exchange:
+        return self.exchanges[-1]
+
+    @property
+    def handles(self) -> Mapping[str, Handle]:
+        return self._handles
+
+    @property
+    def found(self) -> Iterable[str]:
+        """Tools that the model has searched for in this conversation, in that order."""
+        return self._found
+
+    @property
+    def next_number(self) -> int:
+        """The number that the next turn gets."""
+        return self._last_number + 1
+
+    # Claims --------------------------------------------------------------------------------------------
+
+    def say(self, message: str, give_up: Callable[[Step, int], StepResult]) -> None:
+        """Add a person's message. `give_up` ends what an interrupted turn has left, and says what came of it.
+
+        Raises ConversationWaits and ConversationBusy.
+        """
+        before = self._idle_document()
+        if before is not None and before.get("state") == "waiting":
+            raise ConversationWaits(self.conversation)
+        self._load()
+        self._say(message, before, self._closing_turns(give_up))
+
+    def abandon(self, give_up: Callable[[Step, int], StepResult]) -> None:
+        """End an unfinished turn without an answer. Raises NothingToResume and ConversationBusy."""
+        before = self._idle_document()
+        self._load()
+        if not self._is_unfinished:
+            raise NothingToResume(self.conversation)
+        drafts = self._closing_turns(give_up)
+        if before is None:
+            self._memory.append(self.conversation, *drafts)
+        else:
+            self._memory.settle(self.conversation, before, *drafts)
+
+    def take_up(self) -> None:
+        """Claim the last turn, if it is unfinished. Raises NothingToResume and ConversationBusy."""
+        before = self._idle_document()
+        self._load()
+        if not self._is_unfinished:
+            raise NothingToResume(self.conversation)
+        self._move(before, _claim())
+
+    def _idle_document(self) -> dict[str, Any] | None:
+        """The pending document, unless it is the claim of a process that is at work."""
+        before = self._memory.pending(self.conversation)
+        if before is not None and before.get("state") == "working" and is_running(str(before.get("process"))):
+            raise ConversationBusy(self.conversation)
+        return before
+
+    @property
+    def _is_unfinished(self) -> bool:
+        return bool(self.exchanges) and self.exchanges[-1].answer is None
+
+    def _say(self, message: str, before: Mapping[str, Any] | None, drafts: Sequence[TurnDraft]) -> None:
+        self._move(before, _claim(), *drafts, TurnDraft(role="user", content=message))
+
+    def _move(self, before: Mapping[str, Any] | None, after: dict[str, Any], *drafts: TurnDraft) -> None:
+        try:
+            self._read(self._memory.suspend(self.conversation, after, *drafts, instead_of=before))
+        except PendingChanged:
+            raise ConversationBusy(self.conversation) from None
+        self._claim = after
+
+    def _closing_turns(self, give_up: Callable[[Step, int], StepResult]) -> list[TurnDraft]:
+        """The turns that end an interrupted exchange: a result for each open request, and that there is no answer."""
+        if not self._is_unfinished:
+            return []
+        results = [
+            _result_draft(step.key(index), give_up(step, index)) for step, index in self.current.open_requests
+        ]
+        text = "[CoilClaw] This turn ended without an answer."
+        return [*results, TurnDraft(role="assistant", content=text, metadata={"status": "interrupted"})]
+
+    # Steps ---------------------------------------------------------------------------------------------
+
+    def ask(self, response: ChatResponse, usage: Usage) -> Step:
+        """Add a reply that asks for tools."""
+        calls = [
+            {"id": each.id, "name": each.name, "arguments": dict(each.arguments), "problem": each.problem}
+            for each in response.tool_calls
+        ]
+        self._append(
+            TurnDraft(
+                role="assistant",
+                content=response.final_text,
+                tool_calls=calls,
+                provider=response.provider,
+                model=response.model,
+                metadata={"usage": vars(usage)},
+            )
+        )
+        return self.current.steps[-1]
+
+    def answer_request(self, key: str, result: StepResult) -> None:
+        """Add the result of one request."""
+        self._append(_result_draft(key, result))
+
+    def wait(self, run_id: str, key: str) -> None:
+        """Leave the turn until a person has decided about a run."""
+        assert self._claim is not None
+        self._move(self._claim, {"state": "waiting", "run_id": run_id, "request": key})
+
+    def answer(self, text: str, *, provider: str, model: str, metadata: Mapping[str, Any]) -> str:
+        """Add the answer, and give the claim back. Returns the id of its turn."""
+        draft = TurnDraft(role="assistant", content=text, provider=provider, model=model, metadata=metadata)
+        return self._settle(draft)[-1].id
+
+    def leave(self) -> None:
+        """Give the claim back, and leave the turn unfinished: it can be resumed."""
+        if self._claim is not None and self._claim["state"] == "working":
+            self._settle()
+
+    def _settle(self, *drafts: TurnDraft) -> Sequence[Turn]:
+        assert self._claim is not None
+        try:
+            made = self._memory.settle(self.conversation, self._claim, *drafts)
+        except PendingChanged:
+            raise ConversationBusy(self.conversation) from None
+        self._claim = None
+        self._read(made)
+        return made
+
+    # Reading -------------------------------------------------------------------------------------------
+
+    def _append(self, draft: TurnDraft) -> None:
+        self._read(self._memory.append(self.conversation, draft))
+
+    def _load(self) -> None:
+        self._memory.show(self.conversation)
+        turns = self._memory.recent(self.conversation, _ENOUGH_TOKENS)
+        self._read(turns or self._memory.recent(self.conversation, _EVERYTHING))
+
+    def _read(self, turns: Iterable[Turn]) -> None:
+        for turn in turns:
+            self._last_number = turn.number
+            if turn.role == "user":
+                self.exchanges.append(Exchange(message=turn.content))
+            elif self.exchanges:
+                self.exchanges[-1] = self._with(self.exchanges[-1], turn)
+
+    def _with(self, exchange: Exchange, turn: Turn) -> Exchange:
+        steps = exchange.steps
+        if turn.role == "tool":
+            for each in turn.tool_results:
+                steps = self._with_result(steps, each)
+            return Exchange(message=exchange.message, steps=steps, answer=exchange.answer)
+        if not turn.tool_calls:
+            return Exchange(message=exchange.message, steps=steps, answer=turn.content)
+        requests = tuple(ToolRequest(**each) for each in turn.tool_calls)
+        step = Step(
+            turn_id=turn.id,
+            text=turn.content,
+            requests=requests,
+            results=(None,) * len(requests),
+            provider=turn.provider or "",
+            usage=Usage(**turn.metadata.get("usage", {})),
+        )
+        return Exchange(message=exchange.message, steps=(*steps, step))
+
+    def _with_result(self, steps: tuple[Step, ...], facts: Mapping[str, Any]) -> tuple[Step, ...]:
+        result = StepResult(
+            text=facts["text"],
+            is_error=facts["is_error"],
+            run_id=facts["run_id"],
+            handles=tuple(Handle(**each) for each in facts["handles"]),
+            found=tuple(facts["found"]),
+        )
+        self._handles.update((each.name, each) for each in result.handles)
+        self._found.update(dict.fromkeys(result.found))
+        made = []
+        for step in steps:
+            results = tuple(
+                result if step.key(index) == facts["request"] else before for index, before in enumerate(step.results)
+            )
+            made.append(Step(**{**vars(step), "results": results}))
+        return tuple(made)
+
+
+def _claim() -> dict[str, Any]:
+    return {"state": "working", "process": this_process(), "claim": secrets.token_hex(8)}
+
+
+def _result_draft(key: str, result: StepResult) -> TurnDraft:
+    return TurnDraft(role="tool", tool_results=[result.facts(key)])
