@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
+    from coilclaw.config.conversation import ProviderModel
     from coilclaw.config.errors import ConfigError
     from coilclaw.config.load import Settings, home_folder, load_settings
     from coilclaw.config.model import Config, PolicyRule
@@ -15,6 +16,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "conversation": "ProviderModel",
             "errors": "ConfigError",
             "load": "Settings home_folder load_settings",
             "model": "Config PolicyRule",
@@ -29,6 +31,7 @@ __all__ = [
     "Config",
     "ConfigError",
     "PolicyRule",
+    "ProviderModel",
     "SecretStore",
     "Settings",
     "check_secret_name",

@@ -17,14 +17,20 @@ if TYPE_CHECKING:
         ToolSchema,
         Usage,
     )
+    from coilclaw.providers.credentials import Credential, Credentials, KeyFromEnvironment
     from coilclaw.providers.errors import CredentialsNeeded, FailureKind, ProviderError
+    from coilclaw.providers.opening import open_provider
+    from coilclaw.providers.reliable import ProviderChanged
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
             "chat": "ChatRequest ChatResponse ChatStream Message Provider ProviderCapabilities TextDelta ToolRequest "
             "ToolSchema Usage",
+            "credentials": "Credential Credentials KeyFromEnvironment",
             "errors": "CredentialsNeeded FailureKind ProviderError",
+            "opening": "open_provider",
+            "reliable": "ProviderChanged",
         },
     )
 
@@ -32,14 +38,19 @@ __all__ = [
     "ChatRequest",
     "ChatResponse",
     "ChatStream",
+    "Credential",
+    "Credentials",
     "CredentialsNeeded",
     "FailureKind",
+    "KeyFromEnvironment",
     "Message",
     "Provider",
     "ProviderCapabilities",
+    "ProviderChanged",
     "ProviderError",
     "TextDelta",
     "ToolRequest",
     "ToolSchema",
     "Usage",
+    "open_provider",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -93,8 +93,11 @@ class TextDelta(Frozen):
     text: str
 
 
-ChatStream: TypeAlias = AsyncIterator[TextDelta | ChatResponse]
-"""Pieces of text, then the whole response, which always comes last. Raises ProviderError instead of ending early."""
+ChatStream: TypeAlias = AsyncGenerator[TextDelta | ChatResponse, None]
+"""Pieces of text, then the whole response, which always comes last. Raises ProviderError instead of ending early.
+
+Whoever may leave it before its end closes it (`contextlib.aclosing`), and with it the connection behind it.
+"""
 
 
 class ProviderCapabilities(Frozen):
