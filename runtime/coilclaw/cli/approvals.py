@@ -214,10 +214,15 @@ def _end(
         from coilclaw.cli.run_report import workspace_option
 
         with open_app(settings) as claw:
-            if not claw.runs.find(run_id).is_waiting:
-                say(f"{as_name(run_id)} continues in the process that waits for it.", err=True)
-                return
-        say(f"To continue: coilclaw resume {as_name(run_id)}{workspace_option(workspace)}", err=True)
+            known = claw.runs.find(run_id)
+        if not known.is_waiting:
+            say(f"{as_name(run_id)} continues in the process that waits for it.", err=True)
+            return
+        header = known.header
+        # A run that a model asked for is continued with the turn that waits for it.
+        talk = header.conversation_id if header.request is not None else None
+        then = f"resume {as_name(run_id)}" if talk is None else f"agent --resume {as_name(talk)}"
+        say(f"To continue: coilclaw {then}{workspace_option(workspace)}", err=True)
         return
     with open_app(settings) as claw:
         waits = claw.approvals.pending(run_id)

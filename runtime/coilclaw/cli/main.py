@@ -18,7 +18,10 @@ __all__ = ["cli", "main"]
 
 _COMMANDS: Final = {
     "init": ("coilclaw.cli.init:init", "Set up CoilClaw's home folder, configuration and a workspace."),
-    "onboard": ("coilclaw.cli.onboard:onboard", "Set everything up, step by step: workspace, model, key, first answer."),
+    "onboard": (
+        "coilclaw.cli.onboard:onboard",
+        "Set everything up step by step: workspace, model, key, first answer.",
+    ),
     "setup": ("coilclaw.cli.init:setup", "Compile the sandbox ahead of the first run."),
     "run": ("coilclaw.cli.run:run", "Run a Python snippet in the sandbox."),
     "agent": ("coilclaw.cli.agent:agent", "Talk to a model that uses your tools; every action has a receipt."),

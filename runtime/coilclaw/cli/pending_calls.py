@@ -44,8 +44,14 @@ def short_arguments(arguments: Any) -> str:
     return one_line(json.dumps(arguments, ensure_ascii=False), _LONGEST_SHORT)
 
 
-def tell_pending(pending: Iterable[ApprovalRequest], run_id: str, options: str, *, waits: bool = False) -> None:
-    """Say on stderr what a run waits for, and which commands continue it, unless this process `waits` for them."""
+def tell_pending(
+    pending: Iterable[ApprovalRequest], run_id: str, options: str, *, waits: bool = False, then: str | None = None
+) -> None:
+    """Say on stderr what a run waits for, and which commands continue it, unless this process `waits` for them.
+
+    `then` is the command that continues a conversation once everything is decided: its run is not resumed by itself.
+    """
+    resuming = "" if waits or then else f" --resume{options}"
     for each in pending:
         name = as_name(each.id)
         say(err=True)
@@ -57,11 +63,11 @@ def tell_pending(pending: Iterable[ApprovalRequest], run_id: str, options: str, 
         if each.runs is not None:
             say(f"  Runs:    {one_line(each.runs, _LONGEST_SHORT)}", err=True)
         say(f"  Look:    coilclaw approval show {name}", err=True)
-        say(f"  Approve: coilclaw approval approve {name}{'' if waits else f' --resume{options}'}", err=True)
+        say(f"  Approve: coilclaw approval approve {name}{resuming}", err=True)
     if waits:
         say(f"{as_name(run_id)} waits here until this is decided elsewhere. Ctrl-C leaves it suspended.", err=True)
     else:
-        say(f"Once everything is decided: coilclaw resume {as_name(run_id)}{options}", err=True)
+        say(f"Once everything is decided: {then or f'coilclaw resume {as_name(run_id)}{options}'}", err=True)
 
 
 def approval_rows(facts: Mapping[str, Any], workspace: str, *, full: bool) -> Iterator[Row]:
