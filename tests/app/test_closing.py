@@ -120,6 +120,7 @@ AFTERWARDS: dict[str, Callable[[CoilClaw], Any]] = {
     "windows.close": lambda claw: claw.approvals.windows.close("grant-1", by="ada"),
     "receipts.latest": lambda claw: claw.receipts.latest(),
     "receipts.find": lambda claw: claw.receipts.find("1"),
+    "receipts.record": lambda claw: claw.receipts.record("auth.rotated", {}),
     "receipts.export": lambda claw: list(claw.receipts.export()),
     "runs.list": lambda claw: claw.runs.list(),
     "runs.find": lambda claw: claw.runs.find("run-1"),

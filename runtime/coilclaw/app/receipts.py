@@ -1,10 +1,10 @@
-"""Reading the receipt log."""
+"""The receipt log: reading it, and recording what happens above the app."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.app.arguments import check
 from coilclaw.app.errors import BadArgument
@@ -15,9 +15,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Receipts"]
 
+_RECORDED: Final = {
+    "auth.rotated": "succeeded",
+    "auth.failed": "failed",
+    "provider.fallback": "succeeded",
+}
+"""What layers above the app may record, with the status of each. Calls, runs and decisions record themselves."""
+_LONGEST_FACT: Final = 200
+
 
 class Receipts:
-    """The receipts of a home, written by any of its processes. Nothing can be changed here."""
+    """The receipts of a home, written by any of its processes. None of them can be changed."""
 
     def __init__(self, parts: Composition) -> None:
         self._parts = parts
@@ -44,6 +52,25 @@ class Receipts:
             if body:
                 contents[name] = json.loads(body)
         return contents
+
+    def record(self, kind: str, facts: Mapping[str, Any], *, conversation: str | None = None) -> str:
+        """Append a receipt about something other than a call, durably, and return its id.
+
+        Only kinds that are known can be recorded. Facts are names and numbers, never contents; long texts are cut.
+        """
+        if kind not in _RECORDED:
+            raise BadArgument(f"{kind!r} cannot be recorded here, only {', '.join(_RECORDED)}")
+        if not isinstance(facts, Mapping) or not all(
+            isinstance(name, str) and isinstance(value, str | int | float | None) for name, value in facts.items()
+        ):
+            raise BadArgument("`facts` are names with texts, numbers, True, False or None")
+        if not isinstance(conversation, str | None):
+            raise BadArgument("`conversation` is the id of a conversation")
+        from coilclaw.receipts import Draft, now
+
+        short = {name: each[:_LONGEST_FACT] if isinstance(each, str) else each for name, each in facts.items()}
+        draft = Draft(kind, _RECORDED[kind], now(), None, conversation, payload=short)
+        return self._parts.stores.log.append(draft)[0]
 
     def export(self) -> Iterator[bytes]:
         """Every receipt as one line of canonical JSON, oldest first."""

@@ -6,21 +6,17 @@ at all. Values are never part of a message, a `repr` or a list.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import json
-import os
 import re
-import secrets
-import stat
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Literal, TypeAlias
 
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.private_file import PrivateFile
 
 __all__ = ["SecretSource", "SecretStore", "check_secret_name"]
 
@@ -38,6 +34,7 @@ class SecretStore:
 
     def __init__(self, home: Path, environment: Mapping[str, str], *, keyring: bool = False) -> None:
         self.path = home / "secrets.toml"
+        self._file = PrivateFile(self.path, most_bytes=_LARGEST_FILE, remedy="set your secrets")
         self._environment = environment
         self._keyring = keyring
 
@@ -74,7 +71,7 @@ class SecretStore:
             with _explained_keyring() as keyring:
                 keyring.set_password(_SERVICE, name, value)
             return
-        with self._locked():
+        with self._file.locked():
             self._write({**self._read(), name: value})
 
     def remove(self, name: str, *, in_keyring: bool = False) -> bool:
@@ -86,7 +83,7 @@ class SecretStore:
                     return False
                 keyring.delete_password(_SERVICE, name)
                 return True
-        with self._locked():
+        with self._file.locked():
             values = self._read()
             if name not in values:
                 return False
@@ -109,38 +106,10 @@ class SecretStore:
     # The file ----------------------------------------------------------------------------------------
 
     def _read(self) -> dict[str, str]:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-        try:
-            descriptor = os.open(self.path, flags)
-        except FileNotFoundError:
-            return {}
-        except OSError as error:
-            reason = "it is a link, and links are not followed" if error.errno == errno.ELOOP else error.strerror
-            raise OperatorError(
-                f"{self.path} cannot be used: {reason}", hint="put the file itself there, readable by you only"
-            ) from None
-        try:
-            self._check(os.fstat(descriptor))
-            with os.fdopen(descriptor, "rb", closefd=False) as file:
-                return self._parsed(file.read(_LARGEST_FILE + 1))
-        finally:
-            os.close(descriptor)
-
-    def _check(self, facts: os.stat_result) -> None:
-        """Asked of the open file, so that it cannot be swapped in between."""
-        if not stat.S_ISREG(facts.st_mode):
-            raise OperatorError(f"{self.path} is not an ordinary file")
-        if facts.st_uid != os.geteuid():
-            raise OperatorError(f"{self.path} belongs to another user", hint=f"rm {self.path}, then set your secrets")
-        if facts.st_mode & 0o077:
-            raise OperatorError(
-                f"{self.path} can be read or changed by others, so its secrets may be known",
-                hint=f"chmod 600 {self.path}, and think about replacing them",
-            )
+        data = self._file.read()
+        return {} if data is None else self._parsed(data)
 
     def _parsed(self, data: bytes) -> dict[str, str]:
-        if len(data) > _LARGEST_FILE:
-            raise OperatorError(f"{self.path} has more than {_LARGEST_FILE} bytes")
         try:
             found: dict[str, Any] = tomllib.loads(data.decode())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -153,42 +122,9 @@ class SecretStore:
                 raise OperatorError(f"{self.path}: {name!r:.60} is not a text", hint='each line is: NAME = "value"')
         return found
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """One writer at a time: who writes has read what the one before wrote."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW
-            descriptor = os.open(self.path.with_name("secrets.lock"), flags, 0o600)
-        except OSError as error:
-            raise OperatorError(f"cannot write in {self.path.parent}: {error.strerror}") from None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
-
     def _write(self, values: Mapping[str, str]) -> None:
         text = _HEADER + "".join(f"{_key(name)} = {_quoted(values[name])}\n" for name in sorted(values))
-        data = text.encode()
-        if len(data) > _LARGEST_FILE:
-            raise OperatorError(f"{self.path} would have more than {_LARGEST_FILE} bytes; nothing was changed")
-        fresh = self.path.with_name(f"{self.path.name}.{secrets.token_hex(8)}.tmp")
-        try:
-            # Writers are locked out, so what lies here was left by one that was killed, with values in it.
-            for left in self.path.parent.glob(f"{self.path.name}.*.tmp"):
-                left.unlink(missing_ok=True)
-            descriptor = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self.path)
-            _sync_folder(self.path.parent)
-        except OSError as error:
-            with suppress(OSError):
-                fresh.unlink()
-            raise OperatorError(f"cannot write {self.path}: {error.strerror}") from None
+        self._file.replace(text.encode())
 
 
 def check_secret_name(name: str) -> None:
@@ -225,14 +161,6 @@ def _key(name: str) -> str:
 def _quoted(value: str) -> str:
     # JSON's escapes are TOML's, but for one character that TOML wants escaped.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

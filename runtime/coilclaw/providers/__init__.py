@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
+    from coilclaw.providers.auth import ApiKey, AuthProfile, OAuth, ProfileCredentials, ProfileStore, Token
     from coilclaw.providers.chat import (
         ChatRequest,
         ChatResponse,
@@ -25,6 +26,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "auth": "ApiKey AuthProfile OAuth ProfileCredentials ProfileStore Token",
             "chat": "ChatRequest ChatResponse ChatStream Message Provider ProviderCapabilities TextDelta ToolRequest "
             "ToolSchema Usage",
             "credentials": "Credential Credentials KeyFromEnvironment",
@@ -35,6 +37,8 @@ else:
     )
 
 __all__ = [
+    "ApiKey",
+    "AuthProfile",
     "ChatRequest",
     "ChatResponse",
     "ChatStream",
@@ -44,11 +48,15 @@ __all__ = [
     "FailureKind",
     "KeyFromEnvironment",
     "Message",
+    "OAuth",
+    "ProfileCredentials",
+    "ProfileStore",
     "Provider",
     "ProviderCapabilities",
     "ProviderChanged",
     "ProviderError",
     "TextDelta",
+    "Token",
     "ToolRequest",
     "ToolSchema",
     "Usage",

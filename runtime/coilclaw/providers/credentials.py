@@ -15,7 +15,7 @@ from coilclaw.providers.errors import CredentialsNeeded, FailureKind
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.frozen import Frozen
 
-__all__ = ["Credential", "Credentials", "KeyFromEnvironment"]
+__all__ = ["Credential", "Credentials", "KeyFromEnvironment", "credential_at", "references"]
 
 _IN_A_HEADER: Final = re.compile(r"[\x21-\x7e]{1,16384}")
 _LARGEST_FILE: Final = 64 * 1024
@@ -79,10 +79,9 @@ class KeyFromEnvironment:
                 provider=provider,
                 hint="`coilclaw auth list` shows what there is",
             )
-        for place in _places(kind, table):
-            if secret := self._read(place):
-                is_token = place == "env:ANTHROPIC_OAUTH_TOKEN" or secret.startswith(_SETUP_TOKEN)
-                return Credential(secret=secret, style="bearer" if is_token else "api_key", profile=place)
+        for place in references(kind, table):
+            if found := credential_at(place, self._environment):
+                return found
         named = [place for place in (table.api_key, table.api_key_env) if place]
         if not named and kind != "anthropic":
             return None
@@ -101,12 +100,19 @@ class KeyFromEnvironment:
     def succeeded(self, credential: Credential) -> None:
         return
 
-    def _read(self, place: str) -> str | None:
-        kind, _, rest = place.partition(":")
-        return self._environment.get(rest) if kind == "env" else _read_key(Path(rest).expanduser())
+
+def credential_at(place: str, environment: Mapping[str, str]) -> Credential | None:
+    """The credential at `env:NAME` or `file:/path`, or None if that is empty. Raises OperatorError."""
+    kind, _, rest = place.partition(":")
+    secret = environment.get(rest) if kind == "env" else _read_key(Path(rest).expanduser())
+    if not secret:
+        return None
+    is_token = place == "env:ANTHROPIC_OAUTH_TOKEN" or secret.startswith(_SETUP_TOKEN)
+    return Credential(secret=secret, style="bearer" if is_token else "api_key", profile=place)
 
 
-def _places(kind: str, table: ProviderModel) -> Iterator[str]:
+def references(kind: str, table: ProviderModel) -> Iterator[str]:
+    """Where a key may be, besides the auth profiles: what the provider's table says, then the usual variables."""
     if table.api_key:
         yield table.api_key
     if table.api_key_env:

@@ -1,0 +1,31 @@
+"""Auth profiles: stored credentials, which of them a provider uses, and what happens when one fails."""
+
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.providers.auth.profiles import ApiKey, AuthProfile, OAuth, Profile, Token, is_reference
+    from coilclaw.providers.auth.rotation import ProfileCredentials
+    from coilclaw.providers.auth.store import ProfileStore, StoredProfiles
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "profiles": "ApiKey AuthProfile OAuth Profile Token is_reference",
+            "rotation": "ProfileCredentials",
+            "store": "ProfileStore StoredProfiles",
+        },
+    )
+
+__all__ = [
+    "ApiKey",
+    "AuthProfile",
+    "OAuth",
+    "Profile",
+    "ProfileCredentials",
+    "ProfileStore",
+    "StoredProfiles",
+    "Token",
+    "is_reference",
+]
