@@ -1,1 +1,57 @@
-"""The agent: a model writes snippets, the app runs them, and the answer is grounded in receipts."""
+"""The agent: a loop in which a model writes Python, CoilClaw runs it, and answers are grounded in receipts."""
+
+from typing import TYPE_CHECKING
+
+from coilclaw.sdk.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from coilclaw.agent.agent import Agent
+    from coilclaw.agent.answer import (
+        Answer,
+        AnswerStatus,
+        CallChanged,
+        Problem,
+        ProviderChanged,
+        RoundStarted,
+        SnippetStarted,
+        TextReleased,
+        TurnEvent,
+        WaitingForApproval,
+        ignore,
+    )
+    from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
+    from coilclaw.agent.opening import open_agent
+    from coilclaw.agent.settings import AgentSettings, Price
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "agent": "Agent",
+            "answer": "Answer AnswerStatus CallChanged Problem ProviderChanged RoundStarted SnippetStarted "
+            "TextReleased TurnEvent WaitingForApproval ignore",
+            "errors": "ConversationBusy ConversationWaits NothingToResume",
+            "opening": "open_agent",
+            "settings": "AgentSettings Price",
+        },
+    )
+
+__all__ = [
+    "Agent",
+    "AgentSettings",
+    "Answer",
+    "AnswerStatus",
+    "CallChanged",
+    "ConversationBusy",
+    "ConversationWaits",
+    "NothingToResume",
+    "Price",
+    "Problem",
+    "ProviderChanged",
+    "RoundStarted",
+    "SnippetStarted",
+    "TextReleased",
+    "TurnEvent",
+    "WaitingForApproval",
+    "ignore",
+    "open_agent",
+]

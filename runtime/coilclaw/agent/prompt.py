@@ -6,6 +6,7 @@ between marks that nothing inside can close, and is called data wherever a model
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -68,6 +69,7 @@ REPEATED: Final = (
 _LEFT_OUT: Final = "[CoilClaw] Earlier parts of this conversation are left out here."
 _OLD_RESULT: Final = "[CoilClaw] This result is left out here to save room."
 _OPEN, _CLOSE = "<tool_output>", "</tool_output>"
+_MARKS: Final = re.compile(r"<(?=\s*/?\s*tool_output)", re.IGNORECASE)
 _LONGEST_FOUND: Final = 160
 
 
@@ -86,7 +88,7 @@ def stop_note(reason: str) -> str:
 
 def as_data(text: str) -> str:
     """Text from tools between marks that it cannot close."""
-    return f"{_OPEN}\n{text.replace('</tool_output', '<\\/tool_output')}\n{_CLOSE}"
+    return f"{_OPEN}\n{_MARKS.sub('(', text)}\n{_CLOSE}"
 
 
 def activity_lines(items: Iterable[ActivityItem], folded_reads: int) -> str:

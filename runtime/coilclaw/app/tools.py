@@ -63,12 +63,18 @@ class Tools:
 
     def stubs(self, budget_tokens: int | None = None) -> Stubs:
         """Typed Python stubs for a model's prompt; with a budget, less is said about each tool until they fit."""
-        from coilclaw.bridge import GUEST_PYTHON, registry_stubs
+        from coilclaw.bridge import registry_stubs
 
         check(budget_tokens=budget_tokens)
+        return registry_stubs(self.registry, budget_tokens=budget_tokens, policy=self.policy, python=self.python)
+
+    @property
+    def python(self) -> str:
+        """The version of Python that runs snippets."""
+        from coilclaw.bridge import GUEST_PYTHON
+
         native = self._parts.settings.config.sandbox.engine == "restricted"
-        python = f"{sys.version_info.major}.{sys.version_info.minor}" if native else GUEST_PYTHON
-        return registry_stubs(self.registry, budget_tokens=budget_tokens, policy=self.policy, python=python)
+        return f"{sys.version_info.major}.{sys.version_info.minor}" if native else GUEST_PYTHON
 
     @property
     def own(self) -> Sequence[Tool]:

@@ -1,0 +1,170 @@
+"""Agent: answers messages in conversations, with a model and the tools of an app."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from coilclaw.agent.answer import ignore
+from coilclaw.agent.evidence import ConversationActivity
+from coilclaw.agent.execution import Execution
+from coilclaw.agent.guard import LoopGuard, Spending
+from coilclaw.agent.requests import Requests, give_up
+from coilclaw.agent.settings import AgentSettings
+from coilclaw.agent.threads import finished
+from coilclaw.agent.tools import Toolset
+from coilclaw.agent.transcript import Transcript
+from coilclaw.agent.turn import Turn
+from coilclaw.bridge import Caller
+
+if TYPE_CHECKING:
+    from coilclaw.agent.answer import Answer, Listen, TurnEvent
+    from coilclaw.app import CoilClaw
+    from coilclaw.providers import Provider
+
+__all__ = ["Agent"]
+
+_logger = logging.getLogger(__name__)
+
+
+class Agent:
+    """Answers in any number of conversations of one app. Its methods belong to one event loop."""
+
+    def __init__(self, claw: CoilClaw, provider: Provider, *, settings: AgentSettings | None = None) -> None:
+        self._claw = claw
+        self._provider = provider
+        self._settings = settings or AgentSettings.of(claw.settings.config)
+        self._toolsets: dict[tuple[str, ...] | None, Toolset] = {}
+
+    async def answer(
+        self,
+        message: str,
+        *,
+        conversation: str | None = None,
+        caller: Caller | None = None,
+        listen: Listen = ignore,
+        model: str | None = None,
+        hint: str | None = None,
+        profile: str | None = None,
+    ) -> Answer:
+        """Answer a person's message, in a new conversation or an earlier one.
+
+        The message is in memory before anything else happens. Raises NoSuchConversation, ConversationWaits if a call
+        of the conversation waits for a decision, and ConversationBusy. A task that is cancelled leaves a turn that can
+        be resumed.
+        """
+        caller = caller or Caller()
+
+        def begin() -> Transcript:
+            memory = self._claw.memory
+            if conversation is None:
+                return Transcript.begin(memory, caller.channel, caller.agent, caller.project, message)
+            known = Transcript(memory, conversation)
+            execution = Execution(self._claw, conversation, caller)
+            known.say(message, partial(give_up, execution, known))
+            return known
+
+        turn = await self._turn(await finished(begin), caller, listen, model, hint, profile)
+        return await turn.complete()
+
+    async def resume(
+        self, conversation: str, *, caller: Caller | None = None, listen: Listen = ignore, model: str | None = None
+    ) -> Answer:
+        """Continue the last turn of a conversation: one that waited for a decision, was interrupted or failed.
+
+        Calls that were made are not made again. Raises NothingToResume, NoSuchConversation and ConversationBusy.
+        """
+        known = Transcript(self._claw.memory, conversation)
+        await finished(known.take_up)
+        turn = await self._turn(known, caller or Caller(), listen, model, None, None, resumed=True)
+        return await turn.complete()
+
+    async def abandon(self, conversation: str) -> None:
+        """End an unfinished turn without an answer; calls that wait for approval are not made.
+
+        Raises NothingToResume, NoSuchConversation and ConversationBusy.
+        """
+        known = Transcript(self._claw.memory, conversation)
+        execution = Execution(self._claw, conversation, Caller())
+        await finished(lambda: known.abandon(partial(give_up, execution, known)))
+
+    async def aclose(self) -> None:
+        """Close the provider."""
+        await self._provider.aclose()
+
+    async def _turn(
+        self,
+        transcript: Transcript,
+        caller: Caller,
+        listen: Listen,
+        model: str | None,
+        hint: str | None,
+        profile: str | None,
+        *,
+        resumed: bool = False,
+    ) -> Turn:
+        conversation, settings = transcript.conversation, self._settings
+        allowed = await finished(lambda: self._allowed(conversation, caller))
+        bounded = replace(caller, conversation=conversation, tools_allow=allowed)
+        toolset = await finished(lambda: self._toolset(allowed))
+        steps = transcript.current.steps
+        answered = [
+            request
+            for step in steps
+            for request, result in zip(step.requests, step.results, strict=True)
+            if result is not None
+        ]
+        told = _listening(listen)
+        metadata: dict[str, Any] = {"conversation": conversation, "hint": hint, "profile": profile}
+        return Turn(
+            claw=self._claw,
+            provider=self._provider,
+            settings=settings,
+            transcript=transcript,
+            toolset=toolset,
+            requests=Requests(
+                Execution(self._claw, conversation, bounded),
+                transcript,
+                toolset,
+                LoopGuard(answered),
+                settings.seconds,
+                told,
+            ),
+            activity=ConversationActivity(self._claw, conversation),
+            spending=Spending(settings, [(step.provider, step.usage) for step in steps]),
+            listen=told,
+            model=model,
+            metadata={name: value for name, value in metadata.items() if value is not None},
+            resumed=resumed,
+        )
+
+    def _allowed(self, conversation: str, caller: Caller) -> tuple[str, ...] | None:
+        """What the conversation may call: as its caller says, or else as the channel does where it was begun."""
+        if caller.tools_allow is not None:
+            return caller.tools_allow
+        return self._settings.tools_allow.get(self._claw.memory.show(conversation).channel)
+
+    def _toolset(self, allowed: tuple[str, ...] | None) -> Toolset:
+        registry = self._claw.tools.registry
+        known = self._toolsets.get(allowed)
+        if known is None or not known.is_of(registry):
+            known = self._toolsets[allowed] = Toolset(
+                registry,
+                allowed,
+                self._claw.tools.policy,
+                tokens=self._settings.tool_tokens,
+                python=self._claw.tools.python,
+            )
+        return known
+
+
+def _listening(listen: Listen) -> Listen:
+    def told(event: TurnEvent) -> None:
+        try:
+            listen(event)
+        except Exception:  # Whoever only looks on must not end a turn.
+            _logger.exception("a listener of a turn failed")
+
+    return told

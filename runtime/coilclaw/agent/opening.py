@@ -1,0 +1,36 @@
+"""Opening an agent: the provider that the configuration names, over an app."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from coilclaw.agent.agent import Agent
+from coilclaw.providers import open_provider
+
+if TYPE_CHECKING:
+    from coilclaw.app import CoilClaw
+    from coilclaw.providers import Credentials
+
+__all__ = ["open_agent"]
+
+
+@asynccontextmanager
+async def open_agent(
+    claw: CoilClaw,
+    *,
+    provider: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    credentials: Credentials | None = None,
+) -> AsyncIterator[Agent]:
+    """An agent over an app, with a provider of its configuration; by default the default one.
+
+    Keys come from `credentials`, or from where the provider's table says, which may be variables of `environment`.
+    """
+    config = claw.settings.config
+    agent = Agent(claw, open_provider(config, provider, credentials=credentials, environment=environment))
+    try:
+        yield agent
+    finally:
+        await agent.aclose()

@@ -1,0 +1,120 @@
+"""The requests of a model, each carried out and its result written down before the next one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from coilclaw.agent.answer import CallChanged, SnippetStarted
+from coilclaw.agent.execution import NotRun
+from coilclaw.agent.prompt import REPEATED, found_tools
+from coilclaw.agent.result_text import result_text
+from coilclaw.agent.tools import FindTools, Misunderstood, SnippetCode
+from coilclaw.agent.transcript import StepResult
+from coilclaw.sandbox import Deadline
+
+if TYPE_CHECKING:
+    from coilclaw.agent.answer import Listen
+    from coilclaw.agent.execution import Execution
+    from coilclaw.agent.guard import LoopGuard
+    from coilclaw.agent.tools import Meaning, Toolset
+    from coilclaw.agent.transcript import Step, Transcript
+    from coilclaw.app import Report
+
+__all__ = ["Requests", "give_up"]
+
+_GIVEN_UP: Final = "This was not carried out: the turn was interrupted."
+
+
+class Requests:
+    """Carries out the open requests of a turn, one after the other. Blocking."""
+
+    def __init__(
+        self,
+        execution: Execution,
+        transcript: Transcript,
+        toolset: Toolset,
+        guard: LoopGuard,
+        seconds: float,
+        listen: Listen,
+    ) -> None:
+        self._execution = execution
+        self._transcript = transcript
+        self._toolset = toolset
+        self._guard = guard
+        self._seconds = seconds
+        self._listen = listen
+        self._deadline: Deadline | None = None
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        """End the run that is under way; nothing else is begun."""
+        self._cancelled = True
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+    def carry_out(self, *, resumed: bool) -> Report | None:
+        """Carry out every open request. Returns the report of a run that waits or was cancelled; then the rest is open.
+
+        With `resumed`, a request may have its run already, from a process that ended.
+        """
+        for step, index in self._transcript.current.open_requests:
+            if self._cancelled:
+                return None
+            report = self._one(step, index, resumed)
+            if report is not None and report.status == "suspended":
+                self._transcript.wait(report.run_id, step.key(index))
+                return report
+            if report is not None and report.status == "cancelled":
+                return report
+        return None
+
+    def _one(self, step: Step, index: int, resumed: bool) -> Report | None:
+        request, key = step.requests[index], step.key(index)
+        self._deadline = deadline = Deadline(self._seconds)
+        if self._cancelled:
+            deadline.cancel()
+        record = self._execution.find(key) if resumed else None
+        if record is not None:
+            return self._keep(key, self._execution.finish(record, deadline))
+        meaning = self._toolset.meaning(request)
+        if self._guard.is_repeated(request):
+            self._transcript.answer_request(key, StepResult(text=REPEATED, is_error=True))
+            return None
+        return self._begin(meaning, key, deadline)
+
+    def _begin(self, meaning: Meaning, key: str, deadline: Deadline) -> Report | None:
+        if isinstance(meaning, Misunderstood):
+            self._transcript.answer_request(key, StepResult(text=meaning.problem, is_error=True))
+            return None
+        if isinstance(meaning, FindTools):
+            tools = self._toolset.search(meaning.query)
+            result = StepResult(text=found_tools(tools), found=tuple(tool.id for tool in tools))
+            self._transcript.answer_request(key, result)
+            return None
+        if isinstance(meaning, SnippetCode):
+            self._listen(SnippetStarted(source=meaning.code))
+        done = self._execution.run(meaning, key, deadline, self._transcript.handles)
+        if isinstance(done, NotRun):
+            self._transcript.answer_request(key, StepResult(text=done.problem, is_error=True))
+            return None
+        return self._keep(key, done)
+
+    def _keep(self, key: str, report: Report) -> Report:
+        for item in report.activity:
+            self._listen(CallChanged(item=item))
+        if report.status != "suspended":
+            self._transcript.answer_request(key, _result(report, self._transcript.next_number))
+        return report
+
+
+def give_up(execution: Execution, transcript: Transcript, step: Step, index: int) -> StepResult:
+    """End an open request of an interrupted turn: the run that it has led to is ended, if it waits, and reported."""
+    record = execution.find(step.key(index))
+    if record is None:
+        return StepResult(text=_GIVEN_UP, is_error=True)
+    return _result(execution.give_up(record), transcript.next_number + index)
+
+
+def _result(report: Report, number: int) -> StepResult:
+    written = result_text(report, number)
+    return StepResult(text=written.text, is_error=written.is_error, run_id=report.run_id, handles=written.handles)

@@ -1,0 +1,259 @@
+"""One turn: the model is asked, what it asks for is carried out, until it answers or a bound is reached.
+
+Every step is in memory before the next one begins: the person's message, each reply that asks for tools, each result,
+and the answer. A process that dies in between leaves a turn that another one continues.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Final
+
+from coilclaw.agent.answer import (
+    Answer,
+    AnswerStatus,
+    Problem,
+    ProviderChanged,
+    RoundStarted,
+    TextReleased,
+    WaitingForApproval,
+)
+from coilclaw.agent.grounded_text import GroundedText, action_section
+from coilclaw.agent.prompt import LAST_ROUND, activity_lines, correction, messages_of, stop_note, system_prompt
+from coilclaw.agent.threads import finished
+from coilclaw.bridge import estimated_tokens
+from coilclaw.evidence import relevant
+from coilclaw.providers import ChatRequest, ChatResponse, Message, ProviderError, TextDelta, Usage
+from coilclaw.runs import NotResumable
+from coilclaw.sdk.frozen import Frozen
+from coilclaw.sdk.legible import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coilclaw.agent.answer import Listen
+    from coilclaw.agent.evidence import ConversationActivity
+    from coilclaw.agent.grounded_text import Grounded
+    from coilclaw.agent.guard import Spending
+    from coilclaw.agent.requests import Requests
+    from coilclaw.agent.settings import AgentSettings
+    from coilclaw.agent.tools import Toolset
+    from coilclaw.agent.transcript import Transcript
+    from coilclaw.app import CoilClaw, Report
+    from coilclaw.providers import Provider, ToolSchema
+
+__all__ = ["Turn"]
+
+_NO_TEXT: Final = "The model gave no answer in words."
+_CUT_OFF: Final = "(The answer was cut off at its longest length.)"
+
+
+class Turn(Frozen):
+    """A turn that this process has claimed, and everything it is worked on with."""
+
+    claw: CoilClaw
+    provider: Provider
+    settings: AgentSettings
+    transcript: Transcript
+    toolset: Toolset
+    requests: Requests
+    activity: ConversationActivity
+    spending: Spending
+    listen: Listen
+    model: str | None = None
+    metadata: Mapping[str, Any]
+    resumed: bool = False
+
+    async def complete(self) -> Answer:
+        """Work on the turn until it is answered, waits, or cannot be continued."""
+        try:
+            return await self._loop()
+        except ProviderError as error:
+            return await self._unfinished("failed", Problem(code=error.code, message=error.message, hint=error.hint))
+        except NotResumable as error:
+            return await self._unfinished("stopped", Problem(code=error.code, message=error.message, hint=error.hint))
+        except BaseException:
+            await finished(self.transcript.leave)
+            raise
+
+    async def _loop(self) -> Answer:
+        resumed = self.resumed
+        while True:
+            report = await finished(lambda: self.requests.carry_out(resumed=resumed), self.requests.cancel)  # noqa: B023
+            resumed = False
+            if report is not None and report.status == "suspended":
+                return await finished(lambda: self._waiting(report))  # noqa: B023
+            if report is not None:
+                problem = Problem(code="cancelled", message=f"{report.run_id} was cancelled")
+                return await self._unfinished("cancelled", problem)
+            if (exceeded := self.spending.exceeded) is not None:
+                return await self._without_model(exceeded)
+            if (answer := await self._round()) is not None:
+                return answer
+
+    async def _round(self) -> Answer | None:
+        """Ask the model once. Returns its answer, or None if it asks for tools."""
+        rounds = len(self.transcript.current.steps)
+        self.listen(RoundStarted(number=rounds + 1))
+        stop = self.claw.estop.state
+        request = self._request(is_last=rounds >= self.settings.tool_rounds, stopped=None if stop is None else str(stop))
+        evidence = await finished(self.activity.evidence)
+        text = GroundedText(evidence, self._release)
+        if stop is not None:
+            self._release(_stop_sentence(str(stop)))
+        response = await self._ask(request, text)
+        grounded = text.end()
+        if response.tool_calls and request.tools:
+            if grounded.released.strip():
+                self._release("\n\n")
+            await finished(lambda: self.transcript.ask(response, self._usage(request, response)))
+            return None
+        grounded = await self._corrected(request, response, grounded)
+        before = "" if stop is None else _stop_sentence(str(stop))
+        return await finished(lambda: self._answered(response, grounded, before))
+
+    def _request(self, *, is_last: bool, stopped: str | None) -> ChatRequest:
+        tools: Sequence[ToolSchema] = () if stopped is not None else self.toolset.schemas(self.transcript.found)
+        system = system_prompt(self.toolset.stubs if tools else "")
+        messages = messages_of(self.transcript.exchanges, self.settings.context_tokens)
+        size = estimated_tokens(system) + sum(estimated_tokens(each.text) for each in messages)
+        is_last = is_last or self.spending.is_near_end(size + self.settings.max_tokens)
+        notes = ([LAST_ROUND] if is_last and tools else []) + ([stop_note(stopped)] if stopped is not None else [])
+        if notes:
+            messages = messages_of(self.transcript.exchanges, self.settings.context_tokens, notes)
+        return ChatRequest(
+            system_prompt=system,
+            messages=messages,
+            tools=() if is_last else tuple(tools),
+            model=self.model,
+            max_tokens=self.settings.max_tokens,
+            metadata=self.metadata,
+        )
+
+    async def _ask(self, request: ChatRequest, text: GroundedText) -> ChatResponse:
+        """The model's whole reply; its text is checked as it comes."""
+        streamed = False
+        async with aclosing(self.provider.stream(request)) as stream:  # type: ignore[type-var]
+            async for piece in stream:
+                if isinstance(piece, TextDelta):
+                    streamed = True
+                    text.feed(piece.text)
+                    continue
+                if not streamed:
+                    text.feed(piece.final_text)
+                self._count(request, piece)
+                return piece
+        raise ProviderError("the answer ended early", kind="malformed", provider=self.provider.name())
+
+    def _count(self, request: ChatRequest, response: ChatResponse) -> None:
+        before, after = self.provider.name(), response.provider or self.provider.name()
+        if before != after:
+            self.listen(ProviderChanged(before=before, after=after))
+        self.spending.add(after, self._usage(request, response))
+
+    def _usage(self, request: ChatRequest, response: ChatResponse) -> Usage:
+        """Tokens as the service counted them, or an estimate."""
+        if response.usage is not None:
+            return response.usage
+        sent = estimated_tokens(request.system_prompt) + sum(estimated_tokens(each.text) for each in request.messages)
+        return Usage(input_tokens=sent, output_tokens=estimated_tokens(response.final_text))
+
+    async def _corrected(self, request: ChatRequest, response: ChatResponse, grounded: Grounded) -> Grounded:
+        """The answer with claims that nothing supports put right by the model, once, or labelled."""
+        if not grounded.unsupported:
+            return grounded
+        evidence = await finished(self.activity.evidence)
+        lines = activity_lines(*relevant(await finished(self.activity.items)))
+        note = correction([claim.text for claim in grounded.unsupported], lines, grounded.released)
+        messages = (
+            *request.messages,
+            Message(role="assistant", text=response.final_text),
+            Message(role="user", text=note),
+        )
+        again = ChatRequest(**{**vars(request), "messages": messages, "tools": ()})
+        text = GroundedText(evidence, self._release, labels=True, after=grounded)
+        try:
+            if self.spending.exceeded is None:
+                await self._ask(again, text)
+        except ProviderError:
+            return text.summary()
+        return text.end()
+
+    # Ends --------------------------------------------------------------------------------------------------
+
+    def _answered(self, response: ChatResponse, grounded: Grounded, before: str) -> Answer:
+        text = before + grounded.released
+        if not grounded.released.strip():
+            self._release(_NO_TEXT)
+            text = before + _NO_TEXT
+        if response.stop == "length":
+            text = f"{text.rstrip()} {_CUT_OFF}"
+        return self._written(text, "answered", grounded.claims, response)
+
+    async def _without_model(self, reason: str) -> Answer:
+        """An answer written by code alone, because the model may not be asked again."""
+        text = f"I stopped here: {reason}. What was done stands below."
+        self._release(text)
+        return await finished(lambda: self._written(text, "stopped", (), ChatResponse()))
+
+    def _written(self, text: str, status: AnswerStatus, claims: tuple[Any, ...], response: ChatResponse) -> Answer:
+        made = self._answer(status, text, claims=claims)
+        provider = response.provider or self.provider.name()
+        turn_id = self.transcript.answer(
+            text,
+            provider=provider,
+            model=response.model,
+            metadata={
+                "status": status,
+                "activity": [item._asdict() for item in made.activity],
+                "folded_reads": made.folded_reads,
+                "run_ids": list(made.run_ids),
+                "usage": vars(self.spending.usage),
+                "claims": made.facts()["claims"],
+            },
+        )
+        return Answer(**{**vars(made), "turn_id": turn_id, "provider": provider, "model": response.model})
+
+    def _waiting(self, report: Report) -> Answer:
+        self.listen(WaitingForApproval(approvals=report.approvals))
+        what = ", ".join(f"{each.tool} ({each.id})" for each in report.approvals)
+        unknown = ", ".join(each.tool for each in report.unknown)
+        text = (
+            f"This waits for a person's approval: {one_line(what)}."
+            if what
+            else f"A process ended while {one_line(unknown)} was under way; a person has to say what became of it."
+        )
+        return self._answer("waiting", text, approvals=report.approvals, unknown=report.unknown, waits=report.run_id)
+
+    async def _unfinished(self, status: AnswerStatus, problem: Problem) -> Answer:
+        """The turn stays as it is, and can be resumed."""
+
+        def left() -> Answer:
+            self.transcript.leave()
+            return self._answer(status, "", error=problem)
+
+        return await finished(left)
+
+    def _answer(self, status: AnswerStatus, text: str, *, waits: str | None = None, **more: Any) -> Answer:
+        run_ids = (*self.transcript.current.run_ids, *([waits] if waits else []))
+        done = relevant(self.activity.items(run_ids))
+        return Answer(
+            conversation_id=self.transcript.conversation,
+            turn_id=None,
+            status=status,
+            text=text,
+            actions=action_section(self.activity.evidence(run_ids)),
+            activity=done.items,
+            folded_reads=done.folded_reads,
+            run_ids=run_ids,
+            usage=self.spending.usage,
+            **more,
+        )
+
+    def _release(self, text: str) -> None:
+        self.listen(TextReleased(text=text))
+
+
+def _stop_sentence(reason: str) -> str:
+    return f"Tool use is stopped by the emergency stop: {one_line(reason, 300)}\n\n"

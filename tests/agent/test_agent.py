@@ -1,0 +1,48 @@
+"""The loop: from a message to its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.agent.scripted import Scripted, call, code, say
+
+from coilclaw.agent import Agent
+
+if TYPE_CHECKING:
+    from tests.agent.conftest import Mailbox
+
+    from coilclaw.app import CoilClaw
+
+
+@pytest.mark.req("R394", "R395", "R399", "R400", "R409", "R410", "R253", "R254", "R261")
+def test_a_message_is_answered_and_both_are_remembered(claw: CoilClaw) -> None:
+    answer = asyncio.run(Agent(claw, Scripted(say("Hello."))).answer("Hi"))
+    assert (answer.status, answer.text, answer.activity) == ("answered", "Hello.", ())
+    turns = list(claw.memory.turns(answer.conversation_id))
+    assert [(turn.role, turn.content) for turn in turns] == [("user", "Hi"), ("assistant", "Hello.")]
+    assert turns[-1].id == answer.turn_id
+    assert claw.memory.pending(answer.conversation_id) is None
+
+
+@pytest.mark.req("R256", "R258", "R259", "R260", "R401", "R404", "R405", "R406", "R407")
+def test_a_snippet_acts_and_its_result_goes_back(claw: CoilClaw, mailbox: Mailbox) -> None:
+    model = Scripted(code("tools.mail.send(to='a@x.org').unwrap()"), say("Sent."))
+    answer = asyncio.run(Agent(claw, model).answer("Send it"))
+    assert mailbox.sent == ["a@x.org"]
+    assert [(item.tool_id, item.status) for item in answer.activity] == [("mail.send", "succeeded")]
+    told = model.requests[1].messages[-1]
+    assert told.role == "tool"
+    assert '"sent": "a@x.org"' in told.text
+    assert "Sent mail to a@x.org" in told.text
+    assert {each.conversation_id for each in claw.receipts.latest(50, run_id=answer.run_ids[0])} == {
+        answer.conversation_id
+    }
+
+
+def test_a_direct_call_takes_the_same_path(claw: CoilClaw, mailbox: Mailbox) -> None:
+    model = Scripted(call("mail__send", to="a@x.org"), call("send_mail", to="b@x.org"), say("Sent."))
+    answer = asyncio.run(Agent(claw, model).answer("Send it"))
+    assert mailbox.sent == ["a@x.org", "b@x.org"]
+    assert len(answer.run_ids) == 2
