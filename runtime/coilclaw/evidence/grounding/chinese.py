@@ -1,0 +1,160 @@
+"""What a Chinese sentence says was done. Words are not separated, so clauses are searched rather than parsed."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from coilclaw.evidence.grounding.facts import Facts, dates_in, number_of, times_in
+from coilclaw.evidence.grounding.normal_text import folded
+from coilclaw.evidence.grounding.statements import Mood
+
+__all__ = ["ChineseStatement", "has_chinese", "senses_in", "statements_in_chinese"]
+
+_HAN: Final = re.compile(r"[\u3400-\u9fff]")
+_BREAK: Final = re.compile(r"[,，;；。!！?？:：\n()（）|]|——|—")  # noqa: RUF001
+_QUOTED: Final = re.compile(r"“[^”\n]{0,2000}”|\"[^\"\n]{0,2000}\"|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|`[^`\n]{0,400}`|《[^》\n]{0,200}》|‘[^’\n]{0,500}’")
+_LATIN: Final = re.compile(r"[\w.+-]+@[\w.-]+\w|https?://[\w./%-]+|[/~][\w./-]+|[A-Za-z][\w.#/-]*\w|[A-Z]")
+_COUNT: Final = re.compile(r"([零一二两三四五六七八九十]{1,3}|\d{1,6})\s*(?:个|封|份|条|张|名|位|件|项|场|笔|次|篇|本|间|台|只|块|部|家|行|组|段|则|通|支|页)")
+_NUMBER: Final = re.compile(r"\d[\d,.]*")
+_CITED: Final = re.compile(r"\[((?:receipt|call|run)[-_:][\w:.-]+)\]")
+
+
+class ChineseStatement(NamedTuple):
+    mood: Mood
+    sense: str
+    text: str
+    facts: Facts
+    is_first: bool
+    is_generic: bool
+
+
+class _Tables(NamedTuple):
+    verb: re.Pattern[str]
+    senses: dict[str, str]
+    nouns: dict[str, str]
+    patterns: dict[str, re.Pattern[str]]
+
+
+@lru_cache
+def _tables() -> _Tables:
+    from coilclaw.evidence.grounding.languages import zh
+
+    senses: dict[str, str] = {}
+    nouns: dict[str, str] = {}
+    for source, into in ((zh.VERBS, senses), (zh.NOUNS, nouns)):
+        for line in source.strip().splitlines():
+            name, _, words = line.partition(":")
+            into.update((word, name.strip()) for word in words.split() if word not in into)
+    longest_first = sorted(senses, key=len, reverse=True)
+    names = ("GENERIC", "DONE_BEFORE", "DONE_AFTER", "NEGATED", "IRREAL", "OTHERS", "OVER")
+    return _Tables(re.compile("|".join(longest_first)), senses, nouns, {name: re.compile(getattr(zh, name)) for name in names})
+
+
+def has_chinese(text: str) -> bool:
+    return _HAN.search(text) is not None
+
+
+def senses_in(text: str) -> set[str]:
+    """The senses of all verbs in a text, however they are used."""
+    if text.isascii() or not has_chinese(text):
+        return set()
+    tables = _tables()
+    return {tables.senses[match.group()] for match in tables.verb.finditer(text)}
+
+
+def statements_in_chinese(text: str) -> list[ChineseStatement]:
+    tables = _tables()
+    quotes = [match.group()[1:-1] for match in _QUOTED.finditer(text)]
+    plain = _QUOTED.sub(lambda match: "〇" * len(match.group()), text)
+    found: list[ChineseStatement] = []
+    first_seen = False
+    irreal_before = False
+    start = 0
+    ends = [*(match.start() for match in _BREAK.finditer(plain)), len(plain)]
+    pending = 0  # Where the facts of the next statement may begin: clauses without a verb belong to what follows.
+    for end in ends:
+        clause = plain[start:end]
+        asked = plain[end : end + 1] in ("?", "？")  # noqa: RUF001
+        if clause.strip():
+            first_seen |= "我" in clause
+            mood, sense, generic = _read(clause, asked, tables, first_seen, irreal_before)
+            irreal_before = bool(re.search(r"如果|若|一旦|假如|只要|等(?!待)|当", clause)) or (irreal_before and not mood)
+            if mood is not None:
+                span = text[pending:end]
+                facts = _facts(span, [quote for quote in quotes if quote in span], tables)
+                found.append(ChineseStatement(mood, sense, text[start:end].strip(), facts, first_seen, generic))
+            if mood is not None or tables.verb.search(clause):
+                pending = end + 1
+        start = end + 1
+    if found and pending < len(text) and not tables.verb.search(plain[pending:]):
+        last = found[-1]
+        more = _facts(text[pending:], [quote for quote in quotes if quote in text[pending:]], tables)
+        found[-1] = last._replace(facts=_joined(last.facts, more))
+    return found
+
+
+def _read(clause: str, asked: bool, tables: _Tables, first_seen: bool, irreal_before: bool) -> tuple[Mood | None, str, bool]:
+    match = tables.patterns
+    if asked or re.search(r"吗|呢$|吧$", clause):
+        return None, "", False
+    verbs = list(tables.verb.finditer(clause))
+    best: tuple[Mood | None, str, bool] = (None, "", False)
+    for verb in verbs:
+        before, after = clause[: verb.start()], clause[verb.end() :]
+        if "的" == after[:1]:
+            continue  # What was done is said of a thing.
+        sense = tables.senses[verb.group()]
+        negated = match["NEGATED"].search(before) or match["NEGATED"].search(after[:8])
+        others = match["OTHERS"].search(before) and "我" not in before
+        over = match["OVER"].search(clause) and "我" not in before
+        if match["IRREAL"].search(before) and not re.search(r"已", before) or irreal_before and "我" not in before:
+            continue
+        done = match["DONE_BEFORE"].search(before) or match["DONE_AFTER"].search(after) or verb.group().endswith("了")
+        if others or over or re.match(r"(?:后|之后|以后|时|之前|前)", after):
+            continue
+        if negated:
+            if re.search(r"没|未|不|无|失败", negated.group()) and (done or re.search(r"没|未", clause)):
+                best = ("undone", sense, False)
+            continue
+        if done:
+            mood: Mood = "read" if sense == "read" else "done"
+            return mood, sense, sense == "do"
+    if best[0] is None and match["GENERIC"].search(clause) and not verbs and not match["NEGATED"].search(clause) and not match["IRREAL"].search(clause) and not match["OTHERS"].search(clause):
+        return "done", "do", True
+    return best
+
+
+def _facts(text: str, quotes: list[str], tables: _Tables) -> Facts:
+    bare = _QUOTED.sub(" ", text)
+    cited = _CITED.findall(bare)
+    bare = _CITED.sub(" ", bare)
+    latin = [each for each in _LATIN.findall(bare) if not each.isdigit()]
+    names = tuple((folded(each),) for each in latin if each[:1].isupper() and each.isalpha() and len(each) > 1 and each not in ("PDF", "ID", "OK", "VIP"))
+    places = tuple(each for each in latin if not each.isalpha())
+    dates, times = dates_in(bare), times_in(bare)
+    counts = [_counted(each) for each in _COUNT.findall(bare)]
+    rest = _COUNT.sub(" ", re.sub(r"\d+\s*(?:月|日|号|点|时|分|年|小时|分钟|天|周)(?:\s*\d+\s*(?:日|号|分))?|\d{1,2}:\d\d|\d{4}-\d\d-\d\d|[A-Za-z][\w.#/-]*", " ", bare))
+    numbers = tuple(number for each in _NUMBER.findall(rest) if (number := number_of(each)) is not None)
+    classes = frozenset(kind for word, kind in tables.nouns.items() if word in bare)
+    return Facts(
+        names=names, places=places, quotes=tuple(quotes), numbers=numbers, counts=tuple(each for each in counts if each), dates=tuple(dates),
+        times=tuple(times), classes=classes, is_all=bool(re.search(r"全部|所有|都已|均已|全都", bare)), cited=tuple(cited),
+    )  # fmt: skip
+
+
+_DIGITS: Final = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+
+
+def _counted(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    if "十" in text:
+        tens, _, ones = text.partition("十")
+        return (_DIGITS.get(tens, 1) if tens else 1) * 10 + (_DIGITS.get(ones, 0) if ones else 0)
+    return _DIGITS.get(text, 0) if len(text) == 1 else 0
+
+
+def _joined(one: Facts, other: Facts) -> Facts:
+    return Facts(*(a + b if isinstance(a, tuple) else a | b for a, b in zip(one, other, strict=True)))
