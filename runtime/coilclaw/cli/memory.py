@@ -47,7 +47,7 @@ def list_conversations(limit: int, as_json: bool) -> None:
     with open_app(settings_for()) as claw:
         page = claw.memory.list(limit=limit)
     if as_json:
-        say_json([dict(vars(each)) for each in page])
+        say_json([each.facts() for each in page])
         return
     for each in page:
         lead = f"{as_name(each.conversation_id)}  {_time(each.updated_at)}  {each.turns:>4}  "
@@ -90,7 +90,7 @@ def show(conversation_id: str, as_json: bool) -> None:
         found = claw.memory.show(conversation_id)
         turns = list(_turns(claw.memory, conversation_id))
     if as_json:
-        say_json({**vars(found), "turns": [turn.facts() for turn in turns]})
+        say_json({**found.facts(), "turns": [turn.facts() for turn in turns]})
         return
     _show_header(found)
     for turn in turns:
@@ -115,7 +115,7 @@ def clear(yes: bool, as_json: bool) -> None:
     with open_app(settings) as claw:
         cleared = claw.memory.clear()
     if as_json:
-        say_json(dict(vars(cleared)))
+        say_json({"conversations": cleared.conversations, "turns": cleared.turns})
         return
     removed = f"{counted(cleared.conversations, 'conversation')} with {counted(cleared.turns, 'turn')}"
     say(f"Removed {removed}. Receipts stay." if cleared.conversations else "There was nothing to remove.", err=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.memory.documents import cut_text, dump, with_short_texts
+from coilclaw.memory.documents import cut_text, with_short_texts
 from coilclaw.memory.turns import Turn, latest_turns
 
 if TYPE_CHECKING:
@@ -28,38 +29,55 @@ def recent_turns(database: Database, conversation_id: str, tokens: int) -> tuple
     """Return the latest turns within the budget, in order.
 
     They begin with a turn of the role user, so that no call stands there without its result. A text that would take
-    most of the budget is cut, and says so.
+    most of the budget is cut, and says so. Where not even the latest exchange fits, what the user said and how it
+    ended are returned, without the calls in between.
     """
-    longest = max(1, tokens * _BYTES_OF_A_TOKEN // _SHARE)
+    longest = tokens * _BYTES_OF_A_TOKEN // _SHARE
     kept: list[Turn] = []
     exchange: list[Turn] = []
     left = tokens
     for turn in _backwards(database, conversation_id):
         short = _shortened(turn, longest)
         left -= estimated_tokens(short)
-        if left < 0:
+        if left < 0 and kept:
             break
         exchange.append(short)
         if turn.role == "user":
-            kept += exchange
+            kept += exchange if left >= 0 else _outline(exchange, tokens)
             exchange = []
+        if left < 0 and (kept or turn.role == "user"):
+            break
     return tuple(reversed(kept))
 
 
 def estimated_tokens(turn: Turn) -> int:
     """Return about how many tokens a turn takes in a prompt: rather too many than too few."""
-    size = len(turn.content.encode("utf-8", "replace")) + sum(
-        len(dump(document)) for document in (turn.tool_calls, turn.tool_results) if document
-    )
+    documents = [json.dumps(each, ensure_ascii=False) for each in (turn.tool_calls, turn.tool_results) if each]
+    size = sum(len(text.encode("utf-8", "replace")) for text in (turn.content, *documents))
     return _OF_EACH_TURN + -(-size // _BYTES_OF_A_TOKEN)
 
 
+def _outline(exchange: list[Turn], tokens: int) -> list[Turn]:
+    """The ends of an exchange that does not fit, latest first: as much of them as does."""
+    last, first = exchange[0], exchange[-1]
+    ends = [last, first] if last.role == "assistant" and not last.tool_calls else [first]
+    while ends and sum(map(estimated_tokens, ends)) > tokens:
+        ends = ends[1:]
+    return ends
+
+
 def _shortened(turn: Turn, longest: int) -> Turn:
-    """Cut by characters, of which those beyond ASCII take more than one byte: counted in bytes they may be too long,
-    and end the context earlier than need be."""
+    """The turn with texts of at most about so many bytes."""
     return replace(
-        turn, content=cut_text(turn.content, longest), tool_results=with_short_texts(turn.tool_results, longest)
+        turn,
+        content=cut_text(turn.content, _characters(turn.content, longest)),
+        tool_results=with_short_texts(turn.tool_results, longest),
     )
+
+
+def _characters(text: str, longest: int) -> int:
+    """How many characters of the text take so many bytes."""
+    return longest if text.isascii() else len(text.encode("utf-8", "replace")[:longest].decode("utf-8", "ignore"))
 
 
 def _backwards(database: Database, conversation_id: str) -> Iterator[Turn]:

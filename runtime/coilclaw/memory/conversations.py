@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.memory.documents import valid_text
@@ -59,6 +60,10 @@ class Conversation(Frozen):
     turns: int = 0
     is_waiting: bool = False
     """Whether a turn of it is suspended."""
+
+    def facts(self) -> dict[str, Any]:
+        """The conversation as JSON data."""
+        return asdict(self)
 
 
 class ConversationPage(Frozen):

@@ -76,7 +76,6 @@ def kept_object(value: Any, redact: Redact, *, name: str) -> str:
 
 
 def dump(value: Any) -> str:
-    # In ASCII: JSON can escape what a database could not hold.
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
@@ -108,7 +107,7 @@ def texts_in(value: Any) -> Iterator[str]:
 
 def _redacted(value: Any, redact: Redact, name: str) -> Any:
     try:
-        return _mapped(json.loads(json.dumps(value)), redact)
+        return _mapped(json.loads(json.dumps(value)), lambda text: valid_text(redact(text)))
     except (TypeError, ValueError, RecursionError):
         raise BadTurn(f"`{name}` of a turn is not JSON") from None
 

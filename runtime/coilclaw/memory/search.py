@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from dataclasses import asdict
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -21,8 +22,8 @@ __all__ = ["Hit", "search_turns"]
 _CANDIDATES: Final = 200
 _OF_ONE_CONVERSATION: Final = 3
 _HALF_LIFE_DAYS: Final = 30.0
-_BOOST: Final = 1.0
-"""A turn of this moment counts twice as much as the same words long ago."""
+_BOOST: Final = 0.4
+"""How much more a turn of this moment counts than the same words long ago: less than a word that is there twice."""
 _EXCERPT: Final = 160
 """Characters."""
 _LONGEST_SUBSTRING: Final = 200
@@ -42,7 +43,7 @@ class Hit(Frozen):
 
     def facts(self) -> dict[str, object]:
         """The hit as JSON data."""
-        return dict(vars(self))
+        return asdict(self)
 
 
 def search_turns(database: Database, query: str, *, limit: int, now: datetime) -> tuple[Hit, ...]:
@@ -50,7 +51,7 @@ def search_turns(database: Database, query: str, *, limit: int, now: datetime) -
     words = words_of(query)
     ranked = _ranked(database, words, max(_CANDIDATES, limit), now)
     text = valid_text(query[: _LONGEST_SUBSTRING + 1]).strip()
-    if not ranked and 0 < len(text) <= _LONGEST_SUBSTRING:
+    if not ranked and 0 < len(text) <= _LONGEST_SUBSTRING and "\0" not in text:  # Where a pattern would end.
         places = substring_places(database, text, limit)
         turns = turns_at(database, places)
         ranked, words = [turns[place] for place in places if place in turns], [text]

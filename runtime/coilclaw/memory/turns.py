@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import asdict, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
@@ -112,8 +112,8 @@ class Turn(Frozen):
 
     def facts(self) -> dict[str, Any]:
         """The turn as JSON data."""
-        facts = dict(vars(self))
-        return {"conversation_id": facts.pop("conversation_id"), "turn_id": facts.pop("id"), **facts}
+        facts = asdict(self)
+        return {"turn_id": facts.pop("id"), **facts}
 
 
 class TurnPage(Frozen):
