@@ -93,6 +93,7 @@ class RoundStarted(Frozen):
     """The model is asked, for the first time in this turn or with results of tools."""
 
     number: int
+    conversation_id: str = ""
 
 
 class TextReleased(Frozen):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.agent.agent import Agent
 from coilclaw.providers import open_provider
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from coilclaw.providers import Credentials
 
 __all__ = ["open_agent"]
+
+_logger: Final = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -29,7 +32,10 @@ async def open_agent(
     Keys come from `credentials`, or from where the provider's table says, which may be variables of `environment`.
     """
     config = claw.settings.config
-    agent = Agent(claw, open_provider(config, provider, credentials=credentials, environment=environment))
+    name = provider or config.default_provider
+    agent = Agent(claw, open_provider(config, name, credentials=credentials, environment=environment))
+    table = config.providers.models[name]
+    _logger.info("provider.selected", extra={"event": {"provider": name, "kind": table.kind, "model": table.model}})
     try:
         yield agent
     finally:

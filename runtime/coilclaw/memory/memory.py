@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cleared", "Memory", "create_tables"]
 
+_logger: Final = logging.getLogger(__name__)
 _TITLE: Final = 80
 """Characters."""
 
@@ -78,6 +80,8 @@ class Memory:
         )
         with self._database.transaction() as connection:
             add_conversation(connection, made)
+        facts = {"conversation": made.conversation_id, "channel": channel}
+        _logger.info("conversation.started", extra={"event": facts})
         return made.conversation_id
 
     def append(self, conversation_id: str, *drafts: TurnDraft) -> tuple[Turn, ...]:
@@ -87,7 +91,8 @@ class Memory:
         """
         redact = self._redaction()  # Not inside the transaction: it may wait for locks of its own.
         with self._database.transaction() as connection:
-            return _append(connection, conversation_id, drafts, redact)
+            kept = _append(connection, conversation_id, drafts, redact)
+        return _told(kept)
 
     def suspend(
         self,
@@ -164,7 +169,15 @@ class Memory:
                     hint="another process has resumed it; look at the conversation again",
                 )
             set_pending(connection, conversation_id, kept)
-            return _append(connection, conversation_id, drafts, redact)
+            turns = _append(connection, conversation_id, drafts, redact)
+        return _told(turns)
+
+
+def _told(kept: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    for turn in kept:
+        facts = {"conversation": turn.conversation_id, "turn": turn.id, "role": turn.role}
+        _logger.info("memory.persisted", extra={"event": facts})
+    return kept
 
 
 def _append(connection: Any, conversation_id: str, drafts: tuple[TurnDraft, ...], redact: Redact) -> tuple[Turn, ...]:

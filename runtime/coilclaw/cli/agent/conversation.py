@@ -80,6 +80,7 @@ class TerminalConversation:
             answer = await self._interrupts.run(begin(caller, listen), ended.cancel)
         except CancelledError:
             view.clear()
+            self.id = self.id or view.conversation
             return None
         self.id = answer.conversation_id
         if not self._options.as_json:

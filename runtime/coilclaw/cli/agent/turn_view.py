@@ -6,16 +6,18 @@ from receipts. What only says how things are going stands on stderr, and only on
 
 from __future__ import annotations
 
+import re
 import sys
+import textwrap
 import threading
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.agent import CallChanged, RoundStarted, SnippetStarted, TextReleased
 from coilclaw.cli.pending_calls import tell_pending
 from coilclaw.cli.streams import unguarded
-from coilclaw.cli.terminal import counted, say, say_progress, say_wrapped, show_error, styled, terminal_size
+from coilclaw.cli.terminal import counted, say, say_progress, show_error, styled, terminal_size
 from coilclaw.evidence import approval_words
-from coilclaw.sdk.legible import as_name, cells, one_line, visible_block
+from coilclaw.sdk.legible import as_name, one_line, visible_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +33,12 @@ _COLOURS: Final = {
     "succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan", "running": "cyan",
     "unknown": "yellow",
 }  # fmt: skip
+_HEADING: Final = "⟦from receipts⟧"
+_RESERVED: Final = re.compile(r"[⟦⟧]")
+"""Nobody else's text has these, so that a model cannot write a section that looks like ours."""
+_INDENT: Final = " " * 12
+_WIDEST: Final = 80
+_NARROWEST: Final = 20
 
 
 def exit_code(answer: Answer) -> int:
@@ -53,13 +61,19 @@ class TurnView:
         self._live = sys.stderr.isatty()
         self._lock = threading.Lock()
         self._released = ""
+        self._round = ""
+        """What of it belongs to the reply that may become the answer."""
         self._has_line = False
+        self.conversation: str | None = None
+        """The conversation of the turn, once it is known."""
 
     def listen(self, event: TurnEvent) -> None:
+        """Show an event of the turn."""
         match event:
             case TextReleased(text=text):
                 self._release(text)
-            case RoundStarted():
+            case RoundStarted(conversation_id=conversation):
+                self.conversation, self._round = conversation or None, ""
                 self._note("thinking")
             case SnippetStarted():
                 self._note("running a snippet")
@@ -69,9 +83,10 @@ class TurnView:
     def _release(self, text: str) -> None:
         with self._lock:
             self._erase()
-            self._stdout.write(visible_block(text))
+            self._stdout.write(_RESERVED.sub(lambda found: f"⟦U+{ord(found[0]):04X}⟧", visible_block(text)))
             self._stdout.flush()
             self._released += text
+            self._round += text
 
     def _note(self, what: str) -> None:
         with self._lock:
@@ -97,40 +112,34 @@ class TurnView:
         if answer.activity:
             if self._released:
                 say()
+            say(_HEADING, dim=True)
             show_activity(answer.activity, answer.folded_reads)
         if answer.error is not None:
             show_error(answer.error.message, answer.error.hint)
 
     def _release_rest(self, text: str) -> None:
-        rest = text.removeprefix(self._released) if text.startswith(self._released) else f"\n{text}"
-        if rest:
+        shown = self._round.rstrip()
+        rest = text[len(shown) :] if text.startswith(shown) else text
+        if rest.strip():
             self._release(rest)
         if self._released and not self._released.endswith("\n"):
             self._release("\n")
 
 
 def show_activity(items: Iterable[ActivityItem], folded_reads: int) -> None:
-    """Print the relevant calls of a turn: how each stands, what it was, and its receipt."""
-    width = terminal_size(sys.stdout)[0] if sys.stdout.isatty() else 80
+    """Print the relevant calls of a turn: how each stands, what it did or was to do, its tool and its receipt."""
+    columns = min(_WIDEST, terminal_size(sys.stdout)[0]) if sys.stdout.isatty() else _WIDEST
+    room = max(_NARROWEST, columns - len(_INDENT))
     for item in items:
-        say(
-            "  ",
-            styled(f"{item.status:<9}", fg=_COLOURS[item.status]),
-            f" {_fitting(item.summary or item.tool_id, width - 12)}",
-        )
+        first, *others = textwrap.wrap(one_line(item.summary or item.tool_id), room, break_on_hyphens=False) or [""]
+        say("  ", styled(f"{item.status:<9}", fg=_COLOURS[item.status]), f" {first}")
+        for line in others:
+            say(f"{_INDENT}{line}")
         facts = "  ".join(filter(None, (as_name(item.tool_id), as_name(item.receipt_ref), approval_words(item))))
-        say_wrapped("            ", one_line(facts), dim=True)
+        for line in textwrap.wrap(one_line(facts), room, break_on_hyphens=False):
+            say(f"{_INDENT}{line}", dim=True)
     if folded_reads:
-        say(f"  and {counted(folded_reads, 'read')}", dim=True)
-
-
-def _fitting(text: str, width: int) -> str:
-    shown = one_line(text)
-    if cells(shown) <= width:
-        return shown
-    while cells(shown) > width - 1:
-        shown = shown[: max(1, len(shown) - max(1, (cells(shown) - width + 1) // 2))]
-    return f"{shown}…"
+        say(f"{_INDENT}{counted(folded_reads, 'read')} besides", dim=True)
 
 
 def tell_waiting(answer: Answer, how: str) -> None:
