@@ -41,7 +41,8 @@ class Interrupts:
     async def run(self, turn: Coroutine[Any, Any, R], cancel: Callable[[], None]) -> R:
         """Await a turn; an interrupt cancels it, and whatever of it waits for a person. Raises CancelledError."""
         self._loop, self._cancel, self._asked = asyncio.get_running_loop(), cancel, False
-        task = self._task = self._loop.create_task(turn)
+        task: asyncio.Task[R] = self._loop.create_task(turn)
+        self._task = task
         try:
             return await task
         finally:
