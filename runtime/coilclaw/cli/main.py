@@ -36,6 +36,8 @@ _COMMANDS: Final = {
     "plugin": ("coilclaw.cli.plugin:plugin", "List, install and remove plugins."),
     "mcp": ("coilclaw.cli.mcp:mcp", "List and refresh the configured MCP servers."),
     "secret": ("coilclaw.cli.secret:secret", "Set, list and remove secrets for tools."),
+    "auth": ("coilclaw.cli.auth:auth", "Keep credentials for model services."),
+    "provider": ("coilclaw.cli.provider:provider", "List and test the model services."),
     "receipt": ("coilclaw.cli.receipt:receipt", "Read, verify and export receipts."),
     "config": ("coilclaw.cli.config:config", "Check and show the configuration."),
     "estop": ("coilclaw.cli.estop:estop", "Stop every tool at once, in all processes."),

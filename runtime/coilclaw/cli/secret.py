@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Any, Final
 
 import click
 
 from coilclaw.cli.opening import load_registry, settings_for
+from coilclaw.cli.secret_input import no_secrets_here, read_secret
 from coilclaw.cli.terminal import say, say_json, say_wrapped, warn
 from coilclaw.config import SecretStore, check_secret_name
 from coilclaw.sdk import OperatorError
@@ -16,7 +16,6 @@ from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["secret"]
 
-_MOST_INPUT: Final = 1024 * 1024
 _SHORTEST_HIDDEN: Final = 4
 """Shorter values are not taken out of results: that would garble ordinary text."""
 
@@ -73,36 +72,15 @@ def list_secrets(keyring: bool, as_json: bool) -> None:
 @click.option("--keyring", is_flag=True, help="Keep it in the system's keyring instead of the file.")
 def set_secret(name: str, rest: tuple[str, ...], keyring: bool) -> None:
     """Set the secret NAME. It is asked for without showing it, or read from standard input."""
-    if rest:
-        raise click.UsageError(
-            "A value is not taken from the command line, where other programs can read it. "
-            "Leave it out: it is asked for, or read from standard input."
-        )
+    no_secrets_here(rest)
     check_secret_name(name)
-    value = _typed() if sys.stdin.isatty() else _piped()
+    value = read_secret("Value")
     store = _store(keyring)
     store.set(name, value, in_keyring=keyring)
     say(f"Kept {as_name(name)} in {'the keyring' if keyring else as_name(str(store.path))}", err=True)
     if len(value) < _SHORTEST_HIDDEN:
         warn(f"a value this short is not hidden when a tool returns it ({name}).")
     _warn_about_environment(name)
-
-
-def _typed() -> str:
-    value: str = click.prompt("Value", hide_input=True, err=True)
-    return value
-
-
-def _piped() -> str:
-    data = sys.stdin.buffer.read(_MOST_INPUT + 1)
-    if len(data) > _MOST_INPUT:
-        raise OperatorError(f"standard input has more than {_MOST_INPUT} bytes; nothing was changed")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        raise OperatorError("standard input is not UTF-8 text; nothing was changed") from None
-    # `echo` and editors end the last line; the secret does not.
-    return text.removesuffix("\n").removesuffix("\r")
 
 
 @secret.command("remove", epilog="Example: coilclaw secret remove GITHUB_TOKEN")

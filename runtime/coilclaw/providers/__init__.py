@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.providers.auth import ApiKey, AuthProfile, OAuth, ProfileCredentials, ProfileStore, Token
+    from coilclaw.providers.auth import (
+        ApiKey,
+        AuthProfile,
+        OAuth,
+        Profile,
+        ProfileCredentials,
+        ProfileStore,
+        ProfileType,
+        Token,
+        checked_setup_token,
+        pasted_profile,
+    )
     from coilclaw.providers.chat import (
         ChatRequest,
         ChatResponse,
@@ -26,7 +37,8 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "auth": "ApiKey AuthProfile OAuth ProfileCredentials ProfileStore Token",
+            "auth": "ApiKey AuthProfile OAuth Profile ProfileCredentials ProfileStore ProfileType Token "
+            "checked_setup_token pasted_profile",
             "chat": "ChatRequest ChatResponse ChatStream Message Provider ProviderCapabilities TextDelta ToolRequest "
             "ToolSchema Usage",
             "credentials": "Credential Credentials KeyFromEnvironment",
@@ -49,8 +61,10 @@ __all__ = [
     "KeyFromEnvironment",
     "Message",
     "OAuth",
+    "Profile",
     "ProfileCredentials",
     "ProfileStore",
+    "ProfileType",
     "Provider",
     "ProviderCapabilities",
     "ProviderChanged",
@@ -60,5 +74,7 @@ __all__ = [
     "ToolRequest",
     "ToolSchema",
     "Usage",
+    "checked_setup_token",
     "open_provider",
+    "pasted_profile",
 ]

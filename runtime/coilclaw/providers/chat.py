@@ -38,6 +38,8 @@ class ToolRequest(Frozen):
     arguments: Mapping[str, Any] = field(default_factory=dict)
     problem: str | None = None
     """Why the arguments could not be read; they are empty then, and the model is told."""
+    echo: Any = field(default=None, repr=False, compare=False)
+    """What the service wants back unchanged with this request, as JSON data: kept wherever the request is kept."""
 
 
 class Message(Frozen):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["open_provider"]
 
-_CURRENT_CLAUDE: Final = "claude-sonnet-4-5"
+_CURRENT_CLAUDE: Final = "claude-sonnet-5-5"
 
 
 def open_provider(
@@ -70,12 +70,14 @@ class _Opening:
                 return MockProvider(name, table, table.model or "mock")
             case "openai-compatible":
                 from coilclaw.providers.openai_compatible import OpenAICompatible
+                from coilclaw.providers.service import ModelService
 
-                return OpenAICompatible(name, table, self._model(name, table), self._credentials)
+                return ModelService(name, table, self._model(name, table), self._credentials, OpenAICompatible())
             case "anthropic":
                 from coilclaw.providers.anthropic import Anthropic
+                from coilclaw.providers.service import ModelService
 
-                return Anthropic(name, table, self._model(name, table), self._credentials)
+                return ModelService(name, table, self._model(name, table), self._credentials, Anthropic())
             case "reliable":
                 from coilclaw.providers.reliable import Reliable
 

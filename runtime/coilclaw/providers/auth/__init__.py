@@ -5,14 +5,16 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.providers.auth.profiles import ApiKey, AuthProfile, OAuth, Profile, Token, is_reference
+    from coilclaw.providers.auth.pasted import checked_setup_token, pasted_profile
+    from coilclaw.providers.auth.profiles import ApiKey, AuthProfile, OAuth, Profile, ProfileType, Token
     from coilclaw.providers.auth.rotation import ProfileCredentials
     from coilclaw.providers.auth.store import ProfileStore, StoredProfiles
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "profiles": "ApiKey AuthProfile OAuth Profile Token is_reference",
+            "pasted": "checked_setup_token pasted_profile",
+            "profiles": "ApiKey AuthProfile OAuth Profile ProfileType Token",
             "rotation": "ProfileCredentials",
             "store": "ProfileStore StoredProfiles",
         },
@@ -25,7 +27,9 @@ __all__ = [
     "Profile",
     "ProfileCredentials",
     "ProfileStore",
+    "ProfileType",
     "StoredProfiles",
     "Token",
-    "is_reference",
+    "checked_setup_token",
+    "pasted_profile",
 ]
