@@ -128,7 +128,7 @@ def test_yes_approves_but_does_not_lift_a_denial(coilclaw: Command) -> None:
     done = coilclaw("run", "-", "--json", "--yes", stdin=source)
     assert done.json["value"] == [True, False, False]
     assert (coilclaw.workspace / "a.txt").read_text() == "x"
-    (item,) = done.json["activity"]
+    item = done.json["activity"][0]
     assert (item["approval"], item["scope"]) == ("granted", "once")
     assert "--yes" in item["decided_by"]
 

@@ -134,3 +134,4 @@ Listen: TypeAlias = Callable[[TurnEvent], None]
 
 def ignore(event: TurnEvent) -> None:
     """Do nothing about an event."""
+    return

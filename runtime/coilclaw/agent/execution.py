@@ -58,7 +58,9 @@ class Execution:
 
     def find(self, key: str) -> RunRecord | None:
         """The run that answers a request, if one was begun."""
-        return next((each for each in self._claw.runs.of_conversation(self._conversation) if each.header.request == key), None)
+        return next(
+            (each for each in self._claw.runs.of_conversation(self._conversation) if each.header.request == key), None
+        )
 
     def finish(self, record: RunRecord, deadline: Deadline) -> Report:
         """The report of a run that was begun in another process: resumed if it waits, else as it ended.

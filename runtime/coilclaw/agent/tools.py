@@ -110,9 +110,7 @@ class Toolset:
     @cached_property
     def stubs(self) -> str:
         """Typed Python stubs, within the budget."""
-        return registry_stubs(
-            self.registry, budget_tokens=self._tokens, policy=self._policy, python=self._python
-        ).text
+        return registry_stubs(self.registry, budget_tokens=self._tokens, policy=self._policy, python=self._python).text
 
     def schemas(self, found: Iterable[str] = ()) -> tuple[ToolSchema, ...]:
         """What a request advertises. `found` are ids that the model has searched for; they come last, in their order,

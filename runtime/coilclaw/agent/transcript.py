@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
@@ -180,9 +179,7 @@ class Transcript:
         """The turns that end an interrupted exchange: a result for each open request, and that there is no answer."""
         if not self._is_unfinished:
             return []
-        results = [
-            _result_draft(step.key(index), give_up(step, index)) for step, index in self.current.open_requests
-        ]
+        results = [_result_draft(step.key(index), give_up(step, index)) for step, index in self.current.open_requests]
         text = "[CoilClaw] This turn ended without an answer."
         return [*results, TurnDraft(role="assistant", content=text, metadata={"status": "interrupted"})]
 

@@ -6,7 +6,6 @@ and the answer. A process that dies in between leaves a turn that another one co
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
@@ -97,7 +96,9 @@ class Turn(Frozen):
         rounds = len(self.transcript.current.steps)
         self.listen(RoundStarted(number=rounds + 1, conversation_id=self.transcript.conversation))
         stop = self.claw.estop.state
-        request = self._request(is_last=rounds >= self.settings.tool_rounds, stopped=None if stop is None else str(stop))
+        request = self._request(
+            is_last=rounds >= self.settings.tool_rounds, stopped=None if stop is None else str(stop)
+        )
         evidence = await finished(self.activity.evidence)
         text = GroundedText(evidence, self._release)
         if stop is not None:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.bridge.allowed_tools import allowed_tools
     from coilclaw.bridge.bridge import Bridge
     from coilclaw.bridge.caller import Caller
     from coilclaw.bridge.calls import call_number
@@ -47,11 +46,12 @@ if TYPE_CHECKING:
         tool_schemas,
         tool_stub,
     )
+    from coilclaw.bridge.tool_bounds import allowed_tools
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "allowed_tools": "allowed_tools",
+            "tool_bounds": "allowed_tools",
             "bridge": "Bridge",
             "caller": "Caller",
             "calls": "call_number",

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from coilclaw.bridge.allowed_tools import allowed_tools
 from coilclaw.bridge.answers import Refusal
+from coilclaw.bridge.tool_bounds import allowed_tools
 from coilclaw.policy import judge
 from coilclaw.sandbox import Abandoned
 from coilclaw.sdk import Decision, Judged, Risk

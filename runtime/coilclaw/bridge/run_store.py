@@ -52,7 +52,9 @@ def _add_conversations(connection: Any) -> None:
     connection.executemany(
         "UPDATE runs SET conversation_id = ? WHERE run_id = ?", [(named, run_id) for run_id, named in known if named]
     )
-    connection.execute("CREATE INDEX runs_by_conversation ON runs (conversation_id, run_id) WHERE conversation_id IS NOT NULL")
+    connection.execute(
+        "CREATE INDEX runs_by_conversation ON runs (conversation_id, run_id) WHERE conversation_id IS NOT NULL"
+    )
 
 
 def _record_conversation(header: str) -> str | None:
