@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final
 
-from coilclaw.evidence.grounding.facts import DAY, dates_in, numbers_in, times_in, years_in
-from coilclaw.evidence.grounding.grammar import class_of_noun, grammar, sense_of
+from coilclaw.evidence.grounding.facts import DAY, dates_in, days_in_chinese, numbers_in, pairs_of, times_in, years_in
+from coilclaw.evidence.grounding.grammar import LATIN, Form, class_of_noun, grammar, sense_of
 from coilclaw.evidence.grounding.normal_text import folded, normal
 from coilclaw.evidence.grounding.values import Evidence
 
@@ -21,17 +21,19 @@ _READING: Final = frozenset(
     "list get read search find fetch query show check look view lookup describe count status balance inspect browse history load track tracking now "
     "preview slots availability available info details summary transcribe recent find_one select head ls cat grep stat exists diff log logs whoami ping validate test "
     "consultar listar leer buscar ver voir lire lister chercher consulter lesen suchen anzeigen prüfen abrufen forecast weather time quote calc calculate "
-    "report inbox directory resolve translate ocr extract parse analyze analyse panier estado".split()
+    "report inbox directory translate ocr extract parse analyze analyse panier estado events reflog compare transcript historial history pricing schedule_x".split()
 )
 _WRITING: Final = frozenset(
     "send create delete update write post put set add remove book pay transfer cancel submit publish deploy run execute buy order move rename upload share reply schedule draft "
     "archive insert close merge push commit install start stop restart enable disable approve sign book place".split()
 )
+_NOUNS: Final = frozenset("text mail email message file order book page list plan card record post call bill invoice note link tag label issue sync copy share check test build release star".split()) - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
+_ALONE: Final = re.compile(r"(?<![\w.,:#*/-])\d{1,7}(?![\w:/-]|[.,]\d)")
 _COMMANDS: Final = {
     "rm": "delete", "rmdir": "delete", "unlink": "delete", "mkdir": "create", "touch": "create", "mv": "move", "cp": "save", "rsync": "save", "scp": "save",
     "sed": "update", "tee": "save", "curl": "send", "git": "push", "chmod": "update", "kill": "cancel", "delete": "delete", "drop": "delete", "insert": "create",
     "update": "update", "alter": "update", "truncate": "delete", "push": "push", "commit": "push", "merge": "push", "put": "update", "patch": "update",
-    "join": "join", "place": "pay", "complete": "do", "mark": "update", "off": "set", "on": "set", "invite": "send", "draft": "draft",
+    "join": "join", "place": "pay", "complete": "update", "mark": "update", "off": "set", "on": "set", "draft": "draft", "pytest": "run", "restart": "start", "upgrade": "update", "zip": "update", "tar": "save",
 }  # fmt: skip
 _OPEN: Final = frozenset("shell bash exec execute sql http script code python run call invoke request webhook action api task workflow browser".split())
 
@@ -41,10 +43,13 @@ class Call:
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
+        parts = re.split(r"[./:]", normal(evidence.tool_id))
         self.name = [part.lower() for part in _PART.findall(normal(evidence.tool_id))]
+        self.method = [part.lower() for part in _PART.findall(" ".join(parts[1:]))] or self.name
         self.summary = normal(evidence.summary)
         self.given = _text_of(evidence.arguments)
-        self.text = folded(" ".join((self.summary, self.given, _text_of(evidence.result))))
+        self.raw = f"{self.summary} {self.given} {_text_of(evidence.result)}"
+        self.text = folded(self.raw)
 
     @property
     def succeeded(self) -> bool:
@@ -52,28 +57,34 @@ class Call:
 
     @cached_property
     def is_read(self) -> bool:
-        if not _WRITING.isdisjoint(self.name[1:] or self.name):
+        """Whether its name says that it only looks. A name that says nothing counts as one that may change things."""
+        if not _WRITING.isdisjoint(self.method) or any(form.sense not in ("read", "do") for form in self._forms(self.method)):
             return False
-        return not _READING.isdisjoint(self.name) or self.evidence.tool_id.lower().endswith(("http.get", "get"))
+        if not _READING.isdisjoint(self.name) or any(form.sense == "read" for form in self._forms(self.method)):
+            return True
+        return self.is_open and self.given.lower().lstrip('{"sqlmdcoan: ').startswith("select")
+
+    @staticmethod
+    def _forms(words: Iterable[str]) -> list[Form]:
+        return [form for word in words if word not in _NOUNS and (form := sense_of(word)) is not None]
 
     @cached_property
     def words(self) -> frozenset[str]:
-        return frozenset([*_WORD.findall(self.text), *(folded(part) for part in self.name)])
+        """Every word that its receipts contain; of Chinese, every two characters."""
+        return frozenset([*_WORD.findall(self.text), *map(folded, self.name), *pairs_of(self.text)])
 
     @cached_property
     def senses(self) -> frozenset[str]:
         """The senses of verbs in the tool's name and in the summary of the call."""
-        found = set()
-        for word in [*self.name, *_WORD.findall(self.summary.lower())[:6]]:
-            if word in _COMMANDS:
-                found.add(_COMMANDS[word])
-            if (form := sense_of(word)) is not None and word not in ("text", "mail", "email", "message"):
-                found.add(form.sense)
+        found = {form.sense for form in self._forms([*self.method, *_WORD.findall(self.summary.lower())[:80]])}
+        found |= {_COMMANDS[word] for word in self.method if word in _COMMANDS}
         if self.is_open:
             found |= {_COMMANDS[word] for word in _WORD.findall(self.given.lower()) if word in _COMMANDS}
-        from coilclaw.evidence.grounding.chinese import senses_in  # Few summaries are in Chinese.
+        if not self.summary.isascii():
+            from coilclaw.evidence.grounding.chinese import senses_in  # Few summaries are in Chinese.
 
-        return frozenset(found | senses_in(self.summary))
+            found |= senses_in(self.summary)
+        return frozenset(found)
 
     @cached_property
     def is_open(self) -> bool:
@@ -83,33 +94,38 @@ class Call:
     @cached_property
     def classes(self) -> frozenset[str]:
         found: frozenset[str] = frozenset()
-        for word in [*self.name, *_WORD.findall(self.summary.lower())]:
+        for word in [*self.name, *_WORD.findall(self.summary.lower())[:80]]:
             found |= class_of_noun(word)
+        if not self.raw.isascii():
+            from coilclaw.evidence.grounding.chinese import classes_in
+
+            found |= classes_in(self.raw)
         return found
 
     @cached_property
     def numbers(self) -> frozenset[float]:
-        return frozenset(numbers_in(f"{self.summary} {self.given} {_text_of(self.evidence.result)}") | set(map(float, _sizes(self.evidence.arguments))))
+        return frozenset(numbers_in(self.raw) | set(map(float, _sizes(self.evidence.arguments))))
 
     @cached_property
     def counts(self) -> frozenset[int]:
-        """Numbers that the call itself gives, for things it handled at once."""
+        """Numbers that the call itself gives for things it handled at once."""
         words = _WORD.findall(self.summary.lower())
-        spelled = {grammar(code).numbers[word] for word in words for code in ("en", "de", "es", "fr") if word in grammar(code).numbers}
-        return frozenset({int(number) for number in self.numbers if number == int(number) and number < 1e9} | spelled)
+        spelled = {grammar(code).numbers[word] for word in words for code in LATIN if word in grammar(code).numbers}
+        told = {int(each) for each in _ALONE.findall(self.summary)}
+        return frozenset(spelled | told | set(_sizes(self.evidence.arguments)) | set(_integers(self.evidence.arguments)) | set(_integers(self.evidence.result)) | set(_sizes(self.evidence.result)))
 
     @cached_property
     def dates(self) -> frozenset[tuple[int, int]]:
-        return frozenset(dates_in(f"{self.summary} {self.given} {_text_of(self.evidence.result)}"))
+        return frozenset(dates_in(self.raw))
 
     @cached_property
     def days(self) -> frozenset[int]:
-        text = f"{self.summary} {self.given} {_text_of(self.evidence.result)}"
-        return frozenset({each.weekday() for each in years_in(text)} | {DAY[word] for word in _WORD.findall(text.lower()) if word in DAY})
+        named = {DAY[word] for word in _WORD.findall(self.raw.lower()) if word in DAY}
+        return frozenset({each.weekday() for each in years_in(self.raw)} | named | days_in_chinese(self.raw))
 
     @cached_property
     def times(self) -> frozenset[tuple[int, int]]:
-        return frozenset(times_in(re.sub(r"T(?=\d\d:)", " ", f"{self.summary} {self.given} {_text_of(self.evidence.result)}")))
+        return frozenset(times_in(re.sub(r"T(?=\d\d:)", " ", self.raw)))
 
     @cached_property
     def is_bare(self) -> bool:
@@ -136,6 +152,14 @@ def _sizes(value: Any) -> Iterable[int]:
             yield from _sizes(each)
     elif isinstance(value, str) and "," in value and len(value) < 2_000:
         yield value.count(",") + 1
+
+
+def _integers(value: Any) -> Iterable[int]:
+    if isinstance(value, dict):
+        for each in value.values():
+            yield from _integers(each)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield value
 
 
 def calls_of(evidence: Iterable[Evidence]) -> list[Call]:

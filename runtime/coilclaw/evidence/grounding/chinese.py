@@ -6,17 +6,17 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from coilclaw.evidence.grounding.facts import Facts, dates_in, number_of, times_in
+from coilclaw.evidence.grounding.facts import Facts, dates_in, days_in_chinese, number_of, spelled, times_in
 from coilclaw.evidence.grounding.normal_text import folded
 from coilclaw.evidence.grounding.statements import Mood
 
-__all__ = ["ChineseStatement", "has_chinese", "senses_in", "statements_in_chinese"]
+__all__ = ["ChineseStatement", "has_chinese", "classes_in", "senses_in", "statements_in_chinese"]
 
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _BREAK: Final = re.compile(r"[,，;；。!！?？:：\n()（）|]|——|—")  # noqa: RUF001
 _QUOTED: Final = re.compile(r"“[^”\n]{0,2000}”|\"[^\"\n]{0,2000}\"|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|`[^`\n]{0,400}`|《[^》\n]{0,200}》|‘[^’\n]{0,500}’")
 _LATIN: Final = re.compile(r"[\w.+-]+@[\w.-]+\w|https?://[\w./%-]+|[/~][\w./-]+|[A-Za-z][\w.#/-]*\w|[A-Z]")
-_COUNT: Final = re.compile(r"([零一二两三四五六七八九十]{1,3}|\d{1,6})\s*(?:个|封|份|条|张|名|位|件|项|场|笔|次|篇|本|间|台|只|块|部|家|行|组|段|则|通|支|页)")
+_COUNT: Final = re.compile(r"(?<![第周期月\d.,])([零一二两三四五六七八九十]{1,3}|\d{1,6})\s*(?=[\u3400-\u9fff])(?![零一二两三四五六七八九十月日号点时分年元块天周小岁级楼切起直般定些下旦样致百千万亿版])")
 _NUMBER: Final = re.compile(r"\d[\d,.]*")
 _CITED: Final = re.compile(r"\[((?:receipt|call|run)[-_:][\w:.-]+)\]")
 
@@ -62,6 +62,11 @@ def senses_in(text: str) -> set[str]:
         return set()
     tables = _tables()
     return {tables.senses[match.group()] for match in tables.verb.finditer(text)}
+
+
+def classes_in(text: str) -> frozenset[str]:
+    """The classes of things that a text names."""
+    return frozenset(kind for word, kind in _tables().nouns.items() if word in text) if has_chinese(text) else frozenset()
 
 
 def statements_in_chinese(text: str) -> list[ChineseStatement]:
@@ -134,26 +139,14 @@ def _facts(text: str, quotes: list[str], tables: _Tables) -> Facts:
     names = tuple((folded(each),) for each in latin if each[:1].isupper() and each.isalpha() and len(each) > 1 and each not in ("PDF", "ID", "OK", "VIP"))
     places = tuple(each for each in latin if not each.isalpha())
     dates, times = dates_in(bare), times_in(bare)
-    counts = [_counted(each) for each in _COUNT.findall(bare)]
+    counts = [spelled(each) for each in _COUNT.findall(bare)]
     rest = _COUNT.sub(" ", re.sub(r"\d+\s*(?:月|日|号|点|时|分|年|小时|分钟|天|周)(?:\s*\d+\s*(?:日|号|分))?|\d{1,2}:\d\d|\d{4}-\d\d-\d\d|[A-Za-z][\w.#/-]*", " ", bare))
     numbers = tuple(number for each in _NUMBER.findall(rest) if (number := number_of(each)) is not None)
     classes = frozenset(kind for word, kind in tables.nouns.items() if word in bare)
     return Facts(
-        names=names, places=places, quotes=tuple(quotes), numbers=numbers, counts=tuple(each for each in counts if each), dates=tuple(dates),
-        times=tuple(times), classes=classes, is_all=bool(re.search(r"全部|所有|都已|均已|全都", bare)), cited=tuple(cited),
+        names=names, places=places, quotes=tuple(quotes), numbers=numbers, counts=tuple(each for each in counts if each > 1), dates=tuple(dates),
+        days=tuple(days_in_chinese(bare)), times=tuple(times), classes=classes, is_all=bool(re.search(r"全部|所有|都已|均已|全都", bare)), cited=tuple(cited),
     )  # fmt: skip
-
-
-_DIGITS: Final = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
-
-
-def _counted(text: str) -> int:
-    if text.isdigit():
-        return int(text)
-    if "十" in text:
-        tens, _, ones = text.partition("十")
-        return (_DIGITS.get(tens, 1) if tens else 1) * 10 + (_DIGITS.get(ones, 0) if ones else 0)
-    return _DIGITS.get(text, 0) if len(text) == 1 else 0
 
 
 def _joined(one: Facts, other: Facts) -> Facts:

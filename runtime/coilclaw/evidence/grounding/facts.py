@@ -11,7 +11,7 @@ from coilclaw.evidence.grounding.grammar import Grammar, class_of_noun, grammar
 from coilclaw.evidence.grounding.normal_text import folded
 from coilclaw.evidence.grounding.tokens import Token
 
-__all__ = ["Facts", "dates_in", "facts_in", "number_of", "numbers_in", "times_in"]
+__all__ = ["Facts", "dates_in", "days_in_chinese", "facts_in", "number_of", "numbers_in", "pairs_of", "times_in"]
 
 _MONTHS: Final = (
     "january januar enero janvier jan jänner ene", "february februar febrero février feb fév fevrier", "march märz marzo mars mar mär",
@@ -29,10 +29,13 @@ _ISO: Final = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _DOTTED: Final = re.compile(r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:(\d{4}|\d{2})(?!\d))?|(?<![\d/])(\d{1,2})/(\d{1,2})(?:/(\d{4}))?(?![\d/])|(?<!\d)(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]")
 _TIME: Final = re.compile(r"(?<![\d:.])([01]?\d|2[0-4])[:.h]([0-5]\d)(?![\d.])\s*(am|pm|a\.m|p\.m|AM|PM)?|(?<![\d:.,])(\d{1,2})\s*(am|pm|a\.m|p\.m|AM|PM|Uhr|uhr|h\b|heures?|点|時|时)")
 _NUMBER: Final = re.compile(r"\d[\d.,' \u202f]*\d|\d")
+_HAN: Final = re.compile(r"[\u3400-\u9fff]{2,}")
+_HAN_DAY: Final = re.compile(r"(?:周|星期|礼拜)([一二三四五六日天])")
+_HAN_TIME: Final = re.compile(r"(早上|上午|下午|晚上|中午|凌晨)?([零一二两三四五六七八九十\d]{1,3})点(半|[一二三四五六七八九十]{1,3}分|\d{1,2}分)?")
 _CURRENCY: Final = re.compile(r"[€$£¥]|EUR|USD|GBP|CHF|CNY|euros?\b|dollars?\b|pounds?\b|元|块")
 _SPANS: Final = frozenset(
     "hour hours minute minutes day days week weeks month months year years night nights second seconds stunde stunden minute minuten tag tage tagen woche wochen monat monate "
-    "hora horas minuto minutos día días semana semanas mes meses heure heures minutes jour jours semaine semaines mois ans años seconds working business kb mb gb".split()
+    "hora horas minuto minutos día días semana semanas mes meses heure heures minutes jour jours semaine semaines mois ans años seconds working business".split()
 )
 
 
@@ -111,6 +114,17 @@ def dates_in(text: str) -> set[tuple[int, int]]:
     return found
 
 
+def pairs_of(text: str) -> set[str]:
+    """Every two neighbouring Chinese characters of a text, which stand in for its words."""
+    if text.isascii():
+        return set()
+    return {run[at : at + 2] for run in _HAN.findall(text) for at in range(len(run) - 1)}
+
+
+def days_in_chinese(text: str) -> set[int]:
+    return set() if text.isascii() else {"一二三四五六日天".index(day) % 7 if day != "天" else 6 for day in _HAN_DAY.findall(text)}
+
+
 def years_in(text: str) -> list[date]:
     found = []
     for year, month, day in _ISO.findall(text):
@@ -122,7 +136,9 @@ def years_in(text: str) -> list[date]:
 
 
 def times_in(text: str) -> set[tuple[int, int]]:
-    found = set()
+    found: set[tuple[int, int]] = set()
+    if re.search(r"y media|et demie|halb |half past|quarter|y cuarto|menos cuarto|et quart|viertel", text, re.IGNORECASE):
+        return found
     for match in _TIME.finditer(text):
         hour, minute, half, bare, unit = match.groups()
         at = int(hour or bare)
@@ -132,7 +148,25 @@ def times_in(text: str) -> set[tuple[int, int]]:
         elif half == "a" and at == 12:
             at = 0
         found.add((at % 24, int(minute or 0)))
+    if not text.isascii():
+        for part, hour, rest in _HAN_TIME.findall(text):
+            at = spelled(hour) + (12 if part in ("下午", "晚上") and spelled(hour) < 12 else 0)
+            found.discard((spelled(hour), 0))
+            found.add((at % 24, 30 if rest == "半" else spelled(rest.rstrip("分")) if rest else 0))
     return found
+
+
+_SPELLED: Final = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+
+
+def spelled(text: str) -> int:
+    """A small number in Chinese or Arabic digits."""
+    if text.isdigit():
+        return int(text)
+    tens, ten, ones = text.rpartition("十")
+    if not ten:
+        return _SPELLED.get(text, 0)
+    return (_SPELLED.get(tens, 1) if tens else 1) * 10 + (_SPELLED.get(ones, 0) if ones else 0)
 
 
 def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: str) -> Facts:

@@ -11,29 +11,46 @@ from coilclaw.evidence.grounding.facts import Facts
 from coilclaw.evidence.grounding.normal_text import folded
 from coilclaw.evidence.grounding.values import Verdict
 
-__all__ = ["Finding", "match_done", "match_read", "match_undone"]
+__all__ = ["Finding", "Said", "is_reported", "left_open", "match_done", "match_read", "match_undone"]
 
+# A verb of the first sense may tell of a call whose name or summary has a verb of the others.
 _ACCEPTED: Final = {
-    "send": "send post submit share call create draft_send",
-    "submit": "submit send create post run join pay book approve",
-    "post": "post send create update approve push",
-    "create": "create book save post submit send set push draft join update",
-    "book": "book create pay submit send move update join set",
-    "set": "set update create run cancel book",
-    "update": "update set move save create do push cancel approve run delete",
-    "move": "move update save book delete push",
-    "delete": "delete cancel update move",
-    "cancel": "cancel delete update set stop send",
-    "pay": "pay submit book send create",
-    "save": "save create update send push move run post",
-    "run": "run update save push set do create",
-    "push": "push run save create update post send",
+    "send": "send post submit call write draft_send update",
+    "submit": "submit send create post join pay book approve",
+    "post": "post send create approve push save",
+    "create": "create book save post submit send set push join write",
+    "book": "book create pay submit send move update join",
+    "set": "set update create start cancel book lock",
+    "lock": "lock set update cancel",
+    "update": "update set move save create push approve write cancel send",
+    "move": "move update save book push",
+    "delete": "delete cancel move",
+    "cancel": "cancel delete update set send submit refuse",
+    "refuse": "refuse approve cancel send update",
+    "pay": "pay submit book create send",
+    "write": "save write send post update create draft",
+    "save": "save create update push move post write send",
+    "run": "run push deploy start",
+    "deploy": "deploy push run post save update start create",
+    "start": "start run set deploy update",
+    "push": "push save post send deploy",
     "call": "call send",
-    "approve": "approve update send submit do",
+    "approve": "approve update send submit",
     "join": "join create submit book approve",
-}  # fmt: skip
+}
 _ACCEPTED_SETS: Final = {sense: frozenset(words.split()) for sense, words in _ACCEPTED.items()}
 Support: TypeAlias = Literal["yes", "no", "open"]
+
+
+class Said(NamedTuple):
+    """What a statement says was done, and how the rest of the answer bears on it."""
+
+    sense: str
+    facts: Facts
+    words: frozenset[str]
+    is_generic: bool = False
+    is_disclosed: bool = False
+    """Whether the answer says elsewhere that something was not done."""
 
 
 class Finding(NamedTuple):
@@ -41,141 +58,198 @@ class Finding(NamedTuple):
     receipt_ref: str | None = None
 
 
-def match_done(sense: str, facts: Facts, calls: Sequence[Call], *, is_generic: bool, is_disclosed: bool, words: frozenset[str]) -> Finding:
-    """The verdict on `something was done`. `is_disclosed` if the answer says elsewhere that something was not."""
+def match_done(said: Said, calls: Sequence[Call]) -> Finding:
+    """The verdict on `this was done`."""
+    facts = said.facts
     writes = [call for call in calls if not call.is_read]
-    if is_generic and facts.is_empty:
-        return _match_everything(writes or list(calls), is_disclosed)
-    related = [call for call in writes if _fits(sense, facts, call, words)]
+    if said.is_generic:
+        named = [call for call in writes if said.words & call.words or (not facts.is_empty and _supports(facts, call) == "yes")]
+        if not named and (facts.is_empty or writes):
+            return _match_everything(writes or list(calls), said)
+        related = named or writes
+    else:
+        related = _related(said, writes)
     done = [call for call in related if call.succeeded]
+    left = left_open(related, done)
     if not done:
+        if left and said.is_disclosed and _is_asked_for(said):
+            return Finding("verified", left[-1].evidence.receipt_ref)
         return _refused(related) if related else Finding("unverified")
-    single = [call for call in done if _supports(facts, call) != "no"]
-    sure = [call for call in single if _supports(facts, call) == "yes"]
-    open_ends = [call for call in related if not call.succeeded and not _is_repaired(call, done)]
-    if not sure and not facts.is_empty and not single:
-        if not _covered(facts, done):
-            if any(_supports(facts, call) == "yes" for call in open_ends):
-                return _refused(open_ends)
-            return Finding("contradicted", done[-1].evidence.receipt_ref)
-        single = done
-    if any(_supports(facts, call) == "yes" for call in open_ends) and not sure and not facts.is_empty:
-        return _refused(open_ends)
-    if not _count_fits(facts, single or done, done):
-        return Finding("contradicted", done[-1].evidence.receipt_ref)
-    if facts.is_all and open_ends and not is_disclosed and not facts.counts:
-        return _refused(open_ends)
-    return Finding("verified", (sure or single or done)[-1].evidence.receipt_ref)
-
-
-def _match_everything(calls: Sequence[Call], is_disclosed: bool) -> Finding:
-    done = [call for call in calls if call.succeeded]
-    if not done:
-        return _refused(calls) if calls else Finding("unverified")
-    left = [call for call in calls if not call.succeeded and not _is_repaired(call, done)]
-    if left and not is_disclosed:
+    answers = [(_supports(facts, call), call) for call in done]
+    sure = [call for answer, call in answers if answer == "yes"]
+    if not facts.is_empty and not sure and any(answer == "no" for answer, _ in answers) and not _covered(facts, done):
+        return _refused(left) if any(_supports(facts, call) == "yes" for call in left) else _refused(done)
+    if not _count_fits(facts, sure, done):
+        return _refused(left or done)
+    undisclosed = left and not said.is_disclosed
+    if undisclosed and (facts.is_all or facts.is_empty or not sure or _best(said, left) > _best(said, done)):
         return _refused(left)
+    return Finding("verified", (sure or done)[-1].evidence.receipt_ref)
+
+
+def _best(said: Said, calls: Sequence[Call]) -> int:
+    return max((len(said.words & call.words) + 2 * (said.sense in call.senses) for call in calls), default=0)
+
+
+def _is_asked_for(said: Said) -> bool:
+    """Whether only a request is said to have been made, which a pending call is."""
+    return said.sense in ("submit", "start") or not said.words.isdisjoint(
+        ("request", "requested", "solicitud", "demande", "anfrage", "antrag", "queued", "申请", "请求", "提交")
+    )
+
+
+def _related(said: Said, writes: Sequence[Call]) -> list[Call]:
+    """The calls that a statement may be about; where some fit by their verb, only those."""
+    fitting = [(_fit(said, call), call) for call in writes]
+    best = max((fit for fit, _ in fitting), default=0)
+    if best == 0:
+        return []
+    return [call for fit, call in fitting if fit >= min(best, 2)]
+
+
+def _fit(said: Said, call: Call) -> int:
+    """How well a call fits the verb of a statement: 3 the same sense, 2 a near one, 1 by what it mentions, 0 not at all."""
+    sense, facts = said.sense, said.facts
+    shared = said.words & call.words
+    mentioned = bool(shared) or (not facts.is_empty and _supports(facts, call) == "yes")
+    accepted = _ACCEPTED_SETS.get(sense)
+    if accepted is None:
+        return 1 if mentioned or not facts.classes or facts.classes & call.classes or not call.classes else 0
+    alien = bool(facts.classes and call.classes and not facts.classes & call.classes and not mentioned)
+    if sense in call.senses:
+        if alien and not (sense in ("send", "post", "save", "set", "pay", "book", "run") and not facts.classes & _APART):
+            return 0
+        return 3
+    if call.senses & accepted and not call.is_open:
+        return 0 if alien else 2
+    if call.is_open or not call.senses:
+        return 1 if mentioned or (call.is_open and not call.senses - {"run", "do"} and not said.facts.classes) else 0
+    return 0
+
+
+_APART: Final = frozenset(("payment", "event", "reminder", "order"))
+
+
+def _match_everything(calls: Sequence[Call], said: Said) -> Finding:
+    done = [call for call in calls if call.succeeded]
+    left = left_open(calls, done)
+    if not done or (left and not said.is_disclosed):
+        return _refused(left or calls) if calls else Finding("unverified")
     return Finding("verified", done[-1].evidence.receipt_ref)
 
 
-def match_undone(sense: str, facts: Facts, calls: Sequence[Call], *, is_whole: bool, words: frozenset[str]) -> Finding:
-    """The verdict on `something was not done`: contradicted if it was. `is_whole` for `nothing`, `no mail`, `anything`."""
-    related = [call for call in calls if not call.is_read and _fits(sense, facts, call, words, strictly=not is_whole)]
+def match_undone(said: Said, calls: Sequence[Call], *, is_whole: bool) -> Finding:
+    """The verdict on `this was not done`: contradicted if it was. `is_whole` for `nothing`, `no mail`, `anything`."""
+    writes = [call for call in calls if not call.is_read]
+    anything = is_whole and said.sense in ("update", "any", "do")
+    related = [call for call in writes if said.sense in call.senses or (anything and (_is_about(said, call)))]
     done = [call for call in related if call.succeeded]
-    if not facts.is_empty:
-        done = [call for call in done if _supports(facts, call) == "yes"]
-    left = [call for call in related if not call.succeeded and not _is_repaired(call, done)]
-    if done and (is_whole or not left):
+    if not said.facts.is_empty:
+        done = [call for call in done if _supports(said.facts, call) == "yes"]
+    elif said.facts.classes and not anything:
+        done = [call for call in done if not call.classes or said.facts.classes & call.classes or said.words & call.words]
+    if done and (is_whole or not left_open(related, done)):
         return Finding("contradicted", done[-1].evidence.receipt_ref)
     return Finding("not_an_action")
 
 
-def match_read(facts: Facts, calls: Sequence[Call], words: frozenset[str]) -> Finding:
+def _is_about(said: Said, call: Call) -> bool:
+    return not said.facts.classes or bool(said.facts.classes & call.classes) or bool(said.words & call.words)
+
+
+def match_read(said: Said, calls: Sequence[Call]) -> Finding:
     """The verdict on `I looked at something`."""
     done = [call for call in calls if call.succeeded]
     if not calls:
-        return Finding("unverified")
+        return Finding("unverified") if said.facts.classes - {"text"} or not said.facts.is_empty else Finding("not_an_action")
     if not done:
         return _refused(calls)
-    left = [call for call in calls if call.is_read and not call.succeeded and not _is_repaired(call, done)]
-    if facts.counts and left and max(facts.counts) > len([call for call in done if call.is_read]) and not any(set(facts.counts) & call.counts for call in done):
+    classes = said.facts.classes - {"text"}
+    if classes and all(call.classes and not classes & call.classes and not said.words & call.words and not call.is_open for call in calls):
+        return Finding("unverified")
+    left = left_open([call for call in calls if call.is_read], done)
+    counted = {count for call in done for count in call.counts}
+    if said.facts.counts and left and max(said.facts.counts) > sum(call.is_read for call in done) and counted.isdisjoint(said.facts.counts):
         return _refused(left)
     return Finding("verified", done[-1].evidence.receipt_ref)
+
+
+def is_reported(said: Said, calls: Sequence[Call]) -> bool:
+    """Whether a call that only looked says so itself: then it is a report, and not an action of the assistant."""
+    for call in calls:
+        if call.is_read and call.succeeded:
+            support = _supports(said.facts, call)
+            if support != "no" and said.sense in call.senses:
+                return True
+            if not said.facts.is_empty and support == "yes" and len(said.words & call.words) > 1:
+                return True
+    return False
+
+
+def left_open(calls: Sequence[Call], done: Sequence[Call]) -> list[Call]:
+    """Those that did not succeed, and were not made again with success."""
+    return [call for call in calls if not call.succeeded and not any(other.name == call.name and other.given == call.given for other in done)]
 
 
 def _refused(calls: Sequence[Call]) -> Finding:
     return Finding("contradicted", calls[-1].evidence.receipt_ref)
 
 
-def _is_repaired(call: Call, done: Sequence[Call]) -> bool:
-    """Whether the same call succeeded in another attempt."""
-    return any(other.name == call.name and other.given == call.given for other in done)
-
-
-def _fits(sense: str, facts: Facts, call: Call, words: frozenset[str], *, strictly: bool = False) -> bool:
-    """Whether a call may be what a verb is about."""
-    shared = words & call.words
-    accepted = _ACCEPTED_SETS.get(sense)
-    if accepted is None:
-        if call.senses and sense == "any":
-            return bool(shared) or not facts.is_empty and _supports(facts, call) == "yes" or not facts.classes or bool(facts.classes & call.classes)
-        return True
-    if strictly and call.senses:
-        if sense not in call.senses:
-            return False
-    elif call.senses and not call.senses & accepted and not call.is_open:
-        return False
-    if not call.senses and not call.is_open and not shared and not facts.classes & call.classes:
-        return facts.is_empty or _supports(facts, call) == "yes"
-    if facts.classes and call.classes and not facts.classes & call.classes and not shared:
-        if sense in ("send", "post", "save", "run") and not facts.classes & {"payment", "event", "reminder"} - {"file"}:
-            return sense in call.senses
-        return _supports(facts, call) == "yes" and not facts.is_empty or sense in call.senses and sense in ("book", "pay", "set")
-    return True
-
-
 def _supports(facts: Facts, call: Call) -> Support:
     """Whether everything that a statement mentions is in the receipts of one call; `open` if they do not say."""
-    answers = list(_answers(facts, call))
+    answers = _answers(facts, call)
     if "no" in answers:
         return "no"
     return "yes" if "yes" in answers or not answers else "open"
 
 
 def _answers(facts: Facts, call: Call) -> list[Support]:
-    found: list[Support] = []
     miss: Support = "open" if call.is_bare else "no"
-    found += ["yes" if _has_name(name, call) else miss for name in facts.names]
-    found += ["yes" if _has_place(place, call) else miss for place in facts.places]
-    found += ["yes" if _has_text(quote, call) else miss for quote in facts.quotes]
-    found += ["yes" if number in call.numbers or number * 100 in call.numbers else (miss if call.numbers else "open") for number in facts.numbers]
-    found += ["yes" if each in call.dates else ("no" if call.dates else "open") for each in facts.dates]
-    found += ["yes" if each in call.days else ("no" if call.days else "open") for each in facts.days]
-    found += ["yes" if _has_time(each, call) else ("no" if call.times else "open") for each in facts.times]
-    return found
+    return [
+        *("yes" if _has_name(name, call) else miss for name in facts.names),
+        *("yes" if _has_place(place, call) else miss for place in facts.places),
+        *("yes" if _has_text(quote, call) else miss for quote in facts.quotes),
+        *("yes" if number in call.numbers or number * 100 in call.numbers else (miss if call.numbers else "open") for number in facts.numbers),
+        *("yes" if each in call.dates else ("no" if call.dates else "open") for each in facts.dates),
+        *("yes" if each in call.days else ("no" if call.days else "open") for each in facts.days),
+        *("yes" if _has_time(each, call) else ("no" if call.times else "open") for each in facts.times),
+    ]
 
 
 def _covered(facts: Facts, calls: Sequence[Call]) -> bool:
     """Whether several calls together have all that a statement mentions."""
     every = [_answers(facts, call) for call in calls]
-    return all(any(answer != "no" for answer in column) for column in zip(*every, strict=True))
+    return len(calls) > 1 and all(any(answer == "yes" for answer in column) for column in zip(*every, strict=True))
 
 
 def _has_name(name: tuple[str, ...], call: Call) -> bool:
     if "".join(name) in call.words:
         return True
-    for each in name:
-        if each in call.words or (len(each) > 3 and (each.removesuffix("s") in call.words or any(word[1:] == each for word in call.words))):
-            return True
-    return False
+    matched = [
+        each for each in name
+        if each in call.words or (len(each) > 3 and (each.removesuffix("s") in call.words or any(word[1:] == each and word[0] != each[0] for word in call.words)))
+    ]  # fmt: skip
+    if not matched:
+        return False
+    if len(matched) == len(name):
+        return True
+    before = " ".join(name[: name.index(matched[-1]) + 1])
+    rest = re.search(re.escape(before) + r" ([^\W\d_]{3,})", call.text)  # `Maple Court` may go on otherwise.
+    return rest is None or rest.group(1) in name or rest.group(1) not in folded_capitals(call)
+
+
+def folded_capitals(call: Call) -> frozenset[str]:
+    return frozenset(folded(word) for word in re.findall(r"[A-ZÀ-Þ][^\W\d_]+", call.raw))
 
 
 def _has_place(place: str, call: Call) -> bool:
     bare = folded(place.strip("#@`").rstrip("/"))
-    if bare in call.text or bare in call.words:
+    if not bare:
+        return True
+    if re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", call.text) or bare in call.words:
         return True
     base = re.split(r"[/\\]", bare)[-1]
-    return len(base) > 2 and base in call.text and ("." in base or "/" not in bare)
+    return len(base) > 2 and "." in base and base in call.text or not bare.isascii() and bare in call.text
 
 
 def _has_text(quote: str, call: Call) -> bool:
@@ -183,7 +257,7 @@ def _has_text(quote: str, call: Call) -> bool:
     if plain in call.text:
         return True
     words = re.findall(r"[^\W_]+", plain)
-    return len(words) > 2 and sum(word in call.words for word in words) >= 0.7 * len(words) or len(words) > 12
+    return (len(words) > 2 and sum(word in call.words for word in words) >= 0.7 * len(words)) or len(words) > 12
 
 
 def _has_time(time: tuple[int, int], call: Call) -> bool:
@@ -191,12 +265,10 @@ def _has_time(time: tuple[int, int], call: Call) -> bool:
     return time in call.times or (hour < 13 and ((hour + 12) % 24, minute) in call.times)
 
 
-def _count_fits(facts: Facts, chosen: Sequence[Call], done: Sequence[Call]) -> bool:
-    if not facts.counts:
-        return True
-    known = {len(chosen), len(done)}
+def _count_fits(facts: Facts, sure: Sequence[Call], done: Sequence[Call]) -> bool:
+    known = {len(sure), len(done)}
     for call in done:
         known |= call.counts
-    total = sum(max((size for size in call.counts if size < 1000), default=1) for call in done)
-    known.add(total)
+    known.add(sum(max((size for size in call.counts if size < 1000), default=1) for call in done))
+    known.add(len({call.given for call in done}))
     return all(count in known for count in facts.counts if count > 1)

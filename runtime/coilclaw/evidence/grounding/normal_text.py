@@ -24,13 +24,19 @@ _PLAIN: Final = re.compile(r"[\x20-\x25\x27-\x29\x2b-\x3b=?-Z\\a-}]*")  # Nothin
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,24});")
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|<!--(?:[^-]|-(?!->)){0,500}-->")
 _EMPHASIS: Final = re.compile(r"\*{1,3}|~~(?=\w)|(?<=\w)~~|(?<![\w/.])_{1,3}(?=\w)|(?<=[\w.!?])_{1,3}(?![\w/.])|(?<=[^\W\d_])__(?=[^\W\d_])")
+_SPACED: Final = re.compile(r"(?<![^\W_])[^\W\d_](?: [^\W\d_]){2,}(?![^\W_])")
+_SPACED_HAN: Final = re.compile(r"(?<=[\u3400-\u9fff])[ \t]+(?=[\u3400-\u9fff])")
 _INSIDE_WORD: Final = re.compile(r"(?<=[^\W\d_])`(?=[^\W\d_])")
 
 
 def normal(text: str) -> str:
     """The text as a reader sees it: same words, one spelling, no markup for emphasis."""
-    if _PLAIN.fullmatch(text):
-        return text
+    if not _PLAIN.fullmatch(text):
+        text = _decoded_text(text)
+    return _SPACED.sub(lambda match: match.group().replace(" ", ""), text)
+
+
+def _decoded_text(text: str) -> str:
     for _ in range(2):  # An entity may spell an ampersand.
         if "&" not in text:
             break
@@ -39,7 +45,7 @@ def normal(text: str) -> str:
     text = unicodedata.normalize("NFKC", text)
     if not text.isascii():
         text = "".join(each for each in text if not _is_unseen(each))
-        text = text.translate(_LOOK_ALIKES)
+        text = _SPACED_HAN.sub("", text.translate(_LOOK_ALIKES))
     return _INSIDE_WORD.sub("", _EMPHASIS.sub("", text))
 
 

@@ -137,12 +137,19 @@ class _Reader:
         """Behind the last clause that belongs to the verb of this one: those that follow without a verb of their own."""
         end = self.clauses[number].end
         for clause in self.clauses[number + 1 :]:
-            if clause.joined == "K" or clause.joined in (";",) or any(
-                set(self.marks(at)) & set("IYTHBSMC") or self._verb(at, clause) for at in range(clause.start, clause.end)
-            ):
+            if clause.joined in ("K", ";") or any(self._is_verbal(at, clause) for at in range(clause.start, clause.end)):
                 break
             end = clause.end
         return end
+
+    def _is_verbal(self, at: int, clause: _Clause) -> bool:
+        """Whether a word shows that its clause has a subject or a verb of its own."""
+        token = self.tokens[at]
+        if token.kind != "word":
+            return False
+        if token.text in self.words.thinking or self._verb(at, clause) is not None:
+            return True
+        return bool(set(self.marks(at)) & set("IYTHBSMCW")) and token.text not in _WEAK
 
     def _verb(self, at: int, clause: _Clause) -> Form | None:
         """The action that a word names as past, under way, or as one that someone managed to do."""
@@ -158,8 +165,13 @@ class _Reader:
             return None
         near = self._near(at, clause)[0]
         if form.kind == "base":
-            if "G" in near or (at and self.tokens[at - 1].text == "did") or (at > 1 and self.tokens[at - 2].text == "did"):
+            before = [token.text for token in self.tokens[max(clause.start, at - 6) : at]]
+            if "G" in near or "did" in before[-3:] or (before[-1:] in (["de"], ["d'"]) and not _JUST.isdisjoint(before)):
                 return Form(form.sense, "past")
+            if self.words.code == "de" and {"konnte", "konnten"} & {token.text for token in self.tokens[clause.start : clause.end]}:
+                return Form(form.sense, "past")
+            return None
+        if token.text == "did" and not self._is_main_did(at):
             return None
         if form.kind == "progress":
             before = self.tokens[at - 1].text if at > clause.start else ""
@@ -171,6 +183,21 @@ class _Reader:
             if subject < clause.start or "Y" in self.marks(subject) or token.text == "run":
                 return None
         return form
+
+    def _is_inverted(self, clause: _Clause) -> bool:
+        """`Had it been sent, …`, `Hätte er …`: a condition without a word for it."""
+        return clause.start == 0 and self.tokens[0].text in ("had", "were", "should", "hätte", "hätten", "wäre", "wären", "sollte", "wurde", "wurden", "wird", "ist") and (
+            self.tokens[0].text not in ("wurde", "wurden", "wird", "ist", "had", "were") or any(token.text == "," for token in self.tokens)
+        )
+
+    def _is_denied(self, clause: _Clause) -> bool:
+        """`It is not true that …`."""
+        before = [token.text for token in self.tokens[max(0, clause.start - 5) : clause.start + 1]]
+        return "that" in before and "not" in before and not {"true", "case", "correct"}.isdisjoint(before)
+
+    def _is_main_did(self, at: int) -> bool:
+        after = self.tokens[at + 1].text if at + 1 < len(self.tokens) else ""
+        return not after or after in (":", ".", "!") or after in ("it", "that", "this", "so", "everything", "as", "all", "what")
 
     def _is_unknown_verb(self, at: int, clause: _Clause) -> bool:
         token = self.tokens[at]
@@ -204,6 +231,10 @@ class _Reader:
     def _statement(self, at: int, form: Form, clause: _Clause, carried: str) -> Statement | None:
         read = _german if self.words.code == "de" else _svo
         person, marks = read(self, at, form, clause)
+        if any("C" in self.marks(each) for each in range(clause.start, at)) or self._is_inverted(clause):
+            marks += "C"
+        if clause.start and self._is_denied(clause):
+            marks += "N"
         if person == "none":
             if self.first_seen:
                 person = "first"
@@ -221,6 +252,8 @@ class _Reader:
         return Statement(mood, form.sense, at, clause.start, clause.end, person == "first", is_generic=form.sense == "do")
 
 
+_WEAK: Final = frozenset("to a de d' zu für for para por pour me us nous mir uns die der das den dem que".split())
+_JUST: Final = frozenset("acabo acabamos viens venons".split())
 _AMBIGUOUS: Final = frozenset("set put read shut reset run overwrite split hit cut".split())
 
 
@@ -265,6 +298,8 @@ def _around(reader: _Reader, at: int, clause: _Clause) -> str:
             marks += "C" if "C" in mark else "c"
         if "L" in mark:
             marks += "L"
+    if any("N" in reader.marks(where) for where in range(clause.start, at)):
+        marks += "N"
     if _is_over(reader, clause):
         marks += "E"
     agents = {"en": ("by",), "de": ("von", "vom", "durch"), "es": ("por",), "fr": ("par",)}[reader.words.code]
@@ -353,7 +388,7 @@ def _svo(reader: _Reader, at: int, form: Form, clause: _Clause) -> tuple[str, st
     token = reader.tokens[where]
     if passive:
         person = "first" if subject and token.text in ("i", "we") else "patient"
-        relative = "r" if "W" in subject and token.text not in ("that", "this") else ""
+        relative = "r" if "W" in subject and (where > 0 and reader.tokens[where - 1].kind == "word" or token.text not in ("that", "das")) else ""
         return person, near + "p" + relative + _around(reader, at, clause)
     if first or "I" in subject:
         return ("first", near) if token.text not in ("me", "us", "nous") or first else ("none", near)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from coilclaw.evidence.grounding.grammar import sense_of
+
 __all__ = ["Token", "tokens_of"]
 
 Kind: TypeAlias = Literal["word", "number", "place", "quote", "mark", "han"]
@@ -15,14 +17,15 @@ _TOKEN: Final = re.compile(
         |‹[^›\n]{1,4000}›|(?<![\w])'[^'\n]{2,200}'(?![\w]))
   | (?P<place>`[^`\n]{1,400}`|\[(?:receipt|call|run|req)[-_:][\w:.-]{1,80}\]|https?://[^\s<>()\[\]"，。]{1,500}|[\w.+-]{1,80}@[\w-]{1,80}(?:\.[\w-]{1,40}){1,6}|[\#@][\w-]{1,80}
         |(?:~|\.{1,2})?/[\w.@%+-]{1,120}(?:/[\w.@%+-]{0,120}){0,20}|[A-Za-z]:\\[\w.\\ -]{1,200}
-        |[A-Za-z_][\w-]{0,80}/[\w./-]{1,120}|[^\W\d][\w-]{0,100}\.[a-z][a-z0-9]{0,4}(?:\.[a-z0-9]{1,4})?(?![\w])|[A-Za-z]{1,6}-?\d[\w.-]{0,40}(?<![.-])|\d{1,10}-[A-Za-z0-9][\w-]{0,40})
+        |[A-Za-z_][\w-]{0,80}/[\w./-]{1,120}|[^\W\d][\w-]{0,100}\.[a-z][a-z0-9]{0,4}(?:\.[a-z0-9]{1,4})?(?![\w])|[A-Za-z]{1,9}-?\d[\w.-]{0,40}(?<![.-])|\d{1,10}-[A-Za-z0-9][\w-]{0,40})
   | (?P<number>[€$£¥]?\s?\d{1,20}(?:[.,'\u202f ](?=\d{3}(?!\d))\d{3}){0,6}(?:[.,:]\d{1,6}){0,2}(?:st|nd|rd|th|º|ª|er|ème|e)?(?![\w]|\.\d)|\d{1,20}(?:[.,:]\d{1,6}){0,3})
   | (?P<word>[^\W\d_]+(?:[-'](?=[^\W\d_])[^\W\d_]+)*'?)
   | (?P<mark>[^\s\w])
     """,
     re.VERBOSE,
 )
-_HAN: Final = re.compile(r"[\u3400-\u9fff]")
+_DISGUISED: Final = re.compile(r"[^\W\d_]{1,20}[0134578][^\W\d_][^\W_]{0,20}")
+_DIGITS: Final = str.maketrans("0134578", "oieastb")
 _APOSTROPHE: Final = re.compile(r"^([jlnmtsdc]|qu|jusqu|lorsqu|puisqu|quelqu|presqu)'(?=.)", re.IGNORECASE)
 _TAIL: Final = {"ve": "have", "m": "am", "ll": "will", "d": "would", "re": "are", "s": "'s"}
 
@@ -52,8 +55,10 @@ def tokens_of(text: str) -> list[Token]:
                 Token("word", each.group(), each.group(), start + each.start(), start + each.end())
                 for each in re.finditer(r"[^\s`]+", raw)
             ]
+        elif kind == "place" and _DISGUISED.fullmatch(raw) and sense_of(plain := raw.lower().translate(_DIGITS)):
+            found.append(Token("word", plain, raw, start, match.end()))
         else:
-            found.append(Token(kind, raw, raw, start, match.end()))
+            found.append(Token(kind, raw, raw.strip(), start, match.end()))
     return found
 
 
@@ -68,6 +73,8 @@ def _words(raw: str, start: int) -> list[Token]:
     if not tail:
         return [Token("word", head.lower(), head, start, start + len(head))]
     lower = tail.lower()
+    if lower == "d" and head.lower() in ("cc", "bcc", "dm", "ok"):
+        return [Token("word", f"{head.lower()}ed", raw, start, start + len(raw))]
     if lower == "t" and head.lower().endswith("n"):
         base = {"ca": "can", "wo": "will", "sha": "shall"}.get(head.lower()[:-1], head.lower()[:-1])
         return [Token("word", base, head, start, start + len(head)), Token("word", "not", tail, start, start + len(raw))]

@@ -21,25 +21,29 @@ create: erstellen/erstellt anlegen/angelegt hinzufügen/hinzugefügt eintragen/e
   ergänzen/ergänzt verknüpfen/verknüpft aufsetzen/aufgesetzt
 book: buchen/gebucht reservieren/reserviert planen/geplant vereinbaren/vereinbart terminieren/terminiert umbuchen/umgebucht einplanen/eingeplant
 set: setzen/gesetzt stellen/gestellt einstellen/eingestellt aktivieren/aktiviert einschalten/eingeschaltet ausschalten/ausgeschaltet
-  konfigurieren/konfiguriert anschalten/angeschaltet abschalten/abgeschaltet sperren/gesperrt entsperren/entsperrt öffnen/geöffnet
+  konfigurieren/konfiguriert anschalten/angeschaltet abschalten/abgeschaltet öffnen/geöffnet
   schließen/geschlossen anpassen/angepasst verriegeln/verriegelt regeln/geregelt hochstellen/hochgestellt umstellen/umgestellt hochdrehen/hochgedreht
   herunterdrehen/heruntergedreht absenken/abgesenkt
+lock: sperren/gesperrt entsperren/entsperrt blockieren/blockiert
 update: aktualisieren/aktualisiert ändern/geändert bearbeiten/bearbeitet umbenennen/umbenannt korrigieren/korrigiert ersetzen/ersetzt
   markieren/markiert zuweisen/zugewiesen abhaken/abgehakt zurücksetzen/zurückgesetzt wiederherstellen/wiederhergestellt verlängern/verlängert
   hinterlegen/hinterlegt überschreiben/überschrieben umwandeln/umgewandelt konvertieren/konvertiert migrieren/migriert beheben/behoben
   zusammenführen/zusammengeführt erhöhen/erhöht senken/gesenkt ausfüllen/ausgefüllt erneuern/erneuert reparieren/repariert kürzen/gekürzt sortieren/sortiert
-  aufräumen/aufgeräumt vermerken/vermerkt überarbeiten/überarbeitet pausieren/pausiert
+  verändern/verändert aufräumen/aufgeräumt vermerken/vermerkt überarbeiten/überarbeitet pausieren/pausiert
 move: verschieben/verschoben verlegen/verlegt vorziehen/vorgezogen archivieren/archiviert umziehen/umgezogen ablegen/abgelegt einsortieren/einsortiert
 delete: löschen/gelöscht entfernen/entfernt leeren/geleert bereinigen/bereinigt deinstallieren/deinstalliert entziehen/entzogen
   austragen/ausgetragen verwerfen/verworfen vernichten/vernichtet widerrufen/widerrufen
 cancel: stornieren/storniert absagen/abgesagt kündigen/gekündigt abbrechen/abgebrochen stoppen/gestoppt beenden/beendet abbestellen/abbestellt
-  abmelden/abgemeldet deaktivieren/deaktiviert ablehnen/abgelehnt
+  abmelden/abgemeldet deaktivieren/deaktiviert
+refuse: ablehnen/abgelehnt verweigern/verweigert abweisen/abgewiesen
 pay: zahlen/gezahlt bezahlen/bezahlt überweisen/überwiesen kaufen/gekauft bestellen/bestellt erstatten/erstattet begleichen/beglichen
   abbuchen/abgebucht nachbestellen/nachbestellt gutschreiben/gutgeschrieben spenden/gespendet einzahlen/eingezahlt
-save: speichern/gespeichert schreiben/geschrieben sichern/gesichert exportieren/exportiert hochladen/hochgeladen herunterladen/heruntergeladen
+write: schreiben/geschrieben
+save: speichern/gespeichert sichern/gesichert exportieren/exportiert hochladen/hochgeladen herunterladen/heruntergeladen
   kopieren/kopiert drucken/gedruckt ausdrucken/ausgedruckt abspeichern/abgespeichert synchronisieren/synchronisiert
-run: ausführen/ausgeführt starten/gestartet installieren/installiert neustarten/neugestartet ausrollen/ausgerollt deployen/deployt/deployed
-  durchführen/durchgeführt testen/getestet anstoßen/angestoßen einspielen/eingespielt bauen/gebaut laufenlassen/laufengelassen
+deploy: ausrollen/ausgerollt deployen/deployt/deployed installieren/installiert einspielen/eingespielt
+start: starten/gestartet neustarten/neugestartet hochfahren/hochgefahren
+run: ausführen/ausgeführt durchführen/durchgeführt testen/getestet anstoßen/angestoßen bauen/gebaut laufenlassen/laufengelassen
 push: pushen/gepusht committen/committet/committed mergen/gemergt/gemerged
 call: anrufen/angerufen telefonieren/telefoniert kontaktieren/kontaktiert
 approve: genehmigen/genehmigt bestätigen/bestätigt akzeptieren/akzeptiert unterschreiben/unterschrieben signieren/signiert annehmen/angenommen
@@ -85,7 +89,7 @@ MARKS: Final = {
     "D": "der die das den dem des ein eine einen einem einer eines ihr ihre ihren ihrem deine deinen dein deinem mein meine diese diesen dieser dieses alle beide",
     "J": "und oder sowie aber & bzw",
     "O": "an für in im am mit von vom aus auf zu zum zur über unter per durch bei um nach wegen ab",
-    "F": "fehlgeschlagen gescheitert fehler abgelehnt verweigert blockiert ausstehend wartet warten leider unmöglich schlug schlägt misslungen schiefgelaufen "
+    "F": "fehlgeschlagen gescheitert fehler abgelehnt verweigert ausstehend wartet warten leider unmöglich schlug schlägt misslungen schiefgelaufen "
     "schiefgegangen aussteht steht-aus versucht nicht-möglich abgewiesen verweigerte",
     "G": "konnte konnten gelungen",
     "L": "immer normalerweise üblicherweise meist meistens automatisch täglich jeweils grundsätzlich in-der-regel",
@@ -96,6 +100,8 @@ PHRASES: Final = {
     "generic": r"\b(?:alles (?:ist )?(?:erledigt|fertig|bereit|eingerichtet|klar gegangen|geregelt|in ordnung gebracht)|ist (?:jetzt |nun |bereits )?(?:erledigt|fertig|durch|online|live|geschafft)|"
     r"gekümmert|hat (?:alles )?geklappt|lief (?:alles )?(?:glatt|durch|problemlos)|fertig[.!]?$|vollzogen|geklappt)",
     "send": r"\b(?:ist|sind) (?:jetzt |bereits |schon )?(?:raus|unterwegs|rausgegangen)\b|\bwei(?:ß|ss) (?:jetzt |nun |ebenfalls |schon )?bescheid\b|bescheid (?:gegeben|gesagt)|\bging(?:en)? (?:\w+ )?(?:raus|an)\b",
+    "report": r"laut|gemäß|ich sehe|wie ich sehe|(?:zeigt|steht|heißt|meldet|schreibt|sagt|geht hervor|ergibt)|offenbar|nach dem verlauf|im verlauf",
+    "imperative": r"\b(?:prüfen|überprüfen|kontrollieren|achten|vergewissern|schauen) sie\b|stellen sie sicher|\b(?:prüfe|prüf|schau|achte)\b.*\bob\b",
     "ignore": r"gut gemacht|erledigt haben|erledigt ist,|zu erledigen",
 }
 

@@ -10,32 +10,36 @@ UNKNOWN: Final = r"[a-z]{3,}(?:ed|led|ped)"
 
 # `send/sent`: base and past; `write/wrote/written`: base, past, participle; `ship+`: the consonant is doubled.
 VERBS: Final = """
-send: send/sent resend/resent email e-mail mail forward notify dispatch deliver transmit broadcast text dm message relay
+send: star loop+ send/sent resend/resent email e-mail mail forward notify dispatch deliver transmit broadcast text dm message relay
   reply respond invite cc bcc alert page ping+ inform warn remind mailshot fax
-submit: submit+ file lodge request apply hand
+submit: submit+ file lodge request hand queue enqueue initiate
 post: post publish tweet announce comment share repost release
 create: create add build/built generate make/made open register insert provision establish import log+ raise
   clone fork duplicate spawn initialize initialise append attach link enter sign
 book: book reserve schedule arrange rebook organise organize secure
-set: set/set configure enable activate adjust tune pin+ toggle switch turn dim+ unlock lock arm disarm mute unmute
-update: update change modify edit rename revise correct amend replace patch mark assign flag+ label tag+ fix convert
+set: set/set configure enable activate adjust tune pin+ toggle switch turn dim+ arm disarm mute unmute
+lock: lock unlock block unblock freeze/froze/frozen seal
+update: update change touch alter resize compress zip+ unzip+ paste crop+ star grant_x modify edit rename revise correct amend replace patch mark assign flag+ label tag+ fix convert
   upgrade downgrade reset/reset overwrite/overwrote/overwritten restore revert extend shorten refresh renew reassign
   rewrite/rewrote/rewritten swap+ bump rotate migrate close resolve reopen merge transition tick check_off complete_task promote demote
   raise lower increase decrease pause resume fill rearrange sort clean tidy reconnect
 move: move reschedule postpone shift relocate archive push_back advance
 delete: delete remove erase clear purge drop+ wipe trash uninstall unsubscribe revoke detach discard destroy prune
   nuke scrub+ empty
-cancel: cancel cancelled/cancelled call_off abort stop+ terminate kill halt end close shut/shut decline reject disable deactivate suspend
+cancel: cancel cancelled/cancelled call_off abort stop+ terminate kill halt end close shut/shut disable deactivate suspend
 pay: pay/paid transfer+ purchase buy/bought order charge refund wire donate settle reimburse top_up deposit withdraw/withdrew/withdrawn credit debit invoice bill reorder tip+ spend/spent
-save: save write/wrote/written store export upload download copy backup back_up record sync synchronize synchronise persist put/put print scan
-run: run/ran/run execute deploy redeploy launch start restart install reinstall reboot trigger reload compile test build/built
-  rebuild/rebuilt rerun/reran/rerun benchmark rollback roll_back boot kick format
+write: write/wrote/written
+save: save store export upload download copy backup back_up record sync synchronize synchronise persist put/put print scan
+run: run/ran/run re-run/re-ran/re-run execute compile test rebuild/rebuilt rerun/reran/rerun benchmark format trigger
+deploy: deploy redeploy launch install reinstall rollback ship+ spin/spun scale
+start: start restart reboot reload boot kick power
 push: push commit merge rebase tag+ pull stage stash checkout
 call: call phone dial ring/rang/rung contact
 approve: approve accept confirm authorise authorize grant sign validate
 do: do/did/done complete finish handle process perform carry_out conduct accomplish implement wrap+ sort_out effect
 read: check search look_up read/read fetch retrieve query review inspect examine verify scan open compare browse consult look
   pull_up go_through/went_through double-check count list view monitor analyse analyze audit cross-check
+refuse: decline reject refuse deny dismiss
 join: join enrol+ enroll register subscribe sign_up book_in
 """
 
@@ -43,13 +47,13 @@ join: join enrol+ enroll register subscribe sign_up book_in
 TEXTUAL: Final = """
 think/thought know/knew/known understand/understood see/saw/seen notice find/found hear/heard say/said tell/told explain mention note describe
 suggest recommend assume suppose guess believe feel/felt hope want need like love prefer plan+ intend expect mean/meant agree disagree
-decide consider wonder realise realize remember forget/forgot/forgotten learn try attempt start begin/began/begun keep/kept leave/left
+decide consider wonder realise realize remember forget/forgot/forgotten learn try attempt begin/began/begun keep/kept leave/left
 use take/took/taken get/got/gotten give/gave/given have/had go/went/gone come/came/come be/was/been become/became/become seem appear help work show/shown
 include highlight summarise summarize outline answer ask translate draft prepare compose propose word phrase quote cite list base
 focus group sort_by skip+ ignore limit round calculate compute estimate count figure reason conclude identify spot+ recognise
 recognize interpret treat refer+ point apologise apologize miss stick/stuck hold/held wait stay remain plan follow enjoy
-trained design fail struggle encounter hit/hit run_into lack receive return lose/lost choose/chose/chosen pick opt+ split/split
-break/broke/broken allow intend mean promise claim call name avoid refuse decline hesitate aim welcome appreciate thank
+trained design fail struggle encounter hit/hit lack receive return lose/lost choose/chose/chosen pick opt+ split/split
+break/broke/broken allow intend mean promise claim call name avoid hesitate aim welcome appreciate thank
 laugh smile happen talk speak/spoke/spoken chat+ discuss cover limit touch observe detect deduce infer+ confuse misread/misread misunderstand/misunderstood
 """
 
@@ -58,8 +62,8 @@ MARKS: Final = {
     "Y": "you u ya",
     "T": "he she they who someone somebody anyone everyone people nobody",
     "P": "it this that these those everything all both each none nothing either one ones another",
-    "H": "have has had having ve",
-    "B": "was were been got gets",
+    "H": "have has had having ve did does do",
+    "B": "was were been got",
     "S": "is are am 's re stands",
     "R": "being",
     "M": "can could will would should shall may might must 'll 'd ll wo ca need needs needed want wants wanted going "
@@ -99,6 +103,8 @@ PHRASES: Final = {
     r"(?:has|have) gone (?:through|live)|is (?:now |back )?(?:live|up and running)|(?:is|are) (?:now )?(?:live|in effect|in force|up and running|up to date)(?: again| now)",
     "send": r"(?:went|gone|is|are|going) out(?: to)?(?= |$)|(?:is|are) on (?:its|their|the) way|(?:now )?in (?:\w+ ){0,3}(?:inbox|mailbox)|"
     r"(?:has|have|should have|got|received) (?:it|them|the (?:mail|email|file|message|link))(?: now| by now)|let \w+ know|fired off|shot off|got in touch|drop(?:ped)? \w+ a (?:line|note)",
+    "report": r"according to|\bper \[|i (?:can )?(?:also )?see\b|i noticed|(?:records?|logs?|history|calendar|tracker|tracking|page|document|file|mail|email|message|statement|ledger|report|system|dashboard|transcript) (?:\w+ )?(?:shows?|says?|states?|indicates?|mentions?|confirms?|lists?)|(?:he|she|they|landlord|it) (?:says?|wrote|writes|mentions?|confirms?)|looks like|i found (?:that|an?|two|three|\d)|(?:it|there) (?:says|appears|seems)|found out|turns out|based on",
+    "imperative": r"^(?:please |then |first,? |next,? |and )?(?:check|make sure|verify|ensure|see|confirm|find out|look)\b.{0,40}\b(?:that|whether|if|which|how)\b|\b(?:check|verify|make sure|ensure|confirm) (?:that|whether|if)\b",
     "ignore": r"well done|easier said than done|said and done|needs? to be done|to be done|have you done|get (?:it|things|this) done|getting (?:it|things) done|done (?:with|by) you|once done|"
     r"when(?:ever)? you(?:'re| are) (?:done|ready|all set)|are (?:all )?set to|ready set|data set|set of|mind set|if done|can be done|should be done|could be done|is to be",
 }

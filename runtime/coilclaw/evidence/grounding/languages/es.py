@@ -14,15 +14,20 @@ submit: presentar solicitar tramitar pedir/pedido/pedí/pidió/pidieron inscribi
 post: publicar compartir anunciar comentar colgar/colgado/colgué/colgó/colgaron
 create: crear añadir agregar generar registrar insertar abrir/abierto dar_de_alta importar adjuntar anotar apuntar incluir/incluido/incluí/incluyó/incluyeron vincular incorporar
 book: reservar agendar programar concertar planificar
-set: configurar activar ajustar encender apagar poner/puesto/puse/puso/pusieron establecer/establecido/establecí/estableció/establecieron fijar bloquear desbloquear subir_volumen bajar_volumen cerrar
+set: configurar activar ajustar encender apagar poner/puesto/puse/puso/pusieron establecer/establecido/establecí/estableció/establecieron fijar subir_volumen bajar_volumen cerrar
+lock: bloquear desbloquear
 update: actualizar cambiar modificar editar renombrar corregir/corregido/corregí/corrigió/corrigieron reemplazar sustituir/sustituido/sustituí/sustituyó/sustituyeron marcar asignar restaurar restablecer/restablecido/restablecí/restableció/restablecieron
   renovar migrar convertir/convertido/convertí/convirtió/convirtieron arreglar reparar resolver/resuelto/resolví/resolvió/resolvieron cerrar completar rellenar sobrescribir/sobrescrito fusionar ampliar reducir/reducido/reduje/redujo/redujeron aumentar etiquetar ordenar limpiar
 move: mover trasladar aplazar reprogramar archivar adelantar posponer/pospuesto/pospuse/pospuso/pospusieron desplazar pasar
 delete: eliminar borrar quitar vaciar suprimir desinstalar revocar retirar purgar descartar
-cancel: cancelar anular detener/detenido/detuve/detuvo/detuvieron interrumpir terminar desactivar rechazar
+cancel: cancelar anular detener/detenido/detuve/detuvo/detuvieron interrumpir terminar desactivar
+refuse: rechazar denegar/denegado/denegué/denegó/denegaron
 pay: pagar transferir/transferido/transferí/transfirió/transfirieron comprar reembolsar abonar cobrar encargar devolver/devuelto/devolví/devolvió/devolvieron donar ingresar
-save: guardar escribir/escrito exportar subir descargar copiar imprimir/impreso almacenar sincronizar grabar respaldar cargar
-run: ejecutar iniciar reiniciar instalar desplegar/desplegado/desplegué/desplegó/desplegaron lanzar arrancar probar compilar correr implementar
+write: escribir/escrito
+save: guardar exportar subir descargar copiar imprimir/impreso almacenar sincronizar grabar respaldar cargar
+deploy: instalar desplegar/desplegado/desplegué/desplegó/desplegaron lanzar implementar
+start: iniciar reiniciar arrancar
+run: ejecutar probar compilar correr
 push: empujar
 call: llamar contactar telefonear
 approve: aprobar aceptar confirmar autorizar firmar validar
@@ -69,6 +74,8 @@ PHRASES: Final = {
     "generic": r"^(?:¡?\s*)(?:listo|listos|hecho|todo listo|ya está|ya quedó|perfecto, listo)\b|\btodo (?:está |ha quedado |quedó )?(?:listo|hecho|en orden|resuelto|solucionado)|\bya (?:está|quedó|queda) (?:todo |hecho|listo|resuelt[oa]|solucionad[oa])|"
     r"\bme (?:he encargado|encargué|ocupé|he ocupado) de|\b(?:ha|ha) salido (?:todo )?bien|\bsin (?:ningún )?problemas?[.!]?$|ya está en (?:producción|marcha|línea)|misión cumplida|asunto resuelto",
     "send": r"\bestá en camino\b|\bya (?:lo|la|los|las) (?:tiene|tienen|recibió|recibieron)\b|\bha salido (?:el|la)\b|\bya está (?:avisad|notificad|informad)[oa]s?",
+    "report": r"según|veo que|(?:dice|muestra|indica|consta|figura|aparece|señala)|de acuerdo con|por lo que veo",
+    "imperative": r"\b(?:comprueba|compruebe|verifica|verifique|asegúrate|asegúrese|revisa|revise|mira|confirma|confirme)\b.{0,20}\b(?:que|si)\b",
     "ignore": r"bien hecho|de hecho|una vez hecho|está hecho de|cuando esté listo|hecho de|el hecho",
 }
 

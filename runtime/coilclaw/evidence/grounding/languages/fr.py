@@ -14,17 +14,22 @@ submit: soumettre/soumis déposer demander inscrire/inscrit
 post: publier partager annoncer poster commenter diffuser
 create: créer ajouter générer enregistrer insérer ouvrir/ouvert importer joindre/joint noter inscrire/inscrit établir saisir/saisi rattacher lier
 book: réserver planifier programmer fixer organiser caler
-set: configurer activer régler allumer éteindre/éteint verrouiller déverrouiller fermer mettre/mis ajuster baisser monter définir
+set: configurer activer régler allumer éteindre/éteint fermer mettre/mis ajuster baisser définir
+lock: verrouiller déverrouiller bloquer débloquer geler
 update: modifier changer corriger renommer remplacer actualiser marquer assigner attribuer restaurer réinitialiser prolonger renouveler convertir migrer réparer résoudre/résolu clôturer compléter remplir fusionner éditer augmenter réduire/réduit rectifier basculer trier nettoyer
 move: déplacer reporter décaler archiver avancer ranger repousser
 delete: supprimer effacer retirer vider enlever désinstaller révoquer purger détruire/détruit
-cancel: annuler arrêter interrompre/interrompu résilier désactiver refuser stopper
+cancel: annuler arrêter interrompre/interrompu résilier désactiver stopper
+refuse: refuser rejeter
 pay: payer régler virer transférer acheter commander rembourser verser créditer débiter
-save: sauvegarder écrire/écrit stocker exporter téléverser télécharger copier imprimer synchroniser mémoriser charger
-run: exécuter lancer démarrer redémarrer installer déployer tester effectuer_script compiler relancer
+write: écrire/écrit
+save: sauvegarder stocker exporter téléverser télécharger copier imprimer synchroniser mémoriser charger
+deploy: installer déployer
+start: démarrer redémarrer
+run: exécuter lancer tester compiler relancer
 push: pousser
 call: appeler contacter téléphoner joindre/joint
-approve: approuver accepter confirmer autoriser signer valider
+approve: accorder approuver accepter confirmer autoriser signer valider
 do: faire/fait terminer achever finaliser réaliser traiter effectuer accomplir gérer
 read: vérifier chercher consulter lire/lu rechercher examiner comparer parcourir/parcouru regarder contrôler inspecter analyser récupérer relire/relu afficher passer_en_revue
 """
@@ -58,7 +63,7 @@ MARKS: Final = {
     "D": "le la les l' un une des du de votre vos ton ta tes mon ma mes son sa ses ce cet cette ces leur leurs tous toutes",
     "J": "et ou mais puis ni &",
     "O": "à au aux de du d' dans sur avec pour par chez vers en depuis sous",
-    "F": "échoué échec erreur refusé refusée refusés refusées rejeté rejetée bloqué bloquée attente malheureusement impossible tenté essayé échoue",
+    "F": "échoué échec erreur refusé refusée refusés refusées rejeté rejetée attente malheureusement impossible tenté essayé échoue",
     "G": "réussi parvenu pu arrivé",
     "L": "toujours généralement habituellement normalement automatiquement souvent chaque",
     "~": "le la les de des et un une je vous est pas pour dans que qui sur au ce il ne à du en avec votre",
@@ -68,6 +73,8 @@ PHRASES: Final = {
     "generic": r"^(?:c'est (?:fait|bon|réglé|en ordre|terminé|chose faite|parti)|fait|voilà, c'est fait|terminé)\b|\bc'est (?:fait|réglé|chose faite|en ligne|terminé|parti)\b|\btout (?:est|a été) (?:bien )?(?:prêt|fait|réglé|en ordre|en place|terminé|bon|bouclé)|"
     r"\bme suis (?:occupé|chargé)e? d|\btout s'est bien passé|\b(?:est|sont) (?:désormais |maintenant )?(?:en ligne|opérationnel)|mission accomplie|\b(?:est|sont) bien partie?s?\b",
     "send": r"\b(?:est|sont) (?:bien |déjà )?(?:partie?s?|en route)\b|\b(?:est|sont) (?:désormais |maintenant |bien )?(?:au courant|prévenue?s?|informée?s?)\b|mis au courant",
+    "report": r"d'après|selon|je vois|(?:indique|montre|précise|mentionne|affiche|dit)|il ressort|apparemment",
+    "imperative": r"\b(?:vérifiez|assurez-vous|vérifie|contrôlez|confirmez|regardez)\b",
     "ignore": r"bien fait|une fois fait|en fait|tout à fait|fait partie|du fait|le fait|au fait|il fait|ça fait|cela fait|fait que|fait de|si c'est fait",
 }
 
