@@ -12,11 +12,12 @@ from coilclaw.providers import open_provider
 
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
-    from coilclaw.providers import Credentials
+    from coilclaw.providers import Credentials, ProviderChanged
 
 __all__ = ["open_agent"]
 
 _logger: Final = logging.getLogger(__name__)
+_WITH_KEYS: Final = ("openai-compatible", "anthropic")
 
 
 @asynccontextmanager
@@ -29,11 +30,22 @@ async def open_agent(
 ) -> AsyncIterator[Agent]:
     """An agent over an app, with a provider of its configuration; by default the default one.
 
-    Keys come from `credentials`, or from where the provider's table says, which may be variables of `environment`.
+    Keys come from `credentials`; by default from the auth profiles of the home, and then from where the provider's
+    table says, which may be variables of `environment`. Rotations and fallbacks are recorded.
     """
     config = claw.settings.config
     name = provider or config.default_provider
-    agent = Agent(claw, open_provider(config, name, credentials=credentials, environment=environment))
+
+    def changed(change: ProviderChanged) -> None:
+        facts = change.facts()
+        claw.receipts.record("provider.fallback", facts, conversation=facts.pop("conversation"))
+
+    if credentials is None and any(each.kind in _WITH_KEYS for each in config.providers.models.values()):
+        from coilclaw.providers import ProfileCredentials
+
+        credentials = ProfileCredentials(claw.settings.home, environment or {}, record=claw.receipts.record)
+    opened = open_provider(config, name, credentials=credentials, environment=environment, listen=changed)
+    agent = Agent(claw, opened)
     table = config.providers.models[name]
     _logger.info("provider.selected", extra={"event": {"provider": name, "kind": table.kind, "model": table.model}})
     try:

@@ -27,6 +27,7 @@ __all__ = [
     "correction",
     "found_tools",
     "messages_of",
+    "step_message",
     "stop_note",
     "system_prompt",
 ]
@@ -90,6 +91,11 @@ def stop_note(reason: str) -> str:
 def as_data(text: str) -> str:
     """Text from tools between marks that it cannot close."""
     return f"{_OPEN}\n{_MARKS.sub('(', text)}\n{_CLOSE}"
+
+
+def step_message(prompt: str, data: str | None) -> str:
+    """The prompt of a workflow's step, with the output of an earlier step as data."""
+    return prompt if data is None else f"{prompt}\n\nThe output of the step before:\n{as_data(data)}"
 
 
 def activity_lines(items: Iterable[ActivityItem], folded_reads: int) -> str:

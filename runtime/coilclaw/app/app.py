@@ -194,12 +194,18 @@ class CoilClaw:
         timeout: float | None = None,
         caller: Caller | None = None,
         deadline: Deadline | None = None,
+        run_id: str | None = None,
     ) -> CallReport:
-        """Call one tool directly: the same checks and the same receipts as for a call of a snippet."""
+        """Call one tool directly: the same checks and the same receipts as for a call of a snippet.
+
+        With `run_id`, an id of `new_run_id`, that is the run's name: it can be written down before the call is made.
+        """
         runner = self._blocking("call")
         check(tool=tool, caller=caller, deadline=deadline)
-        limits = given_limits(self.settings.config, None, timeout)
-        return runner.call(tool.removeprefix("tools."), given_json("arguments", arguments), limits, caller, deadline)
+        if run_id is not None:
+            check(run_id=run_id)
+        given, limits = given_json("arguments", arguments), given_limits(self.settings.config, None, timeout)
+        return runner.call(tool.removeprefix("tools."), given, limits, caller, deadline, run_id)
 
     def rehearse(
         self,

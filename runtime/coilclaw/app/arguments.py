@@ -108,6 +108,7 @@ _OF_CALLER: Final = {
     "project": _text(optional=True),
     "view": _text(optional=True),
     "request": _text(optional=True),
+    "ask": _function("of a question that returns the person's answer, or None"),
     "waits": _function("that says whether to wait here, such as `lambda: True`"),
     "show": _function("of a stream's number and text"),
     "display": _function("of an output"),

@@ -109,10 +109,16 @@ class Runner:
         return RunHandle(run_id, future, deadline, self._parts, begins, output)
 
     def call(
-        self, tool: str, arguments: Mapping[str, Any], limits: Limits, caller: Caller | None, deadline: Deadline | None
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        limits: Limits,
+        caller: Caller | None,
+        deadline: Deadline | None,
+        run_id: str | None,
     ) -> CallReport:
         """Call one tool on this thread."""
-        run_id = new_run_id()
+        run_id = run_id or new_run_id()
         with self._entered(run_id, deadline, limits.seconds) as until:
             place = self._parts.workspace()
             result, done = place.runtime.call(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, get_args
 
 from coilclaw.app.arguments import check
@@ -14,6 +15,7 @@ from coilclaw.sdk import RunStatus
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
+    from coilclaw.memory.workflow_runs import WorkflowRuns
     from coilclaw.runs import RunPage, RunRecord
     from coilclaw.sdk import ActivityItem
 
@@ -28,6 +30,14 @@ class Runs:
     def __init__(self, parts: Composition, cancel_here: Callable[[str], bool]) -> None:
         self._parts = parts
         self._cancel_here = cancel_here
+
+    @cached_property
+    def workflows(self) -> WorkflowRuns:
+        """Runs of workflows, and what each of their steps gave."""
+        from coilclaw.memory.workflow_runs import WorkflowRuns
+        from coilclaw.trust import is_running, this_process
+
+        return WorkflowRuns(self._parts.stores.database, this_process(), is_running)
 
     def list(self, *, status: str | None = None, limit: int = 50, cursor: str | None = None) -> RunPage:
         """Runs, newest first: all of them, or those in one state. The page's `cursor` is that of the next page.

@@ -55,11 +55,16 @@ class CallContexts:
             is_cancelled=self._under_way.is_cancelled,
             report_progress=lambda message: self._progress(call, tool, message, Redaction(secrets)),
             note_written=lambda data: self._note_written(call, data),
+            ask=self._ask,
             network=GuardedNetwork,
         )
 
     def _time_left(self) -> float:
         return self._run.deadline.remaining
+
+    def _ask(self, question: str) -> str | None:
+        with self._run.deadline.paused():
+            return self._run.caller.ask(question)
 
     def _note_written(self, call: Call, data: bytes) -> None:
         if self._services.guard is not None:

@@ -32,6 +32,8 @@ class Caller(Frozen):
     """Asked about a call that needs approval. When it has no answer, the run is suspended."""
     suspends: bool = True
     """Whether a call that nobody can approve now suspends the run; otherwise it is denied."""
+    ask: Callable[[str], str | None] = lambda question: None
+    """Asks the person a question of a tool and returns the answer, or None if nobody answers."""
     waits: Callable[[], bool] = lambda: False
     """Whether to wait in this process for decisions made elsewhere, instead of suspending the run."""
     show: Callable[[int, str], None] = lambda stream, text: None

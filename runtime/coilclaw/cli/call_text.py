@@ -17,6 +17,8 @@ from coilclaw.sdk.legible import one_line
 __all__ = ["argument_rows", "call_rows", "runs_rows"]
 
 _SHORT: Final = 60
+_WRITTEN: Final = ("text", "content")
+"""The arguments of `files.write` that are what the file will hold."""
 _LARGEST_COMPARED: Final = 2 * 1024 * 1024
 
 
@@ -68,7 +70,7 @@ def _call_rows(tool: str, given: Any, workspace: Path | None, indent: str) -> It
         return
     for key, value in given.items():
         label = f"{_quoted(key)}: "
-        if tool == "files.write" and key == "text" and type(value) is str and type(given.get("path")) is str:
+        if tool == "files.write" and key in _WRITTEN and type(value) is str and type(given.get("path")) is str:
             yield from _written_rows(indent, label, given["path"], value, workspace)
         else:
             yield from _value_rows(indent, label, value)

@@ -33,6 +33,7 @@ _COMMANDS: Final = {
     "tool": ("coilclaw.cli.tool:tool", "List, show, call, check, test and trust tools; start a new one."),
     "memory": ("coilclaw.cli.memory:memory", "List, search, show and clear conversations."),
     "policy": ("coilclaw.cli.policy:policy", "Explain why a call is allowed, asked about or denied."),
+    "sop": ("coilclaw.cli.sop:sop", "List, check, run and resume the SOPs of the workspace."),
     "plugin": ("coilclaw.cli.plugin:plugin", "List, install and remove plugins."),
     "mcp": ("coilclaw.cli.mcp:mcp", "List and refresh the configured MCP servers."),
     "secret": ("coilclaw.cli.secret:secret", "Set, list and remove secrets for tools."),

@@ -15,7 +15,7 @@ from coilclaw.sandbox import POLL_SECONDS
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import cells, visible
 
-__all__ = ["Row", "ask", "chosen", "confirmed", "folded", "say_rows"]
+__all__ = ["Row", "ask", "chosen", "confirmed", "folded", "say_rows", "typed_line"]
 
 _NARROWEST: Final = 40
 _SHORTEST: Final = 8
@@ -105,6 +105,17 @@ def chosen(question: str, choices: Sequence[str], default: str) -> str:
         if answer in choices:
             return answer
         say(f"Please answer {', '.join(choices[:-1])} or {choices[-1]}.", err=True)
+
+
+def typed_line(prompt: str, *, cancelled: Callable[[], bool]) -> str | None:
+    """The line that the person at the terminal types; None if the terminal is gone or the run was cancelled."""
+    _reset(err=True)
+    _forget_what_was_typed()
+    say(prompt, err=True, nl=False)
+    line = _read_line(cancelled)
+    if line is None:
+        say(err=True)
+    return None if line is None else line.rstrip("\r\n")
 
 
 def say_rows(rows: Iterable[Row], *, err: bool = False) -> None:

@@ -45,13 +45,13 @@ def short_arguments(arguments: Any) -> str:
 
 
 def tell_pending(
-    pending: Iterable[ApprovalRequest], run_id: str, options: str, *, waits: bool = False, then: str | None = None
+    pending: Iterable[ApprovalRequest], run_id: str, options: str, *, waits: bool = False, resume: str = "resume"
 ) -> None:
     """Say on stderr what a run waits for, and which commands continue it, unless this process `waits` for them.
 
-    `then` is the command that continues a conversation once everything is decided: its run is not resumed by itself.
+    `resume` is the command that continues what waits.
     """
-    resuming = "" if waits or then else f" --resume{options}"
+    at_once = "" if waits or resume != "resume" else f" --resume{options}"
     for each in pending:
         name = as_name(each.id)
         say(err=True)
@@ -63,11 +63,11 @@ def tell_pending(
         if each.runs is not None:
             say(f"  Runs:    {one_line(each.runs, _LONGEST_SHORT)}", err=True)
         say(f"  Look:    coilclaw approval show {name}", err=True)
-        say(f"  Approve: coilclaw approval approve {name}{resuming}", err=True)
+        say(f"  Approve: coilclaw approval approve {name}{at_once}", err=True)
     if waits:
         say(f"{as_name(run_id)} waits here until this is decided elsewhere. Ctrl-C leaves it suspended.", err=True)
     else:
-        say(f"Once everything is decided: {then or f'coilclaw resume {as_name(run_id)}{options}'}", err=True)
+        say(f"Once everything is decided: coilclaw {resume} {as_name(run_id)}{options}", err=True)
 
 
 def approval_rows(facts: Mapping[str, Any], workspace: str, *, full: bool) -> Iterator[Row]:

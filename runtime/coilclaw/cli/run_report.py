@@ -19,10 +19,12 @@ from coilclaw.evidence import approval_words
 from coilclaw.sdk.legible import as_name, legible_line, one_line, visible_block
 
 if TYPE_CHECKING:
-    from coilclaw.app import Report
+    from collections.abc import Iterable
+
+    from coilclaw.app import Report, UnknownCall
     from coilclaw.sandbox import Deadline, DisplayedOutput
 
-__all__ = ["Display", "exit_code", "print_report", "show_end", "tell_waiting", "workspace_option"]
+__all__ = ["Display", "exit_code", "print_report", "show_end", "tell_unknown", "tell_waiting", "workspace_option"]
 
 _HINTS: Final = {
     "timed_out": "raise the limit with --timeout SECONDS, or do less",
@@ -57,15 +59,20 @@ def tell_waiting(report: Report, options: str) -> None:
     if report.status != "suspended":
         return
     if report.unknown:
-        say(err=True)
-        say("The process of this run ended while these calls were under way:", err=True, bold=True)
-        for each in report.unknown:
-            say(f"  {as_name(each.tool)}, started {each.started}, {each.receipt_ref}", err=True)
-        say("Nobody knows what they did. Look, then decide:", err=True)
-        for choice, meaning in (("retry", "call again"), ("failed", "count as failed and go on")):
-            say(f"  coilclaw resume {report.run_id}{options} --unknown {choice:<6}  # {meaning}", err=True)
+        tell_unknown(report.unknown, f"coilclaw resume {report.run_id}{options}")
         return
     tell_pending(report.approvals, report.run_id, options)
+
+
+def tell_unknown(unknown: Iterable[UnknownCall], command: str) -> None:
+    """Name calls of unknown outcome, and the commands that decide about them."""
+    say(err=True)
+    say("The process of this run ended while these calls were under way:", err=True, bold=True)
+    for each in unknown:
+        say(f"  {as_name(each.tool)}, started {each.started}, {each.receipt_ref}", err=True)
+    say("Nobody knows what they did. Look, then decide:", err=True)
+    for choice, meaning in (("retry", "call again"), ("failed", "count as failed and go on")):
+        say(f"  {command} --unknown {choice:<6}  # {meaning}", err=True)
 
 
 def exit_code(report: Report) -> int:

@@ -13,6 +13,7 @@ from coilclaw.app import Caller
 from coilclaw.cli.approver import approver_for
 from coilclaw.cli.opening import open_app
 from coilclaw.cli.pending_calls import tell_pending
+from coilclaw.cli.questions import terminal_questions
 from coilclaw.cli.terminal import say, warn
 from coilclaw.policy import Answer
 from coilclaw.sdk import CoilClawError
@@ -46,7 +47,7 @@ def open_for_run(settings: Settings, deadline: Deadline, *, yes: bool, wait: boo
         warn_if_stopped(claw)
         if yes or not wait:
             approver = approver_for(yes, deadline, may_wait=True, workspace=settings.config.workspace_dir)
-            yield CommandApp(claw=claw, caller=command_caller(approver=approver))
+            yield CommandApp(claw=claw, caller=command_caller(approver=approver, ask=terminal_questions(deadline)))
             return
         patience = _Patience()
         with patience.watching(claw):

@@ -3,14 +3,16 @@
 OperatorError
 ├── NoSuchConversation      there is no conversation of this id, or it was cleared
 ├── PendingChanged          the suspended turn was settled by someone else meanwhile
-└── BadTurn                 a turn that cannot be kept as it is
+├── BadTurn                 a turn that cannot be kept as it is
+├── NoSuchWorkflowRun       there is no workflow run of this id
+└── WorkflowRunTaken        a workflow run that is over, or that another process carries out
 """
 
 from __future__ import annotations
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["BadTurn", "NoSuchConversation", "PendingChanged"]
+__all__ = ["BadTurn", "NoSuchConversation", "NoSuchWorkflowRun", "PendingChanged", "WorkflowRunTaken"]
 
 
 class NoSuchConversation(OperatorError):
@@ -29,3 +31,21 @@ class BadTurn(OperatorError):
     """A turn with a role, a source or a document that no turn has."""
 
     code = "bad_turn"
+
+
+class NoSuchWorkflowRun(OperatorError):
+    """There is no workflow run of this id."""
+
+    code = "no_such_workflow_run"
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"there is no workflow run {run_id!r}", hint="`coilclaw sop list` shows the latest runs")
+
+
+class WorkflowRunTaken(OperatorError):
+    """A workflow run that cannot be continued here: it is over, or another process carries it out."""
+
+    code = "workflow_run_taken"
+
+    def __init__(self, run_id: str, state: str) -> None:
+        super().__init__(f"{run_id} cannot be resumed: it is {state}", hint="`coilclaw sop list` shows the latest runs")

@@ -20,6 +20,12 @@ def _create_memory(connection: Any) -> None:
     create_tables(connection)
 
 
+def _create_workflows(connection: Any) -> None:
+    from coilclaw.memory.workflow_runs import create_workflow_tables
+
+    create_workflow_tables(connection)
+
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     *RECEIPTS,
     *TRUST,
@@ -27,4 +33,5 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     *RUNS,
     *JOURNAL,
     Migration(11, "conversations", _create_memory),
+    Migration(12, "workflow-runs", _create_workflows),
 )

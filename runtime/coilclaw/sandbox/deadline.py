@@ -25,6 +25,7 @@ class Deadline:
         self._ends = time.monotonic() + seconds
         self._paused_since: float | None = None
         self._pauses = 0
+        self._stood_still = 0.0
         self.cancelled = False
         self.interrupted = False
         """Whether it was an interrupt from the keyboard that cancelled it, or came while its end was written."""
@@ -42,6 +43,12 @@ class Deadline:
         """Cancel, for an interrupt that whoever waits for the run has still to hear of."""
         self.interrupted = True
         self.cancelled = True
+
+    @property
+    def stood_still(self) -> float:
+        """For how many seconds the run's time has stood still so far."""
+        paused = self._paused_since
+        return self._stood_still if paused is None else self._stood_still + (time.monotonic() - paused)
 
     @property
     def ends(self) -> float:
@@ -94,5 +101,7 @@ class Deadline:
             with self._lock:
                 self._pauses -= 1
                 if self._pauses == 0 and self._paused_since is not None:
-                    self._ends += time.monotonic() - self._paused_since
+                    pause = time.monotonic() - self._paused_since
+                    self._ends += pause
+                    self._stood_still += pause
                     self._paused_since = None

@@ -118,18 +118,21 @@ class ExpendableThreads:
         """Do a job and return what it returns.
 
         `Abandoned` when it takes longer than `timeout`, or goes on for `grace` seconds after the
-        deadline is over. An interrupt of the waiting thread cancels the run, and the waiting goes on.
+        deadline is over. While the run's time stands still, so does the job's. An interrupt of the waiting thread
+        cancels the run, and the waiting goes on.
         """
         task, ends, is_over = _Task(job), time.monotonic() + timeout, False
+        before = deadline.stood_still
         while not is_over:
+            still = deadline.stood_still - before
             try:
                 self._hand_out(task)
-                is_over = task.has_ended(min(POLL_SECONDS, ends - time.monotonic()))
+                is_over = task.has_ended(min(POLL_SECONDS, ends + still - time.monotonic()))
             except KeyboardInterrupt:
                 deadline.interrupt()
             if not is_over and deadline.over:
-                ends = min(ends, time.monotonic() + grace)
-            if not is_over and time.monotonic() >= ends:
+                ends = min(ends, time.monotonic() + grace - still)
+            if not is_over and time.monotonic() >= ends + still:
                 task.is_taken.acquire(blocking=False)  # If no thread has begun it yet, none will.
                 raise Abandoned
         if task.error is not None:

@@ -30,6 +30,10 @@ def _never() -> bool:
     return False
 
 
+def _nobody(question: str) -> str | None:
+    return None
+
+
 class ToolContext:
     """One call's services: who asks, what it may use, and how long it has.
 
@@ -57,6 +61,7 @@ class ToolContext:
         is_cancelled: Callable[[], bool] = _never,
         report_progress: Callable[[str], None] = _ignore,
         note_written: Callable[[bytes], None] = _ignore,
+        ask: Callable[[str], str | None] = _nobody,
         network: Callable[[ToolContext], Network] | None = None,
     ) -> None:
         self.workspace = workspace
@@ -82,6 +87,7 @@ class ToolContext:
         self._is_cancelled = is_cancelled
         self._report_progress = report_progress
         self._note_written = note_written
+        self._ask = ask
         self._network = network
         self._async_client: httpx.AsyncClient | None = None
         self._sync_client: httpx.Client | None = None
@@ -108,6 +114,10 @@ class ToolContext:
     def progress(self, message: str) -> None:
         """Say how far the call has come; shown to the person waiting, never to the model."""
         self._report_progress(message)
+
+    def ask_person(self, question: str) -> str | None:
+        """Ask the person on whose behalf the run was started; None if nobody answers. The call's time stands still."""
+        return self._ask(question)
 
     def will_write(self, data: bytes) -> None:
         """Say what a file is about to contain, before it is written on the caller's behalf.

@@ -162,13 +162,16 @@ def read(
     summary="Wrote {path}",
     idempotent=True,
 )
-def write(ctx: ToolContext, path: str, text: str | None = None, data: bytes | None = None) -> Written:
-    """Write text as UTF-8, or bytes, to a file in the workspace.
+def write(
+    ctx: ToolContext, path: str, text: str | None = None, data: bytes | None = None, content: str | None = None
+) -> Written:
+    """Write text as UTF-8, or bytes, to a file in the workspace. `content` is another name of `text`.
 
     The file is replaced at once or not at all; folders are made as needed.
     """
-    if (text is None) == (data is None):
+    if sum(each is not None for each in (text, data, content)) != 1:
         raise ToolFailure("pass either text or data (bytes)", code="invalid_input")
+    text = content if text is None else text
     parts = parts_of(path)
     if not parts:
         raise ToolFailure("the path names the workspace itself, not a file", code="not_a_file")

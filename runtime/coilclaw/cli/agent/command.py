@@ -14,7 +14,6 @@ from coilclaw.cli.run_report import workspace_option
 from coilclaw.cli.terminal import say, say_json
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.frozen import Frozen
-from coilclaw.sdk.legible import as_name
 
 if TYPE_CHECKING:
     from coilclaw.agent import Answer
@@ -153,7 +152,7 @@ def _told(answer: Answer | None, request: _Request) -> int:
     if request.options.as_json:
         say_json(answer.facts())
     if answer.status == "waiting":
-        tell_waiting(answer, f"coilclaw agent --resume {as_name(answer.conversation_id)}{request.workspace}")
+        tell_waiting(answer, request.workspace)
     if answer.status == "cancelled":
         say("Interrupted.", err=True)
     return exit_code(answer)

@@ -12,7 +12,6 @@ from coilclaw.cli.terminal import say, say_text, show_problem
 from coilclaw.cli.waiting import warn_if_stopped
 from coilclaw.providers import CredentialsNeeded
 from coilclaw.sdk import CoilClawError
-from coilclaw.sdk.legible import as_name
 
 if TYPE_CHECKING:
     from coilclaw.agent import Answer
@@ -79,5 +78,6 @@ class CliChannel:
     def _tell(self, answer: Answer | None) -> None:
         self.code = 130 if answer is None else exit_code(answer)
         if answer is not None and answer.status == "waiting":
-            tell_waiting(answer, f"/approve here, or coilclaw agent --resume {as_name(answer.conversation_id)}")
+            tell_waiting(answer, "")
+            say("Or here: /approve", err=True)
         say()

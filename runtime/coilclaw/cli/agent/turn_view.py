@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coilclaw.policy import Approver, Question
     from coilclaw.sdk import ActivityItem
 
-__all__ = ["AnnouncedApprover", "TurnView", "exit_code"]
+__all__ = ["AnnouncedApprover", "TurnView", "exit_code", "show_activity", "tell_waiting"]
 
 _COLOURS: Final = {
     "succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan", "running": "cyan",
@@ -142,9 +142,9 @@ def show_activity(items: Iterable[ActivityItem], folded_reads: int) -> None:
         say(f"{_INDENT}{counted(folded_reads, 'read')} besides", dim=True)
 
 
-def tell_waiting(answer: Answer, how: str) -> None:
-    """Say on stderr what a conversation waits for, and how it continues."""
-    tell_pending(answer.approvals, answer.conversation_id, "", then=how)
+def tell_waiting(answer: Answer, options: str) -> None:
+    """Say on stderr what a conversation waits for, and which commands continue it."""
+    tell_pending(answer.approvals, answer.conversation_id, options, resume="agent --resume")
 
 
 class AnnouncedApprover:

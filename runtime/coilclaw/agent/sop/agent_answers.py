@@ -1,0 +1,88 @@
+"""The agent as the one who answers the prompts of agent steps."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from coilclaw.agent import NothingToResume
+from coilclaw.agent.prompt import step_message
+from coilclaw.agent.sop.report import Answered, Cancelled, Failed, Outcome, Waiting
+from coilclaw.agent.sop.tool_arguments import as_text, bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from coilclaw.agent import Agent, Answer
+    from coilclaw.app import Caller, CoilClaw
+
+__all__ = ["AgentAnswers"]
+
+_MOST_DATA: Final = 40_000
+"""Characters of an earlier output in a prompt."""
+
+
+class AgentAnswers:
+    """Has prompts answered in conversations of one app. `agent` opens the agent, for each prompt."""
+
+    def __init__(self, claw: CoilClaw, agent: Callable[[], AbstractAsyncContextManager[Agent]]) -> None:
+        self._claw = claw
+        self._agent = agent
+
+    def begin(self, caller: Caller) -> str:
+        """Begin a conversation and return its id; nothing is asked yet."""
+        return self._claw.memory.begin(caller.channel, agent=caller.agent, project=caller.project)
+
+    def ask(
+        self,
+        conversation: str,
+        prompt: str,
+        data: Any,
+        caller: Caller,
+        *,
+        again: bool,
+        unknown: Literal["retry", "failed"] | None,
+    ) -> Outcome:
+        """Have a prompt answered; with `again`, continue the turn that was begun, if one was."""
+        caller = replace(caller, conversation=conversation)
+        begun = again and bool(len(self._claw.memory.turns(conversation, limit=1)))
+        if begun and unknown is not None:
+            self._decide(conversation, caller, unknown)
+        message = step_message(prompt, None if data is None else bounded(as_text(data), _MOST_DATA))
+        return asyncio.run(self._asked(conversation, None if begun else message, caller))
+
+    def _decide(self, conversation: str, caller: Caller, unknown: Literal["retry", "failed"]) -> None:
+        """Continue the runs of a conversation whose calls have an unknown outcome."""
+        for each in self._claw.runs.of_conversation(conversation):
+            if each.is_waiting:
+                self._claw.resume(each.run_id, unknown=unknown, caller=caller)
+
+    async def _asked(self, conversation: str, message: str | None, caller: Caller) -> Outcome:
+        async with self._agent() as agent:
+            if message is not None:
+                return _outcome(await agent.answer(message, conversation=conversation, caller=caller))
+            return await self._resumed(agent, conversation, caller)
+
+    async def _resumed(self, agent: Agent, conversation: str, caller: Caller) -> Outcome:
+        try:
+            return _outcome(await agent.resume(conversation, caller=caller))
+        except NothingToResume:  # It was answered before the process ended: the answer is the last turn.
+            last = self._claw.memory.recent(conversation, 1)[-1]
+            return Answered(output=last.content)
+
+
+def _outcome(answer: Answer) -> Outcome:
+    match answer.status:
+        case "answered":
+            return Answered(output=answer.text)
+        case "waiting":
+            return Waiting(approvals=answer.approvals, unknown=answer.unknown)
+        case "cancelled":
+            return Cancelled()
+        case "stopped" | "failed":
+            error = answer.error
+            if error is None:
+                return Failed(code=answer.status, message=answer.text)
+            return Failed(code=error.code, message=error.message, hint=error.hint)

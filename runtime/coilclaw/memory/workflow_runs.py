@@ -1,0 +1,199 @@
+"""The tables of workflow runs: where each stands, and what each of its steps gave.
+
+A step's row is written before the step starts and names what it starts: the id of a run, or of a conversation. So
+whoever continues after a crash finds what there is to continue, and starts nothing a second time. Every change is
+made by the process that holds the workflow run: of all that try to take one over, one succeeds.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from coilclaw.memory.errors import NoSuchWorkflowRun, WorkflowRunTaken
+from coilclaw.sdk.frozen import Frozen
+from coilclaw.store import KEYED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import apsw
+
+    from coilclaw.store import Database
+
+__all__ = ["StepRecord", "WorkflowRecord", "WorkflowRuns", "WorkflowStatus", "create_workflow_tables"]
+
+_TABLES: Final = f"""
+    CREATE TABLE workflow_runs (
+        run_id TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        status TEXT NOT NULL,
+        fence INTEGER NOT NULL,
+        process TEXT NOT NULL,
+        workspace TEXT NOT NULL,
+        definition TEXT NOT NULL
+    ) {KEYED};
+    CREATE TABLE workflow_steps (
+        run_id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        status TEXT NOT NULL,
+        started TEXT NOT NULL,
+        output TEXT,
+        error TEXT,
+        PRIMARY KEY (run_id, number)
+    ) {KEYED};
+"""
+
+WorkflowStatus: TypeAlias = Literal["running", "suspended", "completed", "failed", "denied", "cancelled"]
+StepStatus: TypeAlias = Literal["running", "succeeded", "failed", "denied"]
+
+_COLUMNS: Final = "run_id, name, status, fence, process, workspace, definition"
+
+
+def create_workflow_tables(connection: Any) -> None:
+    """Make the tables of workflow runs and their steps."""
+    connection.execute(_TABLES)
+
+
+class StepRecord(Frozen):
+    """One step that was started, by its number from 1."""
+
+    number: int
+    status: StepStatus
+    started: str
+    """The id of the run or the conversation that carries the step out."""
+    output: Any = None
+    error: dict[str, Any] | None = None
+
+
+class WorkflowRecord(Frozen):
+    """One workflow run as it stands."""
+
+    run_id: str
+    name: str
+    status: WorkflowStatus
+    fence: int
+    workspace: str
+    definition: str
+    """The text of the workflow as it was when the run began; later edits do not change it."""
+    is_orphaned: bool
+    """Whether its process ended before the run did."""
+
+    @property
+    def state(self) -> str:
+        """The status, or `orphaned`."""
+        return "orphaned" if self.is_orphaned else self.status
+
+
+class WorkflowRuns:
+    """Creates, advances and reads workflow runs. Any process of the home sees them."""
+
+    def __init__(self, database: Database, process: str, is_running: Callable[[str], bool]) -> None:
+        """`process` is the name of this process; `is_running` says whether the one of a name is still there."""
+        self._database = database
+        self._process = process
+        self._is_running = is_running
+
+    def begin(self, name: str, workspace: str, definition: str) -> WorkflowRecord:
+        """Add a run that this process carries out."""
+        # Sortable by time and unique between processes.
+        run_id = f"sop-{time.time_ns() // 1_000_000:011x}{secrets.token_hex(4)}"
+        with self._database.transaction() as connection:
+            connection.execute(
+                f"INSERT INTO workflow_runs ({_COLUMNS}) VALUES (?, ?, 'running', 1, ?, ?, ?)",  # noqa: S608
+                (run_id, name, self._process, workspace, definition),
+            )
+        return self.find(run_id)
+
+    def find(self, run_id: str) -> WorkflowRecord:
+        """Return a run by its id. Raises NoSuchWorkflowRun."""
+        rows = self._database.read(f"SELECT {_COLUMNS} FROM workflow_runs WHERE run_id = ?", (run_id,))  # noqa: S608
+        if not rows:
+            raise NoSuchWorkflowRun(run_id)
+        return self._record(rows[0])
+
+    def list(self, *, limit: int = 50) -> list[WorkflowRecord]:
+        """Return the latest runs, newest first."""
+        sql = f"SELECT {_COLUMNS} FROM workflow_runs ORDER BY run_id DESC LIMIT ?"  # noqa: S608
+        return [self._record(row) for row in self._database.read(sql, (limit,))]
+
+    def steps(self, run_id: str) -> dict[int, StepRecord]:
+        """Return the steps of a run that were started, by their numbers."""
+        rows = self._database.read(
+            "SELECT number, status, started, output, error FROM workflow_steps WHERE run_id = ? ORDER BY number",
+            (run_id,),
+        )
+        return {row[0]: _step(row) for row in rows}
+
+    def take_over(self, record: WorkflowRecord) -> WorkflowRecord:
+        """Continue a run in this process. Raises WorkflowRunTaken if another process has it, or it is over."""
+        if record.state not in ("suspended", "orphaned"):
+            raise WorkflowRunTaken(record.run_id, record.state)
+        with self._database.transaction() as connection:
+            taken = connection.execute(
+                "UPDATE workflow_runs SET status = 'running', fence = fence + 1, process = ? "
+                "WHERE run_id = ? AND fence = ? AND status = ? RETURNING fence",
+                (self._process, record.run_id, record.fence, record.status),
+            ).fetchall()
+        if not taken:
+            raise WorkflowRunTaken(record.run_id, self.find(record.run_id).state)
+        return self.find(record.run_id)
+
+    def begin_step(self, record: WorkflowRecord, number: int, started: str) -> StepRecord:
+        """Record what a step is about to start, before it does."""
+        with self._database.transaction() as connection:
+            self._hold(connection, record, "running")
+            connection.execute(
+                "INSERT INTO workflow_steps (run_id, number, status, started) VALUES (?, ?, 'running', ?)",
+                (record.run_id, number, started),
+            )
+        return StepRecord(number=number, status="running", started=started)
+
+    def end_step(self, record: WorkflowRecord, step: StepRecord, status: WorkflowStatus) -> None:
+        """Record how a step ended, and with it where the run stands then."""
+        output, error = json.dumps(step.output), None if step.error is None else json.dumps(step.error)
+        with self._database.transaction() as connection:
+            self._hold(connection, record, status)
+            connection.execute(
+                "UPDATE workflow_steps SET status = ?, output = ?, error = ? WHERE run_id = ? AND number = ?",
+                (step.status, output, error, record.run_id, step.number),
+            )
+
+    def end(self, record: WorkflowRecord, status: WorkflowStatus) -> None:
+        """Record that the run was suspended, or is over."""
+        with self._database.transaction() as connection:
+            self._hold(connection, record, status)
+
+    def _hold(self, connection: apsw.Connection, record: WorkflowRecord, status: WorkflowStatus) -> None:
+        """Set the status of a run that is still this process's. Raises WorkflowRunTaken otherwise."""
+        held = connection.execute(
+            "UPDATE workflow_runs SET status = ? WHERE run_id = ? AND fence = ? AND status = 'running' RETURNING fence",
+            (status, record.run_id, record.fence),
+        ).fetchall()
+        if not held:
+            raise WorkflowRunTaken(record.run_id, "taken over by another process")
+
+    def _record(self, row: Sequence[Any]) -> WorkflowRecord:
+        run_id, name, status, fence, process, workspace, definition = row
+        return WorkflowRecord(
+            run_id=run_id,
+            name=name,
+            status=status,
+            fence=fence,
+            workspace=workspace,
+            definition=definition,
+            is_orphaned=status == "running" and not self._is_running(process),
+        )
+
+
+def _step(row: Sequence[Any]) -> StepRecord:
+    number, status, started, output, error = row
+    return StepRecord(
+        number=number,
+        status=status,
+        started=started,
+        output=None if output is None else json.loads(output),
+        error=None if error is None else json.loads(error),
+    )
