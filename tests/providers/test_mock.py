@@ -55,10 +55,22 @@ def test_a_reply_calls_tools_and_code_is_a_call_of_run_python(tmp_path: Path, st
 
 
 def test_calls_never_take_an_id_that_the_conversation_has(tmp_path: Path) -> None:
-    mock = scripted(tmp_path, {"code": "1"})
+    mock = scripted(tmp_path, {"code": "0"}, {"code": "1"})
     before = Message(role="assistant", tool_requests=(ToolRequest(id="call-7", name="time"),))
     (call,) = run(mock.chat(ask("x", before, Message(role="tool", request_id="call-7", text="5")))).tool_calls
     assert call.id == "call-8"
+
+
+def test_a_turn_that_another_process_began_is_continued(tmp_path: Path) -> None:
+    replies = ({"code": "1"}, {"code": "2"}, {"text": "done"})
+    begun = Message(role="assistant", tool_requests=(ToolRequest(id="call-1", name="run_python"),))
+    answered = Message(role="tool", request_id="call-1", text="1")
+    later = scripted(tmp_path, *replies)
+    (call,) = run(later.chat(ask("x", begun, answered))).tool_calls
+    assert call.arguments == {"code": "2"}
+    assert run(later.chat(ask("x", begun, answered))).final_text == "done"
+    (call,) = run(scripted(tmp_path, *replies).chat(ask(begun, answered, "another message"))).tool_calls
+    assert call.arguments == {"code": "1"}
 
 
 def test_a_reply_waits_for_the_message_it_is_meant_for(tmp_path: Path) -> None:

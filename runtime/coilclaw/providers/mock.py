@@ -40,13 +40,15 @@ _OWN_ID: Final = re.compile(r"call-([0-9]{1,9})")
 class MockProvider:
     """Replies from a fixture, each used once: the first that is left and fits the person's last message.
 
-    Its place in the fixture is kept as long as the object is. Raises OperatorError if the fixture cannot be used.
+    Its place in the fixture is kept as long as the object is; in the middle of a turn it begins behind the replies
+    that this turn has had. Raises OperatorError if the fixture cannot be used.
     """
 
     def __init__(self, name: str, table: ProviderModel, model: str) -> None:
         self._name = name
         self._model = model
         self._seconds = table.seconds
+        self._is_fresh = True
         self._left = None if table.fixture is None else list(read_fixture(table.fixture))
 
     def name(self) -> str:
@@ -80,10 +82,19 @@ class MockProvider:
         if self._left is None:
             return Reply(text=_NO_MODEL)
         said = next((each.text for each in reversed(request.messages) if each.role == "user"), "")
+        if self._is_fresh:  # A turn that another process has begun is continued, not begun again.
+            self._is_fresh = False
+            for _ in range(_own_replies(request)):
+                self._take(said)
+        return self._take(said) or Reply(text=_USED_UP)
+
+    def _take(self, said: str) -> Reply | None:
+        """The first reply that is left and fits."""
+        assert self._left is not None, "there is a fixture"
         for place, reply in enumerate(self._left):
             if reply.fits(said):
                 return self._left.pop(place)
-        return Reply(text=_USED_UP)
+        return None
 
     async def _delay(self, reply: Reply) -> None:
         await asyncio.sleep(min(reply.delay_seconds, self._seconds))
@@ -121,3 +132,13 @@ def _free_numbers(request: ChatRequest) -> Iterator[int]:
     while True:
         number += 1
         yield number
+
+
+def _own_replies(request: ChatRequest) -> int:
+    """How often a mock has asked for tools since the person's last message."""
+    found = 0
+    for each in reversed(request.messages):
+        if each.role == "user":
+            break
+        found += each.role == "assistant" and any(_OWN_ID.fullmatch(call.id) for call in each.tool_requests)
+    return found

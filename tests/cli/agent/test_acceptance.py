@@ -113,7 +113,7 @@ def test_a_tool_call_is_executed_in_the_workspace_with_a_receipt_and_in_the_answ
     done = assistant.says("list files")
     assert done.code == 0, done.err
     assert "notes.txt" in done.out
-    assert [each["status"] for each in assistant.receipts() if each["tool"] == "files.list"][-1] == "succeeded"
+    assert [each["type"] for each in assistant.receipts() if each["tool"] == "files.list"][-1] == "tool.call.succeeded"
     assert assistant.coilclaw("receipt", "verify").code == 0
 
 
@@ -192,7 +192,7 @@ def test_the_sample_configuration_is_valid_as_it_stands(coilclaw: Command) -> No
 
 # What success looks like ---------------------------------------------------------------------------------
 
-REMIND = {"code": 'tools.calendar.create_event(title="Call Ana", start="2030-05-01T09:00:00Z", end="2030-05-01T09:30:00Z").unwrap()'}
+REMIND = {"code": 'tools.calendar.events.create(title="Call Ana", start="2030-05-01T09:00:00Z", end="2030-05-01T09:30:00Z").unwrap()'}
 
 
 @pytest.mark.req("R139")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coilclaw.cli.agent.conversation import TurnOptions
     from coilclaw.cli.agent.interrupts import Interrupts
 
-__all__ = ["agent"]
+__all__ = ["agent", "answer_once"]
 
 _MOST_INPUT: Final = 1024 * 1024
 
@@ -30,12 +30,12 @@ class _Request(Frozen):
     """What this command is asked to do: a message to answer, a conversation to resume, or neither for a session."""
 
     message: str | None
-    resume: str | None
-    conversation: str | None
-    last: bool
-    provider: str | None
+    resume: str | None = None
+    conversation: str | None = None
+    last: bool = False
+    provider: str | None = None
     options: TurnOptions
-    workspace: str
+    workspace: str = ""
 
     @property
     def is_session(self) -> bool:
@@ -103,6 +103,14 @@ def agent(
     with open_app(settings, watch=request.is_session) as claw:
         code = _answered(claw, request)
     sys.exit(code)
+
+
+def answer_once(message: str) -> int:
+    """Answer one message as `agent -m` does, and return its exit code."""
+    from coilclaw.cli.agent.conversation import TurnOptions
+
+    with open_app(settings_for()) as claw:
+        return _answered(claw, _Request(message=message, options=TurnOptions()))
 
 
 def _answered(claw: CoilClaw, request: _Request) -> int:

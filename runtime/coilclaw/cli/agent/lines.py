@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 from coilclaw.cli.streams import unguarded
 from coilclaw.cli.terminal import say
 from coilclaw.sdk.frozen import Frozen
+from coilclaw.sdk.private_file import replace_file
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -176,8 +177,4 @@ def _shorten(path: Path) -> None:
     """Keep the end of a history that has grown long."""
     entries = path.read_text(encoding="utf-8", errors="replace").split("\n# ")
     if len(entries) > 2 * _KEPT_LINES:
-        beside = path.with_name(f".{path.name}.new")
-        beside.unlink(missing_ok=True)
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write("\n# " + "\n# ".join(entries[-_KEPT_LINES:]))
-        beside.replace(path)
+        replace_file(path, ("\n# " + "\n# ".join(entries[-_KEPT_LINES:])).encode())
