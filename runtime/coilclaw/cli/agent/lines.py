@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from coilclaw.cli.streams import unguarded
-from coilclaw.cli.terminal import say
+from coilclaw.cli.terminal import say, terminal_size
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.private_file import replace_file
 
@@ -89,10 +89,16 @@ class _Editor:
 
     def __init__(self, history: Path, commands: Mapping[str, str]) -> None:
         from prompt_toolkit import PromptSession
+        from prompt_toolkit.data_structures import Size
         from prompt_toolkit.input.defaults import create_input
         from prompt_toolkit.output.vt100 import Vt100_Output
 
         terminal = unguarded(sys.stdout)
+
+        def size() -> Size:
+            columns, rows = terminal_size(terminal)
+            return Size(rows=rows, columns=columns)
+
         self._session: PromptSession[str] = PromptSession(
             _PROMPT,
             multiline=True,
@@ -104,7 +110,8 @@ class _Editor:
             enable_open_in_editor=False,
             reserve_space_for_menu=4,
             input=create_input(sys.stdin),
-            output=Vt100_Output.from_pty(terminal, term=os.environ.get("TERM")),
+            # Never asked where the cursor is: an answer that comes late would be taken for typed text.
+            output=Vt100_Output(terminal, size, term=os.environ.get("TERM"), enable_cpr=False),
         )
 
     async def next(self) -> _Next:

@@ -54,7 +54,10 @@ class CliChannel:
                 case Interrupted():
                     continue
                 case Line(text=text):
-                    if not await self._answered(text, commands) or not (lines.is_person or self.code == 0):
+                    goes_on = await self._answered(text, commands)
+                    if lines.is_person:
+                        self.code = 0  # They have seen how each turn ended.
+                    if not goes_on or self.code:
                         return
 
     async def _answered(self, text: str, commands: SlashCommands) -> bool:

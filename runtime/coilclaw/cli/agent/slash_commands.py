@@ -67,7 +67,7 @@ class SlashCommands:
                 for command, does in COMMANDS.items():
                     say(f"{command:<10} {does}")
             case _:
-                raise OperatorError(f"there is no command {as_name(name, 80)}", hint=f"there is {', '.join(COMMANDS)}")
+                raise OperatorError(f"there is no command {as_name(name, 80)}", hint="/help lists them")
         return True
 
     def _tools(self) -> None:
