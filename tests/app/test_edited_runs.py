@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import cache_folder
 
 from coilclaw.app import CoilClaw
+from coilclaw.policy import DamagedApproval
 from coilclaw.receipts import DamagedReceipt
 from coilclaw.runs import NotResumable
 from coilclaw.sdk import ToolContext, define_tool
@@ -81,6 +82,16 @@ def test_no_tool_of_a_workspace_that_was_written_into_a_header_is_loaded(
     with shop.opened() as claw, pytest.raises(NotResumable, match="header"):
         again(claw, run_id)
     assert not mark.exists()
+
+
+def test_no_approval_shows_another_snippet_than_the_one_that_asks(shop: Shop) -> None:
+    with shop.opened() as claw:
+        claw.run("'harmless'")
+        (asked,) = claw.run("tools.shop.pay()").approvals
+    harmless, payment = (hashlib.sha256(each).hexdigest() for each in (b"'harmless'", b"tools.shop.pay()"))
+    shop.edit("UPDATE runs SET header = replace(header, ?, ?)", payment, harmless)
+    with shop.opened() as claw, pytest.raises(DamagedApproval):
+        claw.approvals.explain(asked.id)
 
 
 @pytest.mark.parametrize("by", [-1, 1])

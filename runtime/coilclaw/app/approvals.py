@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.app.arguments import check, given_json
 from coilclaw.evidence import activity_of
-from coilclaw.policy import AlreadyDecided
+from coilclaw.policy import AlreadyDecided, DamagedApproval
 from coilclaw.receipts import contents_json
 from coilclaw.runs import NoSuchRun, find_run
 from coilclaw.sdk import OperatorError
@@ -151,10 +151,14 @@ class Approvals:
 
     def explain(self, approval_id: str) -> dict[str, Any]:
         """A pending call with the run around it, as JSON data: the snippet, and what the run has done so far."""
+        from coilclaw.runs import has_proven_header  # Listing needs none of what reads a history.
+
         check(approval_id=approval_id)
         stores = self._stores
         approval = stores.approvals.asked(approval_id)
         known = find_run(stores.database, approval.run_id)
+        if not has_proven_header(stores.log, known):
+            raise DamagedApproval(approval_id)  # Another snippet than the one that asks would be shown.
         source = stores.log.contents(known.header.code_hash) if known.header.kind == "snippet" else None
         receipts = stores.log.of_run(approval.run_id, after=known.first_seq)
         activity = activity_of(approval.run_id, receipts, is_orphaned=known.state == "orphaned")

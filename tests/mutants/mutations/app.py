@@ -166,6 +166,13 @@ MUTATIONS: Final = (
         "a table that was edited does not choose whose tools are loaded",
     ),
     Mutation(
+        "coilclaw.app.approvals:Approvals.explain",
+        "if not has_proven_header(stores.log, known):",
+        "if False:",
+        "tests/app/test_edited_runs.py -k another_snippet",
+        "a person who decides sees the snippet that asks",
+    ),
+    Mutation(
         "coilclaw.app.runner:Runner._run",
         "deadline.restart()  # Neither",
         "pass  # Neither",

@@ -223,14 +223,15 @@ def test_a_forged_end_is_only_ever_an_outcome_of_that_run(tmp_path: Path) -> Non
         "        except OSError: pass\n"
     )
     try:
-        for body, kind in {
+        ends: dict[bytes, type | tuple[type, ...]] = {
             b'{"status": "completed", "value": "forged"}': Completed,
             b'{"status": "approved"}': Crashed,
             b'{"status": "completed"}': Crashed,
             b'{"status": "completed", "value": NaN}': Crashed,
-            b"[" * 1000: Failed,
+            b"[" * 1000: (Failed, Crashed),  # Too deep, or cut off: parsers of different Pythons say one or the other.
             b"nonsense": Crashed,
-        }.items():
+        }
+        for body, kind in ends.items():
             assert isinstance(Execution().of(f"{forge}say(['end'], {body!r})\nwhile True: pass", engine).outcome, kind)
         assert isinstance(Execution().of(f"{forge}say(['ready'], b'1')\n1", engine).outcome, Crashed)
         assert Execution().of("1 + 1", engine).value == 2
