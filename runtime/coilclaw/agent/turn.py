@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
+from coilclaw.agent.action_section import action_section
 from coilclaw.agent.answer import (
     Answer,
     AnswerStatus,
@@ -18,7 +19,7 @@ from coilclaw.agent.answer import (
     TextReleased,
     WaitingForApproval,
 )
-from coilclaw.agent.grounded_text import GroundedText, action_section
+from coilclaw.agent.grounded_text import GroundedText
 from coilclaw.agent.prompt import LAST_ROUND, activity_lines, correction, messages_of, stop_note, system_prompt
 from coilclaw.agent.threads import finished
 from coilclaw.bridge import estimated_tokens
@@ -135,7 +136,7 @@ class Turn(Frozen):
     async def _ask(self, request: ChatRequest, text: GroundedText) -> ChatResponse:
         """The model's whole reply; its text is checked as it comes."""
         streamed = False
-        async with aclosing(self.provider.stream(request)) as stream:  # type: ignore[type-var]
+        async with aclosing(self.provider.stream(request)) as stream:
             async for piece in stream:
                 if isinstance(piece, TextDelta):
                     streamed = True
@@ -244,7 +245,7 @@ class Turn(Frozen):
             turn_id=None,
             status=status,
             text=text,
-            actions=action_section(self.activity.evidence(run_ids)),
+            actions=action_section(done),
             activity=done.items,
             folded_reads=done.folded_reads,
             run_ids=run_ids,

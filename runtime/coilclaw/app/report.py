@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,11 +16,21 @@ from coilclaw.sdk.frozen import Frozen
 if TYPE_CHECKING:
     from coilclaw.app.approvals import ApprovalRequest
     from coilclaw.app.stores import Stores
+    from coilclaw.evidence.grounding import Evidence
     from coilclaw.runs import RunRecord, RunReport
     from coilclaw.sandbox import DisplayedOutput, RunWarning, SnippetError
     from coilclaw.sdk import ActivityItem, Receipt, Result, RunStatus, ToolCallError
 
-__all__ = ["CallReport", "Report", "UnknownCall", "call_reported", "report_so_far", "reported", "run_activity"]
+__all__ = [
+    "CallReport",
+    "Report",
+    "UnknownCall",
+    "call_reported",
+    "report_so_far",
+    "reported",
+    "run_activity",
+    "run_evidence",
+]
 
 _BEFORE_START: Final = ("tool.call.requested", "tool.call.pending", "tool.call.approved")
 
@@ -185,6 +195,31 @@ def run_activity(stores: Stores, known: RunRecord) -> tuple[ActivityItem, ...]:
     """What a run did so far, whatever became of it."""
     receipts = stores.log.of_run(known.run_id, after=known.first_seq)
     return _activity(stores, known.run_id, receipts, is_orphaned=known.state == "orphaned")
+
+
+def run_evidence(stores: Stores, known: RunRecord) -> tuple[Evidence, ...]:
+    """What a run did so far, with the arguments and results that an answer may speak of, as far as they are small."""
+    receipts = stores.log.of_run(known.run_id, after=known.first_seq)
+    last = {each.tool_call_id: each for each in receipts if each.tool_call_id}
+    hashes = {each for receipt in last.values() for each in (receipt.args_hash, receipt.result_hash) if each}
+    contents = small_contents(stores.database, hashes) if hashes else {}
+    items = activity_of(known.run_id, receipts, contents, is_orphaned=known.state == "orphaned").items
+    return tuple(_evidence(item, last[item.call_id], contents) for item in items)
+
+
+def _evidence(item: ActivityItem, last: Receipt, contents: Mapping[str, bytes]) -> Evidence:
+    from coilclaw.evidence.grounding import Evidence
+
+    arguments, result = (json.loads(contents.get(each or "", b"null")) for each in (last.args_hash, last.result_hash))
+    return Evidence(
+        tool_id=item.tool_id,
+        status=item.status,
+        summary=item.summary or "",
+        receipt_ref=item.receipt_ref,
+        arguments=arguments if isinstance(arguments, dict) else None,
+        call_id=item.call_id,
+        result=result,
+    )
 
 
 def _activity(

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from coilclaw.app.arguments import check
 from coilclaw.app.errors import BadArgument
-from coilclaw.app.report import report_so_far, reported, run_activity
+from coilclaw.app.report import report_so_far, reported, run_activity, run_evidence
 from coilclaw.runs import cancel_run, find_run, list_runs, report_of, runs_of_conversation
 from coilclaw.sdk import RunStatus
 
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
+    from coilclaw.evidence.grounding import Evidence
     from coilclaw.memory.workflow_runs import WorkflowRuns
     from coilclaw.runs import RunPage, RunRecord
     from coilclaw.sdk import ActivityItem
@@ -69,6 +70,10 @@ class Runs:
     def activity(self, run_id: str) -> tuple[ActivityItem, ...]:
         """What a run did so far, from its receipts: one item for each call, in the order of issue."""
         return run_activity(self._parts.stores, self.find(run_id))
+
+    def evidence(self, run_id: str) -> tuple[Evidence, ...]:
+        """The same with arguments and results, as far as they are small: what an answer is checked against."""
+        return run_evidence(self._parts.stores, self.find(run_id))
 
     def cancel(self, run_id: str, *, by: str) -> None:
         """Cancel a run: one that is under way here as soon as it can be ended, a suspended one at once.

@@ -1,0 +1,119 @@
+"""Answers that say only what receipts support."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.agent.scripted import Scripted, call, code, say
+
+from coilclaw.agent import Agent, TextReleased
+from coilclaw.providers import ProviderError
+
+if TYPE_CHECKING:
+    from tests.agent.conftest import Mailbox
+
+    from coilclaw.agent import Answer, TurnEvent
+    from coilclaw.app import CoilClaw
+
+LABEL = "could not verify completion"
+
+
+def answered(claw: CoilClaw, *replies: object) -> tuple[Answer, str, Scripted]:
+    """The answer, what was released while it was made, and the model."""
+    events: list[TurnEvent] = []
+    model = Scripted(*replies)  # type: ignore[arg-type]
+    answer = asyncio.run(Agent(claw, model).answer("Send a mail to ana@x.org", listen=events.append))
+    return answer, "".join(event.text for event in events if isinstance(event, TextReleased)), model
+
+
+@pytest.mark.req("R57", "R58", "R168")
+def test_a_true_claim_passes_as_it_is(claw: CoilClaw) -> None:
+    text = "I have sent the mail to ana@x.org. Anything else?"
+    answer, released, model = answered(claw, call("mail__send", to="ana@x.org"), say(text))
+    assert answer.text == released == text
+    assert len(model.requests) == 2
+    assert [claim.verdict for claim in answer.claims] == ["verified", "not_an_action"]
+
+
+@pytest.mark.req("R57", "R59")
+def test_a_claim_without_a_call_is_put_right_by_the_model(claw: CoilClaw, mailbox: Mailbox) -> None:
+    lie, truth = "I have sent the mail to ana@x.org.", "I have not sent anything yet."
+    answer, released, model = answered(claw, say(f"Hello. {lie} Bye."), say(truth))
+    assert answer.text == released == f"Hello. {truth}"
+    assert mailbox.sent == []
+    note = model.requests[1].messages[-1].text
+    assert lie in note
+    assert "No call was made." in note
+    assert model.requests[1].tools == ()
+
+
+@pytest.mark.req("R59")
+@pytest.mark.parametrize("second", ["I have sent the mail to ana@x.org.", "Done! The mail to ana@x.org was sent."])
+def test_a_claim_that_stays_is_labelled(claw: CoilClaw, second: str) -> None:
+    answer, released, model = answered(claw, say("I have sent the mail to ana@x.org."), say(second))
+    assert LABEL in answer.text
+    assert answer.text == released
+    assert len(model.requests) == 2
+    assert answer.actions == ""
+    assert {claim.verdict for claim in answer.claims} & {"unverified", "contradicted"}
+
+
+def test_a_failed_call_presented_as_done_is_labelled(claw: CoilClaw) -> None:
+    lie = "I have sent the mail to nobody@x.org."
+    answer, _, _ = answered(claw, call("mail__send", to="nobody@x.org"), say(lie), say(lie))
+    assert LABEL in answer.text
+    assert answer.actions.startswith("failed: ")
+    assert [item.code for item in answer.activity] == ["no_mailbox"]
+
+
+def test_when_the_model_cannot_be_asked_again_code_ends_the_answer(claw: CoilClaw) -> None:
+    broken = ProviderError("down", kind="network")
+    answer, released, _ = answered(claw, say("Hello. I have sent the mail to ana@x.org."), broken)
+    assert answer.status == "answered"
+    assert answer.text == released
+    assert "I have sent" not in answer.text
+    assert LABEL.split()[-1] in answer.text
+
+
+def test_done_before_the_call_is_held_back(claw: CoilClaw, mailbox: Mailbox) -> None:
+    """What is said before a call is checked against what was done until then."""
+    early = code("tools.mail.send(to='ana@x.org').unwrap()", text="Let me do that. I have sent the mail to ana@x.org.")
+    answer, released, _ = answered(claw, early, say("I have sent the mail to ana@x.org."))
+    assert released == "Let me do that. \n\nI have sent the mail to ana@x.org."
+    assert answer.text == "I have sent the mail to ana@x.org."
+    assert mailbox.sent == ["ana@x.org"]
+
+
+def test_a_receipt_of_another_conversation_supports_nothing(claw: CoilClaw) -> None:
+    first, _, _ = answered(claw, call("mail__send", to="ana@x.org"), say("I have sent the mail to ana@x.org."))
+    ref = first.activity[0].receipt_ref
+    lie = f"I have sent the mail to ana@x.org [{ref}]."
+    answer, _, _ = answered(claw, say(lie), say(lie))
+    assert LABEL in answer.text
+    assert answer.activity == ()
+
+
+def test_an_earlier_turn_of_the_conversation_supports_what_it_did(claw: CoilClaw) -> None:
+    text = "I have sent the mail to ana@x.org."
+    first, _, _ = answered(claw, call("mail__send", to="ana@x.org"), say(text))
+    answer = asyncio.run(Agent(claw, Scripted(say(text))).answer("Did you?", conversation=first.conversation_id))
+    assert (answer.text, answer.activity) == (text, ())
+
+
+@pytest.mark.req("R45", "R46")
+def test_model_and_person_get_the_same_activity(claw: CoilClaw) -> None:
+    source = (
+        "for _ in range(3): tools.mail.inbox(limit=1)\ntools.mail.send(to='ana@x.org')\ntools.mail.send(to='nobody')"
+    )
+    answer, _, model = answered(claw, code(source), say("One was sent, one failed."))
+    told = model.requests[1].messages[-1].text
+    for item in answer.activity:
+        assert f"[{item.call_id}] {item.status}: " in told
+    assert [item.status for item in answer.activity] == ["succeeded", "failed"]
+    assert answer.folded_reads == 3
+    assert "and 3 plain reads" in told
+    assert "and 3 plain reads" in answer.actions
+    kept = list(claw.memory.turns(answer.conversation_id))[-1].metadata
+    assert [item["receipt_ref"] for item in kept["activity"]] == [item.receipt_ref for item in answer.activity]
