@@ -19,6 +19,7 @@ MOST_CASES: Final = {
     "integrations": 1900,
     "net": 700,
     "policy": 420,
+    "providers": 600,
     "receipts": 700,
     "runs": 580,
     "sandbox": 3700,

@@ -196,7 +196,9 @@ class _CallsInPieces:
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
         for call in self._calls:
             arguments = call["arguments"]
-            whole = arguments[0] if len(arguments) == 1 else "".join(text_of(each) for each in arguments)
+            whole = (
+                arguments[0] if len(arguments) == 1 else "".join(each for each in arguments if isinstance(each, str))
+            )
             yield call["id"], call["name"], whole
 
     def add_all(self, given: list[Any]) -> None:

@@ -46,7 +46,10 @@ def read_document(data: str | bytes) -> dict[str, Any]:
 
 def storable(value: Any) -> Any:
     """Return JSON data without halves of characters, which no file and no request can hold."""
-    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    try:
+        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    except RecursionError:
+        raise malformed("it is nested too deeply") from None
 
 
 def table_of(value: Any) -> Mapping[str, Any]:
@@ -129,7 +132,7 @@ def _arguments(given: Any) -> tuple[Mapping[str, Any], str | None]:
         return {}, None
     try:
         # These refuse what could not be stored: halves of characters, infinities, endless nesting.
-        data = given if isinstance(given, str) else to_json(given, inf_nan_mode="constants")
+        data = _whole(given).encode() if isinstance(given, str) else to_json(given, inf_nan_mode="constants")
         read = from_json(data, allow_inf_nan=False)
     except (ValueError, RecursionError):
         return {}, "the arguments are not valid JSON"

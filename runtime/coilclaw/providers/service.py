@@ -88,7 +88,7 @@ class ModelService:
         self._credentials = credentials
         self._dialect = dialect
         self._pause = pause
-        self._base_url = check_address(name, table.base_url or dialect.default_url)
+        self._base_url = check_address(name, dialect.default_url if table.base_url is None else table.base_url)
         self._wire = Wire(self._base_url, table.seconds)
 
     def name(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from coilclaw.cli.agent.turn_view import AnnouncedApprover, TurnView
 from coilclaw.cli.approver import approver_for
+from coilclaw.cli.questions import terminal_questions
 from coilclaw.cli.terminal import say
 from coilclaw.cli.waiting import command_caller
 from coilclaw.sandbox import Deadline
@@ -74,7 +75,13 @@ class TerminalConversation:
             view.clear()
             say(f"{as_name(tool)}: {one_line(message)}", err=True)
 
-        caller = command_caller(approver=AnnouncedApprover(approver, view), progress=tell)
+        ask = terminal_questions(ended)
+
+        def asked(question: str) -> str | None:
+            view.clear()
+            return ask(question)
+
+        caller = command_caller(approver=AnnouncedApprover(approver, view), ask=asked, progress=tell)
         listen = (lambda event: None) if self._options.as_json else view.listen
         try:
             answer = await self._interrupts.run(begin(caller, listen), ended.cancel)
