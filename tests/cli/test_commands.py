@@ -196,7 +196,8 @@ def test_version_and_help(coilclaw: Command) -> None:
 @pytest.mark.parametrize(
     "command",
     ["init", "setup", "run", "tool list", "tool show", "tool run", "tool stubs", "receipt list", "receipt show",
-     "receipt verify", "receipt export", "config validate", "config show", "doctor", "completion"],
+     "receipt verify", "receipt export", "config validate", "config show", "doctor", "completion", "provider list", "provider test",
+     "auth list", "auth add", "auth remove", "auth order", "auth test", "auth anthropic setup-token"],
 )  # fmt: skip
 def test_every_command_has_help_with_an_example(coilclaw: Command, command: str) -> None:
     done = coilclaw(*command.split(), "--help")

@@ -60,6 +60,10 @@ BUDGETS = {
     "config show": Budget(
         packages=CLICK, ours=30, never=("app", "receipts", "policy", "bridge", "runs", "net", *TOOLS)
     ),
+    "provider list": Budget(
+        packages=CLICK, ours=40, never=("app", "receipts", "policy", "bridge", "runs", "net", *TOOLS)
+    ),
+    "auth list": Budget(packages=CLICK, ours=41, never=("app", "receipts", "policy", "bridge", "runs", "net", *TOOLS)),
     "receipt list": Budget(packages=STORED, ours=85, never=(*RUNNING, *TOOLS, "policy.policy", "evidence", "net")),
     "approval list": Budget(packages=STORED, ours=92, never=(*RUNNING, *TOOLS, "policy.policy", "net")),
     "tool list": Budget(packages=STORED, ours=122, never=(*RUNNING, "integrations.files", "policy.rules", "net")),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from coilclaw.cli.opening import open_app, settings_for
 from coilclaw.cli.terminal import say_json, say_wrapped, show_error
-from coilclaw.providers import CredentialsNeeded, ProfileCredentials, ProviderError
+from coilclaw.providers import CredentialsNeeded, ProfileCredentials, ProviderError, model_of
+from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from coilclaw.providers import ChatResponse
 
 __all__ = ["ask_least", "exit_code", "failure_facts", "provider"]
+
+_SERVICES: Final = ("anthropic", "openai-compatible")
+"""Kinds that ask a service, with a model and a credential; the others lead to these, or need neither."""
 
 
 @click.group()
@@ -42,7 +46,7 @@ def list_providers(as_json: bool) -> None:
         {
             "name": name,
             "kind": table.kind,
-            "model": _model(config, table),
+            "model": _model(config, name, table),
             "default": name == config.default_provider,
             **_credential(credentials, name, table),
         }
@@ -61,7 +65,7 @@ def list_providers(as_json: bool) -> None:
 def _credential(credentials: ProfileCredentials, name: str, table: ProviderModel) -> dict[str, Any]:
     """What a provider would be used with, and never the secret."""
     facts: dict[str, Any] = {"credential": "not needed", "profile": None, "problem": None, "hint": None}
-    if table.kind not in ("anthropic", "openai-compatible"):
+    if table.kind not in _SERVICES:
         return facts
     try:
         found = credentials.use(name, table.kind, table)
@@ -79,10 +83,13 @@ def _state(row: dict[str, Any]) -> str:
     return "needs no credential"
 
 
-def _model(config: Config, table: ProviderModel) -> str | None:
-    if table.model or table.kind in ("reliable", "router"):
-        return table.model
-    return config.default_model if table.kind == "mock" or config.default_model != "mock" else None
+def _model(config: Config, name: str, table: ProviderModel) -> str | None:
+    if table.kind not in _SERVICES:
+        return table.model or ("mock" if table.kind == "mock" else None)
+    try:
+        return model_of(config, name, table)
+    except OperatorError:
+        return None
 
 
 @provider.command("test", epilog="Example: coilclaw provider test local --json")

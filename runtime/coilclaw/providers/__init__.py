@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from coilclaw.providers.credentials import Credential, Credentials, KeyFromEnvironment
     from coilclaw.providers.errors import CredentialsNeeded, FailureKind, ProviderError
-    from coilclaw.providers.opening import open_provider
+    from coilclaw.providers.opening import model_of, open_provider
     from coilclaw.providers.reliable import ProviderChanged
 else:
     __getattr__ = lazy_exports(
@@ -43,7 +43,7 @@ else:
             "ToolSchema Usage",
             "credentials": "Credential Credentials KeyFromEnvironment",
             "errors": "CredentialsNeeded FailureKind ProviderError",
-            "opening": "open_provider",
+            "opening": "model_of open_provider",
             "reliable": "ProviderChanged",
         },
     )
@@ -75,6 +75,7 @@ __all__ = [
     "ToolSchema",
     "Usage",
     "checked_setup_token",
+    "model_of",
     "open_provider",
     "pasted_profile",
 ]

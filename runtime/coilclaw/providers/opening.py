@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from coilclaw.providers.chat import Provider
     from coilclaw.providers.reliable import ProviderChanged
 
-__all__ = ["open_provider"]
+__all__ = ["model_of", "open_provider"]
 
 _CURRENT_CLAUDE: Final = "claude-sonnet-5-5"
 
@@ -72,12 +72,14 @@ class _Opening:
                 from coilclaw.providers.openai_compatible import OpenAICompatible
                 from coilclaw.providers.service import ModelService
 
-                return ModelService(name, table, self._model(name, table), self._credentials, OpenAICompatible())
+                return ModelService(
+                    name, table, model_of(self._config, name, table), self._credentials, OpenAICompatible()
+                )
             case "anthropic":
                 from coilclaw.providers.anthropic import Anthropic
                 from coilclaw.providers.service import ModelService
 
-                return ModelService(name, table, self._model(name, table), self._credentials, Anthropic())
+                return ModelService(name, table, model_of(self._config, name, table), self._credentials, Anthropic())
             case "reliable":
                 from coilclaw.providers.reliable import Reliable
 
@@ -88,12 +90,14 @@ class _Opening:
                 routes = {hint: self.provider(each) for hint, each in table.routes.items()}
                 return Router(name, routes, self.provider(table.default) if table.default else None)
 
-    def _model(self, name: str, table: ProviderModel) -> str:
-        default = self._config.default_model
-        if model := table.model or (default if default != "mock" else None):
-            return model
-        if table.kind == "anthropic":
-            return _CURRENT_CLAUDE
-        raise OperatorError(
-            f"the provider {name} has no model", hint=f"set `model` in [providers.models.{name}], or `default_model`"
-        )
+
+def model_of(config: Config, name: str, table: ProviderModel) -> str:
+    """Return the model that a provider of a service asks for. Raises OperatorError if none is configured."""
+    default = config.default_model
+    if model := table.model or (default if default != "mock" else None):
+        return model
+    if table.kind == "anthropic":
+        return _CURRENT_CLAUDE
+    raise OperatorError(
+        f"the provider {name} has no model", hint=f"set `model` in [providers.models.{name}], or `default_model`"
+    )

@@ -228,4 +228,11 @@ MUTATIONS: Final = (
         "tests/app/test_interrupts.py -k is_raised",
         "an interrupt reaches whoever waits for the run",
     ),
+    Mutation(
+        "coilclaw.app.receipts:Receipts.record",
+        "if kind not in _RECORDED:",
+        "if False:",
+        "tests/app/test_receipts.py",
+        "nothing that passes for a call can be recorded",
+    ),
 )

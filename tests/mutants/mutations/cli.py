@@ -31,4 +31,11 @@ MUTATIONS: Final = (
         "tests/cli/test_wiring.py -k 0.3-import",
         "[limits] seconds is in force for a command",
     ),
+    Mutation(
+        "coilclaw.cli.secret_input:no_secrets_here",
+        "if rest:",
+        "if False:",
+        "tests/cli/test_auth.py",
+        "a secret is not taken from the command line",
+    ),
 )

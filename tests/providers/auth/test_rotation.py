@@ -128,6 +128,8 @@ def test_a_credential_that_rests_can_be_tried(store: ProfileStore, home: Path) -
     tried = ProfileCredentials(home, {}, even_resting=True, clock=lambda: START)
     found = tried.use("claude", "anthropic", CLAUDE, "anthropic:one")
     assert found is not None
+    with pytest.raises(CredentialsNeeded):
+        tried.failed(found, "auth")  # Once, and not again and again.
     tried.succeeded(found)
     assert service.use().profile == "anthropic:one"
     assert [problem for _, problem in service.credentials.states()] == [None]

@@ -62,7 +62,8 @@ class ProfileCredentials:
 
     def use(self, provider: str, kind: str, table: ProviderModel, pinned: str | None = None) -> Credential | None:
         """The credential for a provider, or None if its service needs none. Raises CredentialsNeeded."""
-        return self._resolved(Asked(provider=provider, kind=kind, table=table, pinned=pinned or table.profile))
+        asked = Asked(provider=provider, kind=kind, table=table, pinned=pinned or table.profile)
+        return self._resolved(asked, even_resting=self._even_resting)
 
     def failed(self, credential: Credential, kind: FailureKind, retry_after: float | None = None) -> Credential | None:
         """Put a credential to rest and return the next; None if it is not the credential's fault.
@@ -80,7 +81,7 @@ class ProfileCredentials:
         self._chosen.pop(asked, None)
         facts = {"provider": asked.provider, "from": name, "failure": failure}
         try:
-            following = self._resolved(asked)
+            following = self._resolved(asked, even_resting=False)
         except CredentialsNeeded:
             self._tell("auth.failed", facts)
             raise
@@ -104,19 +105,19 @@ class ProfileCredentials:
 
     def states(self) -> list[tuple[AuthProfile, str | None]]:
         """Every stored profile, and why it cannot be used now, if so."""
-        return profile_states(self._known())
+        return profile_states(self._known(even_resting=False))
 
-    def _known(self) -> Known:
+    def _known(self, *, even_resting: bool) -> Known:
         return Known(
             stored=self.store.read(),
             failed=self._failed,
             environment=self._environment,
             now=self._clock(),
-            even_resting=self._even_resting,
+            even_resting=even_resting,
         )
 
-    def _resolved(self, asked: Asked) -> ResolvedCredential | None:
-        known = self._known()
+    def _resolved(self, asked: Asked, *, even_resting: bool) -> ResolvedCredential | None:
+        known = self._known(even_resting=even_resting)
         profiles = known.stored.of(*asked.names)
         before, name = self._chosen.get(asked, (profiles, ""))
         found = resolve(asked, known, stay_with=name if before == profiles else "")
