@@ -17,6 +17,7 @@ MOST_CASES: Final = {
     "config": 300,
     "evidence": 300,
     "integrations": 1900,
+    "memory": 150,
     "net": 700,
     "policy": 420,
     "providers": 600,

@@ -32,15 +32,16 @@ def test_the_latest_exchanges_that_fit_are_given_in_order(memory: Memory) -> Non
     assert len(memory.recent(conversation, 100_000)) == 240
 
 
-@pytest.mark.parametrize("budget", [0, 1, 30, 60, 100, 200, 500, 1000, 5000])
 @pytest.mark.parametrize("letter", ["r", "é", "会", "🦔"])
-def test_a_budget_holds_whatever_the_turns_are_made_of(memory: Memory, budget: int, letter: str) -> None:
+def test_a_budget_holds_whatever_the_turns_are_made_of(memory: Memory, letter: str) -> None:
     conversation = memory.begin("cli")
     for size in (10, 100, 30_000):
         memory.append(conversation, TurnDraft(role="user", content=letter * size), *exchange(1, size), ANSWER)
-    turns = memory.recent(conversation, budget)
-    assert sum(map(estimated_tokens, turns)) <= budget
-    assert not turns or turns[0].role == "user"
+    for budget in (0, 1, 30, 60, 100, 200, 500, 1000, 5000):
+        turns = memory.recent(conversation, budget)
+        assert sum(map(estimated_tokens, turns)) <= budget
+        assert not turns or turns[0].role == "user"
+        assert turns or budget <= 60
 
 
 def test_a_large_result_is_cut_instead_of_all_that_came_before(memory: Memory) -> None:

@@ -150,8 +150,8 @@ def list_conversations(database: Database, *, channel: str | None, limit: int, c
 
 
 def _conversation(row: tuple[Any, ...]) -> Conversation:
-    *values, waiting = row
-    return Conversation(**dict(zip(_NAMES, (*values, bool(waiting)), strict=True)))
+    values: dict[str, Any] = dict(zip(_NAMES, row, strict=True))
+    return Conversation(**{**values, "is_waiting": bool(values["is_waiting"])})
 
 
 def _no_such(conversation_id: str) -> NoSuchConversation:

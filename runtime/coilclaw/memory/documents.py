@@ -31,7 +31,8 @@ LONGEST_CONTENT: Final = 256 * 1024
 """Characters of a turn's content."""
 LARGEST_DOCUMENT: Final = 1024 * 1024
 """Characters of a turn's tool calls, of its tool results, of its metadata, and of a suspended turn: each as JSON."""
-_SHORTEST_CUT: Final = 64
+_CUTS: Final = (128 * 1024, 8 * 1024, 256)
+"""Lengths that texts in a document are cut to, one after the other, until it fits."""
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -58,9 +59,10 @@ def kept_list(value: Any, redact: Redact, *, name: str) -> str:
     if not isinstance(value, list | tuple):
         raise BadTurn(f"`{name}` of a turn is a list")
     kept = _redacted(list(value), redact, name)
-    text, longest = dump(kept), LARGEST_DOCUMENT
-    while len(text) > LARGEST_DOCUMENT and longest > _SHORTEST_CUT:
-        longest //= 4
+    text = dump(kept)
+    for longest in _CUTS:
+        if len(text) <= LARGEST_DOCUMENT:
+            return text
         text = dump(with_short_texts(kept, longest))
     return text if len(text) <= LARGEST_DOCUMENT else dump([{"cut": f"{len(value)} entries that were too large"}])
 

@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.memory.context import recent_turns
 from coilclaw.memory.conversations import (
@@ -25,7 +25,18 @@ from coilclaw.memory.conversations import (
 from coilclaw.memory.documents import Redact, kept_content, kept_object, load
 from coilclaw.memory.errors import PendingChanged
 from coilclaw.memory.search import Hit, search_turns
-from coilclaw.memory.turns import TURNS, WORDS, Turn, TurnDraft, TurnPage, add_turn, clear_turns, list_turns
+from coilclaw.memory.turns import (
+    TURNS,
+    WORDS,
+    KeptDraft,
+    Turn,
+    TurnDraft,
+    TurnPage,
+    add_turn,
+    clear_turns,
+    kept_draft,
+    list_turns,
+)
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import checked_limit
 
@@ -89,10 +100,10 @@ class Memory:
 
         Raises NoSuchConversation, also if the memory was cleared meanwhile, and BadTurn.
         """
-        redact = self._redaction()  # Not inside the transaction: it may wait for locks of its own.
+        kept = _kept(drafts, self._redaction())  # Before the transaction: it may take long, or wait for locks.
         with self._database.transaction() as connection:
-            kept = _append(connection, conversation_id, drafts, redact)
-        return _told(kept)
+            turns = _append(connection, conversation_id, kept)
+        return _told(turns)
 
     def suspend(
         self,
@@ -161,41 +172,51 @@ class Memory:
         drafts: tuple[TurnDraft, ...],
     ) -> tuple[Turn, ...]:
         redact = self._redaction()
-        expected, kept = (None if each is None else kept_object(each, redact, name="pending") for each in (old, new))
+        expected, pending = (None if each is None else kept_object(each, redact, name="pending") for each in (old, new))
+        kept = _kept(drafts, redact)
         with self._database.transaction() as connection:
             if pending_text(connection.execute, conversation_id) != expected:
                 raise PendingChanged(
                     f"the suspended turn of {conversation_id} is not the one that was found",
                     hint="another process has resumed it; look at the conversation again",
                 )
-            set_pending(connection, conversation_id, kept)
-            turns = _append(connection, conversation_id, drafts, redact)
+            set_pending(connection, conversation_id, pending)
+            turns = _append(connection, conversation_id, kept)
         return _told(turns)
 
 
-def _told(kept: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    for turn in kept:
+def _told(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    for turn in turns:
         facts = {"conversation": turn.conversation_id, "turn": turn.id, "role": turn.role}
         _logger.info("memory.persisted", extra={"event": facts})
-    return kept
+    return turns
 
 
-def _append(connection: Any, conversation_id: str, drafts: tuple[TurnDraft, ...], redact: Redact) -> tuple[Turn, ...]:
-    moment = _now()
+class _Kept(NamedTuple):
+    drafts: list[KeptDraft]
+    title: str
+    """For a conversation that has none yet."""
+
+
+def _kept(drafts: tuple[TurnDraft, ...], redact: Redact) -> _Kept:
     said = next((each.content for each in drafts if each.role == "user"), "")
     title = " ".join(kept_content(said, redact)[: 4 * _TITLE].split())[:_TITLE]
-    before = count_turns(connection, conversation_id, len(drafts), title=title, moment=moment)
+    return _Kept([kept_draft(each, redact) for each in drafts], title)
+
+
+def _append(connection: Any, conversation_id: str, kept: _Kept) -> tuple[Turn, ...]:
+    moment = _now()
+    before = count_turns(connection, conversation_id, len(kept.drafts), title=kept.title, moment=moment)
     return tuple(
         add_turn(
             connection,
             draft,
-            redact,
             turn_id=_new_id("turn"),
             conversation_id=conversation_id,
             number=number,
             moment=moment,
         )
-        for number, draft in enumerate(drafts, start=before + 1)
+        for number, draft in enumerate(kept.drafts, start=before + 1)
     )
 
 

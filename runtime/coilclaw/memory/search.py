@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.memory.documents import valid_text
-from coilclaw.memory.turns import WORDS, Role, Source, Turn, searched_parts, substring_places, turns_at
+from coilclaw.memory.turns import (
+    WORDS,
+    Role,
+    Source,
+    Turn,
+    origins_at,
+    searched_parts,
+    substring_places,
+    turns_at,
+)
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import words_of
 
@@ -49,33 +59,41 @@ class Hit(Frozen):
 def search_turns(database: Database, query: str, *, limit: int, now: datetime) -> tuple[Hit, ...]:
     """Return the turns that fit best: those with every word, else those with any, else those with this very text."""
     words = words_of(query)
-    ranked = _ranked(database, words, max(_CANDIDATES, limit), now)
+    places = _ranked(database, words, max(_CANDIDATES, limit), now)
     text = valid_text(query[: _LONGEST_SUBSTRING + 1]).strip()
-    if not ranked and 0 < len(text) <= _LONGEST_SUBSTRING and "\0" not in text:  # Where a pattern would end.
-        places = substring_places(database, text, limit)
-        turns = turns_at(database, places)
-        ranked, words = [turns[place] for place in places if place in turns], [text]
-    shown: Counter[str] = Counter()
-    hits: list[Hit] = []
-    for turn in ranked:
-        shown[turn.conversation_id] += 1
-        if shown[turn.conversation_id] <= _OF_ONE_CONVERSATION and len(hits) < limit:
-            hits.append(_hit(turn, words))
-    return tuple(hits)
+    if not places and 0 < len(text) <= _LONGEST_SUBSTRING and "\0" not in text:  # Where a pattern would end.
+        places, words = substring_places(database, text, max(_CANDIDATES, limit)), [text]
+    chosen = _few_of_each(origins_at(database, places), places)[:limit]
+    turns = turns_at(database, chosen)
+    return tuple(_hit(turns[place], words) for place in chosen if place in turns)
 
 
-def _ranked(database: Database, words: list[str], limit: int, now: datetime) -> list[Turn]:
+def _ranked(database: Database, words: list[str], limit: int, now: datetime) -> list[int]:
     for every in (True, False):
         if found := dict(WORDS.find(database, words, every=every, limit=limit)):
-            turns = turns_at(database, found)
-            order = {place: (found[place] * _recency(turn, now), place) for place, turn in turns.items()}
-            return [turns[place] for place in sorted(turns, key=order.__getitem__, reverse=True)]
+            order = {
+                place: (found[place] * _recency(moment, now), place)
+                for place, (_, moment) in origins_at(database, found).items()
+            }
+            return sorted(order, key=order.__getitem__, reverse=True)
     return []
 
 
-def _recency(turn: Turn, now: datetime) -> float:
+def _few_of_each(origins: Mapping[int, tuple[str, str]], places: list[int]) -> list[int]:
+    """The places without those behind the first few of their conversation."""
+    seen: Counter[str] = Counter()
+    chosen = []
+    for place in places:
+        conversation_id, _ = origins.get(place, ("", ""))
+        seen[conversation_id] += 1
+        if seen[conversation_id] <= _OF_ONE_CONVERSATION:
+            chosen.append(place)
+    return chosen
+
+
+def _recency(moment: str, now: datetime) -> float:
     try:
-        age = (now - datetime.fromisoformat(turn.timestamp)).total_seconds() / 86400
+        age = (now - datetime.fromisoformat(moment)).total_seconds() / 86400
     except (ValueError, TypeError):
         return 1.0
     return float(1.0 + _BOOST * 0.5 ** (max(0.0, age) / _HALF_LIFE_DAYS))

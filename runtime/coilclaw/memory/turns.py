@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "TURNS",
     "WORDS",
+    "KeptDraft",
     "Role",
     "Source",
     "Turn",
@@ -25,8 +26,10 @@ __all__ = [
     "TurnPage",
     "add_turn",
     "clear_turns",
+    "kept_draft",
     "latest_turns",
     "list_turns",
+    "origins_at",
     "searched_parts",
     "substring_places",
     "turns_at",
@@ -129,27 +132,39 @@ class TurnPage(Frozen):
         return len(self.turns)
 
 
-def add_turn(
-    connection: Any, draft: TurnDraft, redact: Redact, *, turn_id: str, conversation_id: str, number: int, moment: str
-) -> Turn:
-    """Write a turn, and its words to the index. The caller has counted it."""
-    content = kept_content(draft.content, redact)
-    calls = kept_list(draft.tool_calls, redact, name="tool_calls")
-    results = kept_list(draft.tool_results, redact, name="tool_results")
-    metadata = kept_object(draft.metadata, redact, name="metadata")
-    source = draft.source or _SOURCES[draft.role][0]
-    row: tuple[Any, ...] = (
-        *(turn_id, conversation_id, number, moment, draft.role, source),
-        *(content, calls, results, draft.provider, draft.model, metadata),
+class KeptDraft(Frozen):
+    """A draft in the form in which it is kept: redacted, bounded, and as text."""
+
+    columns: tuple[str | None, ...]
+    """From `role` on."""
+    words: str
+
+
+def kept_draft(draft: TurnDraft, redact: Redact) -> KeptDraft:
+    """Bring a draft into the form in which it is kept. Raises BadTurn."""
+    columns = (
+        draft.role,
+        draft.source or _SOURCES[draft.role][0],
+        kept_content(draft.content, redact),
+        kept_list(draft.tool_calls, redact, name="tool_calls"),
+        kept_list(draft.tool_results, redact, name="tool_results"),
+        *(None if name is None else kept_content(name, redact) for name in (draft.provider, draft.model)),
+        kept_object(draft.metadata, redact, name="metadata"),
     )
+    parts = searched_parts(_turn(("", "", 0, "", *columns)))
+    return KeptDraft(columns=columns, words="\n".join(parts.values())[:_INDEXED])
+
+
+def add_turn(connection: Any, kept: KeptDraft, *, turn_id: str, conversation_id: str, number: int, moment: str) -> Turn:
+    """Write a turn, and its words to the index. The caller has counted it."""
+    row = (turn_id, conversation_id, number, moment, *kept.columns)
     ((place,),) = connection.execute(
         f"INSERT INTO turns (place, {_COLUMNS}) "  # noqa: S608
         "VALUES ((SELECT COALESCE(MAX(place), 0) + 1 FROM turns), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING place",
         row,
     )
-    turn = _turn(row)
-    WORDS.add(connection, place, "\n".join(searched_parts(turn).values())[:_INDEXED])
-    return turn
+    WORDS.add(connection, place, kept.words)
+    return _turn(row)
 
 
 def searched_parts(turn: Turn) -> dict[Source, str]:
@@ -194,10 +209,16 @@ def latest_turns(database: Database, conversation_id: str, *, before: int, limit
     ]
 
 
+def origins_at(database: Database, places: Collection[int]) -> dict[int, tuple[str, str]]:
+    """Return the conversation and the time of the turns in some places, without reading what is in them."""
+    sql = f"SELECT place, conversation_id, timestamp FROM turns WHERE place IN ({_marks(places)})"  # noqa: S608
+    return {place: (conversation_id, moment) for place, conversation_id, moment in database.read(sql, tuple(places))}
+
+
 def turns_at(database: Database, places: Collection[int]) -> dict[int, Turn]:
     """Return the turns in some places."""
-    marks = ", ".join("?" for _ in places)
-    rows = database.read(f"SELECT place, {_COLUMNS} FROM turns WHERE place IN ({marks})", tuple(places))  # noqa: S608
+    sql = f"SELECT place, {_COLUMNS} FROM turns WHERE place IN ({_marks(places)})"  # noqa: S608
+    rows = database.read(sql, tuple(places))
     return {place: _turn(row) for place, *row in rows}
 
 
@@ -209,6 +230,10 @@ def substring_places(database: Database, text: str, limit: int) -> list[int]:
         (f"%{pattern}%", limit),
     )
     return [place for (place,) in rows]
+
+
+def _marks(values: Collection[int]) -> str:
+    return ", ".join("?" for _ in values)
 
 
 def _number(conversation_id: str, cursor: str | None) -> int:
