@@ -23,7 +23,7 @@ from coilclaw.sandbox import Deadline
 from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
-    from coilclaw.agent.sop import Answers, SopReport, StepReport
+    from coilclaw.agent.sop import SopReport, StepReport
     from coilclaw.bridge import Registry
     from coilclaw.config import Settings
 
@@ -159,23 +159,17 @@ def resume_sop(
 def _opened(
     settings: Settings, provider: str | None, *, yes: bool, wait: bool, as_json: bool
 ) -> Iterator[tuple[CommandApp, SopRunner]]:
-    deadline = Deadline(settings.config.limits.seconds)
-    with open_for_run(settings, deadline, yes=yes, wait=wait) as command:
-        show_diagnostics(command.claw.tools.registry)
-        listen = (lambda step: None) if as_json else _show_step
-        yield (
-            command,
-            SopRunner(
-                command.claw, command.claw.runs.workflows, _answers(command, provider), listen=listen, deadline=deadline
-            ),
-        )
 
-
-def _answers(command: CommandApp, provider: str | None) -> Answers:
     from coilclaw.agent import open_agent
     from coilclaw.agent.sop.agent_answers import AgentAnswers
 
-    return AgentAnswers(command.claw, partial(open_agent, command.claw, provider=provider, environment=os.environ))
+    deadline = Deadline(settings.config.limits.seconds)
+    with open_for_run(settings, deadline, yes=yes, wait=wait) as command:
+        claw = command.claw
+        show_diagnostics(claw.tools.registry)
+        listen = (lambda step: None) if as_json else _show_step
+        with AgentAnswers(claw, partial(open_agent, claw, provider=provider, environment=os.environ)) as answers:
+            yield command, SopRunner(claw, claw.runs.workflows, answers, listen=listen, deadline=deadline)
 
 
 def _facts(place: Path, name: str, registry: Registry | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -23,13 +24,32 @@ __all__ = ["AgentAnswers"]
 _MOST_DATA: Final = 40_000
 """Characters of an earlier output in a prompt."""
 
+_EVERYTHING: Final = 10**9
+"""Tokens."""
+
 
 class AgentAnswers:
-    """Has prompts answered in conversations of one app. `agent` opens the agent, for each prompt."""
+    """Has prompts answered in conversations of one app, on an event loop of its own.
+
+    Use it in `with`. `agent` opens the agent, which happens when the first prompt comes.
+    """
 
     def __init__(self, claw: CoilClaw, agent: Callable[[], AbstractAsyncContextManager[Agent]]) -> None:
         self._claw = claw
-        self._agent = agent
+        self._open = agent
+        self._opened: Agent | None = None
+        self._stack = AsyncExitStack()
+        self._loop = asyncio.Runner()
+
+    def __enter__(self) -> AgentAnswers:
+        return self
+
+    def __exit__(self, *ending: object) -> None:
+        try:
+            if self._opened is not None:
+                self._loop.run(self._stack.aclose())
+        finally:
+            self._loop.close()
 
     def begin(self, caller: Caller) -> str:
         """Begin a conversation and return its id; nothing is asked yet."""
@@ -51,7 +71,7 @@ class AgentAnswers:
         if begun and unknown is not None:
             self._decide(conversation, caller, unknown)
         message = step_message(prompt, None if data is None else bounded(as_text(data), _MOST_DATA))
-        return asyncio.run(self._asked(conversation, None if begun else message, caller))
+        return self._loop.run(self._asked(conversation, None if begun else message, caller))
 
     def _decide(self, conversation: str, caller: Caller, unknown: Literal["retry", "failed"]) -> None:
         """Continue the runs of a conversation whose calls have an unknown outcome."""
@@ -60,17 +80,20 @@ class AgentAnswers:
                 self._claw.resume(each.run_id, unknown=unknown, caller=caller)
 
     async def _asked(self, conversation: str, message: str | None, caller: Caller) -> Outcome:
-        async with self._agent() as agent:
-            if message is not None:
-                return _outcome(await agent.answer(message, conversation=conversation, caller=caller))
-            return await self._resumed(agent, conversation, caller)
+        if self._opened is None:
+            self._opened = await self._stack.enter_async_context(self._open())
+        if message is not None:
+            return _outcome(await self._opened.answer(message, conversation=conversation, caller=caller))
+        return await self._resumed(self._opened, conversation, caller)
 
     async def _resumed(self, agent: Agent, conversation: str, caller: Caller) -> Outcome:
         try:
             return _outcome(await agent.resume(conversation, caller=caller))
         except NothingToResume:  # It was answered before the process ended: the answer is the last turn.
-            last = self._claw.memory.recent(conversation, 1)[-1]
-            return Answered(output=last.content)
+            last = self._claw.memory.recent(conversation, _EVERYTHING)[-1]
+            if last.role == "assistant" and last.metadata.get("status") == "answered":
+                return Answered(output=last.content)
+            return Failed(code="stopped", message="the agent's turn ended without an answer")
 
 
 def _outcome(answer: Answer) -> Outcome:
