@@ -21,7 +21,7 @@ _READING: Final = frozenset(
     "list get read search find fetch query show check look view lookup describe count status balance inspect browse history load track tracking now "
     "preview slots availability available info details summary transcribe recent find_one select head ls cat grep stat exists diff log logs whoami ping validate test "
     "consultar listar leer buscar ver voir lire lister chercher consulter lesen suchen anzeigen prüfen abrufen forecast weather time quote calc calculate "
-    "report inbox directory translate ocr extract parse analyze analyse panier estado events reflog compare transcript historial history pricing schedule_x".split()
+    "report inbox directory ocr extract parse analyze analyse panier estado events reflog compare transcript historial history pricing schedule_x".split()
 )
 _WRITING: Final = frozenset(
     "send create delete update write post put set add remove book pay transfer cancel submit publish deploy run execute buy order move rename upload share reply schedule draft "
@@ -31,9 +31,9 @@ _NOUNS: Final = frozenset("text mail email message file order book page list pla
 _ALONE: Final = re.compile(r"(?<![\w.,:#*/-])\d{1,7}(?![\w:/-]|[.,]\d)")
 _COMMANDS: Final = {
     "rm": "delete", "rmdir": "delete", "unlink": "delete", "mkdir": "create", "touch": "create", "mv": "move", "cp": "save", "rsync": "save", "scp": "save",
-    "sed": "update", "tee": "save", "curl": "send", "git": "push", "chmod": "update", "kill": "cancel", "delete": "delete", "drop": "delete", "insert": "create",
-    "update": "update", "alter": "update", "truncate": "delete", "push": "push", "commit": "push", "merge": "push", "put": "update", "patch": "update",
-    "join": "join", "place": "pay", "complete": "update", "mark": "update", "off": "set", "on": "set", "draft": "draft", "pytest": "run", "restart": "start", "upgrade": "update", "zip": "update", "tar": "save",
+    "sed": "update", "tee": "save", "curl": "send", "chmod": "update", "kill": "cancel", "delete": "delete", "drop": "delete", "insert": "create",
+    "update": "update", "alter": "update", "truncate": "delete", "push": "push", "commit": "commit", "merge": "merge", "put": "update", "patch": "update",
+    "join": "join", "place": "pay", "checkout": "pay", "aviso": "send", "notifications": "send", "notification": "send", "complete": "update", "mark": "update", "off": "set", "on": "set", "draft": "draft", "pytest": "run", "restart": "start", "upgrade": "update", "zip": "update", "tar": "save",
 }  # fmt: skip
 _OPEN: Final = frozenset("shell bash exec execute sql http script code python run call invoke request webhook action api task workflow browser".split())
 
@@ -77,7 +77,7 @@ class Call:
     def senses(self) -> frozenset[str]:
         """The senses of verbs in the tool's name and in the summary of the call."""
         found = {form.sense for form in self._forms([*self.method, *_WORD.findall(self.summary.lower())[:80]])}
-        found |= {_COMMANDS[word] for word in self.method if word in _COMMANDS}
+        found |= {_COMMANDS[word] for word in [*self.method, *(word for word in _WORD.findall(self.summary.lower())[:80] if word in ("aviso", "notifications", "notification"))] if word in _COMMANDS}
         if self.is_open:
             found |= {_COMMANDS[word] for word in _WORD.findall(self.given.lower()) if word in _COMMANDS}
         if not self.summary.isascii():

@@ -24,6 +24,7 @@ _WHOLE: Final = frozenset(
     "rien aucun aucune jamais".split()
 )
 _ONLY: Final = frozenset("only just merely simply lediglich nur bloß solo sólo solamente únicamente seulement simplement juste uniquement".split())
+_WEAK: Final = frozenset("to a de d' zu für para por pour que be".split())
 _YOURS: Final = frozenset("your ihr ihre ihren ihrem ihrer dein deine deinen deinem deiner tu tus su sus votre vos ton ta tes".split())
 
 
@@ -40,6 +41,13 @@ class _Read(NamedTuple):
 
     def marks(self, letters: str) -> bool:
         return any(set(self.words.marks.get(token.text, "")) & set(letters) for token in self.tokens if token.kind == "word")
+
+    def is_unreal(self, found: re.Match[str]) -> bool:
+        """Whether the clause around a phrase denies it, or does not tell it as a fact."""
+        start = max(self.plain.rfind(mark, 0, found.start()) for mark in ",;:—")
+        ends = [end for mark in ",;:—" if (end := self.plain.find(mark, found.end())) >= 0]
+        part = [token for token in self.tokens if start < token.start < min(ends, default=len(self.plain))]
+        return any(set(self.words.marks.get(token.text, "")) & set("CNM") and token.text not in _WEAK for token in part)
 
     def has(self, phrase: str) -> re.Match[str] | None:
         return self.words.phrases[phrase].search(self.plain.lower())
@@ -76,7 +84,7 @@ class Checker:
         tokens = tokens_of(plain)
         read = grammar(language_of(tokens))
         marks = "".join(read.marks.get(token.text, "") for token in tokens if token.kind == "word")
-        if "F" in marks or ("N" in marks and any(token.text in read.forms for token in tokens)):
+        if "F" in marks or ("N" in marks and any(token.text in read.forms for token in tokens)) or read.phrases["open"].search(plain.lower()):
             self._failures += 1
         if ("C" in marks or "c" in marks or "L" in marks or re.search(r"如果|当.*时|一旦|若", plain)) and not self.calls:
             self._is_expository = True
@@ -120,9 +128,13 @@ class Checker:
                 continue
             if (finding := self._finding(read, statement)) is not None:
                 claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
-        if not statements and not read.is_question and not read.has("ignore") and not read.marks("CNM"):
+        if not claims and not read.is_question and read.has("unchanged"):
+            said = Said("update", facts_in(read.plain, read.tokens, everything, -1, read.language), _content(read, everything))
+            finding = self._undone(said._replace(facts=Facts(classes=said.facts.classes)), is_whole=True)
+            claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
+        if not statements and not read.is_question and not read.has("ignore"):
             for sense in ("generic", "send"):
-                if read.has(sense):
+                if (found := read.has(sense)) and not read.is_unreal(found):
                     facts = facts_in(read.plain, read.tokens, everything, -1, read.language)
                     said = Said("do" if sense == "generic" else sense, facts, _content(read, everything), sense == "generic", self._failures > 0)
                     if is_reported(said, self.calls):
@@ -157,7 +169,11 @@ class Checker:
                 return None
         elif self._is_background(read, statement, said):
             return None
-        return self._cited(facts) or match_done(said, self.calls)
+        return self._cited(said) or match_done(said, self._meant(facts))
+
+    def _meant(self, facts: Facts) -> list[Call]:
+        """The calls that a statement cites, or all."""
+        return [call for call in self.calls if {call.evidence.receipt_ref, call.evidence.call_id} & {*facts.cited}] or self.calls
 
     def _undone(self, said: Said, is_whole: bool) -> Finding:
         return match_undone(said._replace(facts=said.facts._replace(counts=(), numbers=(), is_all=False)), self.calls, is_whole=is_whole)
@@ -167,8 +183,12 @@ class Checker:
         if is_reported(said, self.calls):
             return True
         reported = read.has("report")
-        if reported and reported.start() < read.tokens[statement.verb].start and any(call.is_read and call.succeeded for call in self.calls):
+        if reported and reported.start() < read.tokens[statement.verb].start and self.calls:
             return True
+        if not any(not call.is_read for call in self.calls):
+            dated = facts_in(read.plain, read.tokens, range(len(read.tokens)), statement.verb, read.language)
+            if dated.dates and is_reported(said._replace(facts=Facts(dates=dated.dates)), self.calls):
+                return True
         yours = any(token.text in _YOURS for token in read.tokens)
         if self._is_expository and not yours and len(read.tokens) > 6:
             return True
@@ -187,14 +207,14 @@ class Checker:
             return True
         return False
 
-    def _cited(self, facts: Facts) -> Finding | None:
+    def _cited(self, said: Said) -> Finding | None:
         """The verdict on a citation that does not hold: every cited call must be there and have succeeded."""
         known = {ref: call for call in self.calls for ref in (call.evidence.receipt_ref, call.evidence.call_id) if ref}
-        for ref in facts.cited:
+        for ref in said.facts.cited:
             call = known.get(ref)
             if call is None:
                 return Finding("unverified")
-            if not call.succeeded:
+            if not call.succeeded and not (said.is_disclosed and said.sense in ("submit", "start")):
                 return Finding("contradicted", ref)
         return None
 
@@ -232,7 +252,7 @@ class Checker:
             elif not statement.is_first and (is_reported(said, self.calls) or self._is_expository):
                 continue
             else:
-                finding = self._cited(statement.facts) or match_done(said, self.calls)
+                finding = self._cited(said) or match_done(said, self._meant(statement.facts))
             claims.append(Claim(text=text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language="zh"))
         return claims
 

@@ -29,6 +29,7 @@ _ISO: Final = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _DOTTED: Final = re.compile(r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:(\d{4}|\d{2})(?!\d))?|(?<![\d/])(\d{1,2})/(\d{1,2})(?:/(\d{4}))?(?![\d/])|(?<!\d)(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]")
 _TIME: Final = re.compile(r"(?<![\d:.])([01]?\d|2[0-4])[:.h]([0-5]\d)(?![\d.])\s*(am|pm|a\.m|p\.m|AM|PM)?|(?<![\d:.,])(\d{1,2})\s*(am|pm|a\.m|p\.m|AM|PM|Uhr|uhr|h\b|heures?|点|時|时)")
 _NUMBER: Final = re.compile(r"\d[\d.,' \u202f]*\d|\d")
+_SHORT_DATE: Final = re.compile(r"(?<![\d-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])")
 _HAN: Final = re.compile(r"[\u3400-\u9fff]{2,}")
 _HAN_DAY: Final = re.compile(r"(?:周|星期|礼拜)([一二三四五六日天])")
 _HAN_TIME: Final = re.compile(r"(早上|上午|下午|晚上|中午|凌晨)?([零一二两三四五六七八九十\d]{1,3})点(半|[一二三四五六七八九十]{1,3}分|\d{1,2}分)?")
@@ -101,6 +102,7 @@ def dates_in(text: str) -> set[tuple[int, int]]:
             found.add((month, day))
         if match.group(4) and 1 <= day <= 12:
             found.add((day, month))
+    found |= {(int(month), int(day)) for month, day in _SHORT_DATE.findall(text)}
     words = re.findall(r"[^\W\d_]+|\d{1,2}", text.lower())
     for at, word in enumerate(words):
         if word in MONTH and word not in ("may", "mar", "sun", "mon"):
@@ -199,7 +201,7 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
                 days.append(DAY[token.text])
             elif token.text in words.numbers and words.numbers[token.text] != 1:
                 follower = tokens[at + 1].text if at + 1 < len(tokens) else ""
-                if follower not in _SPANS and tokens[at - 1].text not in ("chapter", "section", "version"):
+                if follower not in _SPANS and not _is_total(at, tokens) and tokens[at - 1].text not in ("chapter", "section", "version"):
                     counts.append(words.numbers[token.text])
             elif token.text in ("both", "beide", "beiden", "ambos", "ambas"):
                 counts.append(2)
@@ -207,7 +209,9 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
                 counts.append(2)
             elif token.text in ("all", "every", "everything", "alle", "alles", "sämtliche", "todo", "todos", "todas", "tous", "toutes", "tout", "each", "jede", "chacun", "chaque"):
                 is_all = True
-            elif _is_name(token, at, tokens, words):
+            elif token.raw.isupper() and 1 < len(token.raw) < 4 and at + 1 < len(tokens) and tokens[at + 1].kind == "number":
+                places.append(f"{token.raw}{tokens[at + 1].raw.strip()}")
+            elif _is_name(token, at, tokens, words) and not (at + 1 < len(tokens) and tokens[at + 1].text == "'s"):
                 _note_name(names, token, at, tokens)
             found = class_of_noun(token.text)
             if found:
@@ -233,10 +237,20 @@ def _note_number(token: Token, at: int, tokens: Sequence[Token], part: str, date
         if any(number in each for each in dates) or any(number == each[0] or number == each[0] % 12 for each in times) or _OVER.match(token.raw.strip()):
             return
         if after and after.kind == "word" and not grammar("en").marks.get(following) and following.isalpha() and number == int(number) and before not in ("#", "version", "v", "room", "page"):
+            if _is_total(at, tokens):
+                return
             if class_of_noun(following) or following.endswith(("s", "en", "e", "n")) and not after.is_capital:
                 counts.append(int(number))
                 return
     numbers.append(number)
+
+
+def _is_total(at: int, tokens: Sequence[Token]) -> bool:
+    """Whether a number is that of all there are: `two of the three`."""
+    before = [token.text for token in tokens[max(0, at - 3) : at]]
+    if before and before[-1] in ("the", "los", "las", "les", "den", "your", "mes", "vos", "tus", "sus", "my"):
+        before.pop()
+    return bool(before) and before[-1] in ("of", "von", "de", "des", "sur", "parmi", "entre", "out", "aus") or (bool(before) and before[-1] == "des")
 
 
 _OVER: Final = re.compile(r"(?:19|20)\d\d$")

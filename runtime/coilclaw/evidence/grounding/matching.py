@@ -21,19 +21,21 @@ _ACCEPTED: Final = {
     "create": "create book save post submit send set push join write",
     "book": "book create pay submit send move update join",
     "set": "set update create start cancel book lock",
-    "lock": "lock set update cancel",
-    "update": "update set move save create push approve write cancel send",
+    "lock": "lock set cancel",
+    "update": "update set move save create push approve write cancel merge commit",
     "move": "move update save book push",
     "delete": "delete cancel move",
     "cancel": "cancel delete update set send submit refuse",
     "refuse": "refuse approve cancel send update",
     "pay": "pay submit book create send",
-    "write": "save write send post update create draft",
+    "write": "save write send post update draft",
     "save": "save create update push move post write send",
-    "run": "run push deploy start",
+    "run": "run deploy start save update",
     "deploy": "deploy push run post save update start create",
-    "start": "start run set deploy update",
-    "push": "push save post send deploy",
+    "start": "start run set deploy",
+    "push": "push save post deploy",
+    "commit": "commit push save",
+    "merge": "merge update push approve",
     "call": "call send",
     "approve": "approve update send submit",
     "join": "join create submit book approve",
@@ -72,13 +74,18 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
     done = [call for call in related if call.succeeded]
     left = left_open(related, done)
     if not done:
-        if left and said.is_disclosed and _is_asked_for(said):
-            return Finding("verified", left[-1].evidence.receipt_ref)
+        waiting = [call for call in writes if call.evidence.status in ("pending", "running", "unknown")]
+        if said.is_disclosed and _is_asked_for(said) and waiting:
+            return Finding("verified", waiting[-1].evidence.receipt_ref)
+        if said.is_disclosed and _is_asked_for(said) and said.words & _REQUESTS and left_open(calls, []):
+            return Finding("not_an_action")
         return _refused(related) if related else Finding("unverified")
     answers = [(_supports(facts, call), call) for call in done]
     sure = [call for answer, call in answers if answer == "yes"]
     if not facts.is_empty and not sure and any(answer == "no" for answer, _ in answers) and not _covered(facts, done):
         return _refused(left) if any(_supports(facts, call) == "yes" for call in left) else _refused(done)
+    if not sure and not facts.is_empty and _covered(facts, done):
+        sure = done
     if not _count_fits(facts, sure, done):
         return _refused(left or done)
     undisclosed = left and not said.is_disclosed
@@ -93,9 +100,10 @@ def _best(said: Said, calls: Sequence[Call]) -> int:
 
 def _is_asked_for(said: Said) -> bool:
     """Whether only a request is said to have been made, which a pending call is."""
-    return said.sense in ("submit", "start") or not said.words.isdisjoint(
-        ("request", "requested", "solicitud", "demande", "anfrage", "antrag", "queued", "申请", "请求", "提交")
-    )
+    return said.sense in ("submit", "start") or bool(said.words & _REQUESTS)
+
+
+_REQUESTS: Final = frozenset("request requested solicitud demande anfrage antrag queued permission approval autorización autorisation freigabe 申请 请求 提交".split())
 
 
 def _related(said: Said, writes: Sequence[Call]) -> list[Call]:
@@ -122,9 +130,20 @@ def _fit(said: Said, call: Call) -> int:
         return 3
     if call.senses & accepted and not call.is_open:
         return 0 if alien else 2
+    if _is_named(facts, call) and sense not in _STRICT:
+        return 1
     if call.is_open or not call.senses:
         return 1 if mentioned or (call.is_open and not call.senses - {"run", "do"} and not said.facts.classes) else 0
     return 0
+
+
+_STRICT: Final = frozenset(("send", "pay", "delete", "cancel", "call", "run", "post", "start", "lock", "merge", "push"))
+
+
+def _is_named(facts: Facts, call: Call) -> bool:
+    """Whether a call is about the very thing that a statement names."""
+    named = Facts(names=facts.names, places=facts.places, quotes=facts.quotes, times=facts.times, numbers=facts.numbers)
+    return not named.is_empty and _supports(named, call) == "yes"
 
 
 _APART: Final = frozenset(("payment", "event", "reminder", "order"))
@@ -142,7 +161,8 @@ def match_undone(said: Said, calls: Sequence[Call], *, is_whole: bool) -> Findin
     """The verdict on `this was not done`: contradicted if it was. `is_whole` for `nothing`, `no mail`, `anything`."""
     writes = [call for call in calls if not call.is_read]
     anything = is_whole and said.sense in ("update", "any", "do")
-    related = [call for call in writes if said.sense in call.senses or (anything and (_is_about(said, call)))]
+    near = _NEAR.get(said.sense, frozenset())
+    related = [call for call in writes if said.sense in call.senses or near & call.senses or (anything and (_is_about(said, call)))]
     done = [call for call in related if call.succeeded]
     if not said.facts.is_empty:
         done = [call for call in done if _supports(said.facts, call) == "yes"]
@@ -153,8 +173,23 @@ def match_undone(said: Said, calls: Sequence[Call], *, is_whole: bool) -> Findin
     return Finding("not_an_action")
 
 
+_NEAR: Final = {
+    "write": frozenset(("send",)),
+    "call": frozenset(("send", "call")),
+    "start": frozenset(("run", "deploy")),
+    "deploy": frozenset(("run", "start")),
+    "run": frozenset(("deploy",)),
+    "send": frozenset(("post",)),
+    "post": frozenset(("send",)),
+    "book": frozenset(("pay",)),
+}
+
+
 def _is_about(said: Said, call: Call) -> bool:
     return not said.facts.classes or bool(said.facts.classes & call.classes) or bool(said.words & call.words)
+
+
+_LOOKED_UP: Final = frozenset(("event", "mail", "payment", "contact", "account", "device", "file", "booking"))
 
 
 def match_read(said: Said, calls: Sequence[Call]) -> Finding:
@@ -164,8 +199,8 @@ def match_read(said: Said, calls: Sequence[Call]) -> Finding:
         return Finding("unverified") if said.facts.classes - {"text"} or not said.facts.is_empty else Finding("not_an_action")
     if not done:
         return _refused(calls)
-    classes = said.facts.classes - {"text"}
-    if classes and all(call.classes and not classes & call.classes and not said.words & call.words and not call.is_open for call in calls):
+    classes = said.facts.classes & _LOOKED_UP
+    if classes and not any(classes & call.classes or said.words & call.words or call.is_open for call in calls):
         return Finding("unverified")
     left = left_open([call for call in calls if call.is_read], done)
     counted = {count for call in done for count in call.counts}
@@ -181,7 +216,7 @@ def is_reported(said: Said, calls: Sequence[Call]) -> bool:
             support = _supports(said.facts, call)
             if support != "no" and said.sense in call.senses:
                 return True
-            if not said.facts.is_empty and support == "yes" and len(said.words & call.words) > 1:
+            if _answers(said.facts, call) and support == "yes" and (said.words & call.words or said.facts.dates or said.facts.numbers):
                 return True
     return False
 
@@ -244,9 +279,7 @@ def folded_capitals(call: Call) -> frozenset[str]:
 
 def _has_place(place: str, call: Call) -> bool:
     bare = folded(place.strip("#@`").rstrip("/"))
-    if not bare:
-        return True
-    if re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", call.text) or bare in call.words:
+    if not bare or re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", call.text):
         return True
     base = re.split(r"[/\\]", bare)[-1]
     return len(base) > 2 and "." in base and base in call.text or not bare.isascii() and bare in call.text

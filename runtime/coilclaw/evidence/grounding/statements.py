@@ -84,7 +84,7 @@ class _Reader:
             if (token.kind == "mark" and token.text in _BREAKS) or ("J" in marks and at > start):
                 if at > start:
                     yield _Clause(start, at, joined)
-                start, joined = at + 1, "J" if "J" in marks else token.text
+                start, joined = at + 1, f"J{token.text}" if "J" in marks else token.text
             elif at > start and (("K" in marks and "D" not in marks and "P" not in marks) or ("C" in marks or "c" in marks) and self.words.code != "es" ):
                 yield _Clause(start, at, joined)
                 start, joined = at, "K"
@@ -106,10 +106,12 @@ class _Reader:
     def statements(self) -> Iterator[Statement]:
         for number, clause in enumerate(self.clauses):
             carried = ""
-            if number and clause.joined == "J":
+            if number and clause.joined.startswith("J"):
                 previous = self.clauses[number - 1]
                 carried = "".join(self.marks(at) for at in range(previous.start, previous.end) if "C" in self.marks(at))
                 carried = "C" if "C" in carried else ""
+                if clause.joined[1:] in _NOR or (clause.joined[1:] in _OR and self.last and "N" in self.last[1]):
+                    carried += "N"
             seen = False
             for at in range(clause.start, clause.end):
                 if at >= self.asked_from:
@@ -149,7 +151,7 @@ class _Reader:
             return False
         if token.text in self.words.thinking or self._verb(at, clause) is not None:
             return True
-        return bool(set(self.marks(at)) & set("IYTHBSMCW")) and token.text not in _WEAK
+        return bool(set(self.marks(at)) & set("IYTHBSMCW")) and (token.text not in _WEAK or (token.text == "a" and self.words.code == "fr"))
 
     def _verb(self, at: int, clause: _Clause) -> Form | None:
         """The action that a word names as past, under way, or as one that someone managed to do."""
@@ -157,6 +159,10 @@ class _Reader:
         if token.kind != "word":
             return None
         form = self.words.forms.get(token.text)
+        if form is not None and form.kind in ("past", "first") and (noun := self._light(at, clause)):
+            form = Form(noun, form.kind)
+        if form is None and token.text in ("told", "asked", "let") and self._is_to_others(at):
+            return Form("send", "past")
         if form is None and token.text not in self.words.thinking and token.text not in self.words.marks:
             form = _foreign(token.text, self.words.code)
             if form is None and self._is_unknown_verb(at, clause):
@@ -184,6 +190,19 @@ class _Reader:
                 return None
         return form
 
+    def _light(self, at: int, clause: _Clause) -> str | None:
+        """What a verb that says little by itself was done to: `made a payment`, `no transfer was made`."""
+        if self.tokens[at].text not in _LIGHT:
+            return None
+        for where in [*range(at + 1, min(at + 6, clause.end)), *range(at - 1, clause.start - 1, -1)]:
+            if (noun := NOUN_SENSE.get(self.tokens[where].text)) is not None:
+                return noun
+        return None
+
+    def _is_to_others(self, at: int) -> bool:
+        after = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+        return after is not None and (after.text in ("them", "him", "her", "anyone", "everyone", "everybody") or after.is_capital)
+
     def _is_inverted(self, clause: _Clause) -> bool:
         """`Had it been sent, …`, `Hätte er …`: a condition without a word for it."""
         return clause.start == 0 and self.tokens[0].text in ("had", "were", "should", "hätte", "hätten", "wäre", "wären", "sollte", "wurde", "wurden", "wird", "ist") and (
@@ -210,7 +229,7 @@ class _Reader:
             return False
         if self.words.code == "en":
             return subject >= clause.start and self.tokens[subject].text in ("i", "we") or (
-                subject < clause.start and self.first_seen and clause.joined in ("J", ",")
+                subject < clause.start and self.first_seen and clause.joined[:1] in ("J", ",")
             )
         return "I" in near
 
@@ -233,8 +252,10 @@ class _Reader:
         person, marks = read(self, at, form, clause)
         if any("C" in self.marks(each) for each in range(clause.start, at)) or self._is_inverted(clause):
             marks += "C"
-        if clause.start and self._is_denied(clause):
+        if (clause.start and self._is_denied(clause)) or self.tokens[clause.start].text in _NOR:
             marks += "N"
+        if "F" in self.marks(at) and "p" in marks or form.sense == "refuse" and person != "first":
+            return None
         if person == "none":
             if self.first_seen:
                 person = "first"
@@ -253,6 +274,26 @@ class _Reader:
 
 
 _WEAK: Final = frozenset("to a de d' zu für for para por pour me us nous mir uns die der das den dem que".split())
+_LIGHT: Final = frozenset(
+    "made done performed carried placed conducted completed processed did gemacht vorgenommen durchgeführt getätigt hecho hecha hechos hechas hice realizado realizada realizados "
+    "realizadas realicé efectuado efectuada efectué fait faite faits faites effectué effectuée effectués effectuées réalisé réalisée".split()
+)
+NOUN_SENSE: Final = {
+    noun: sense
+    for sense, nouns in {
+        "update": "change changes edit edits modification modifications adjustment adjustments änderung änderungen anpassung cambio cambios modificación modifications changement changements",
+        "pay": "payment payments transfer transfers purchase order orders refund refunds wire zahlung überweisung bestellung kauf pago pagos transferencia compra pedido paiement paiements virement virements achat commande",
+        "book": "booking bookings reservation reservations appointment buchung reservierung reserva cita réservation",
+        "call": "call calls anruf llamada appel",
+        "delete": "deletion deletions löschung eliminación suppression",
+        "cancel": "cancellation stornierung kündigung cancelación annulation",
+        "save": "backup backups copy copies sicherung copia respaldo sauvegarde copie",
+        "deploy": "deployment deploy rollout despliegue déploiement",
+    }.items()
+    for noun in nouns.split()
+}
+_NOR: Final = frozenset("nor ni noch neither weder".split())
+_OR: Final = frozenset("or oder o ou und y et".split())
 _JUST: Final = frozenset("acabo acabamos viens venons".split())
 _AMBIGUOUS: Final = frozenset("set put read shut reset run overwrite split hit cut".split())
 
@@ -269,7 +310,7 @@ def _foreign(word: str, code: str) -> Form | None:
 
 def _mood(person: str, marks: str, form: Form) -> Mood | None:
     """Marks: `p` passive, `b` by someone else, `r` in a relative clause, `n` negated, besides those of the tables."""
-    if "C" in marks or person == "other":
+    if "C" in marks or "R" in marks or person == "other":
         return None
     if "M" in marks and "G" not in marks:
         return None
@@ -383,6 +424,8 @@ def _svo(reader: _Reader, at: int, form: Form, clause: _Clause) -> tuple[str, st
             return "patient", near + "p" + _around(reader, at, clause)
         if "H" in near and code != "en":
             return "other", near
+        if not near and at == clause.start and any(set(reader.marks(each)) & set("HSBM") and "O" not in reader.marks(each) for each in range(at + 1, clause.end)):
+            return "other", near  # `Deleted branches can be restored.`
         return "none", near + _around(reader, at, clause)
     subject = reader.marks(where)
     token = reader.tokens[where]
@@ -417,12 +460,11 @@ def _headline(reader: _Reader, at: int, where: int, clause: _Clause, near: str) 
     follower = reader.tokens[after] if after < clause.end else None
     if follower is not None and ("D" in reader.marks(after) or "P" in reader.marks(after) or (follower.kind == "word" and not reader.marks(after) and not class_of_noun(follower.text) and follower.text.isalpha() and not follower.is_capital and reader.words.code == "en")):
         return "other", near
-    known = any(class_of_noun(reader.tokens[each].text) or reader.tokens[each].kind in ("place", "quote") for each in head)
-    names = [reader.tokens[each] for each in head]
-    if not known and len(names) <= 2 and all(token.is_capital for token in names) and not reader.is_listed:
+    known = any(class_of_noun(reader.tokens[each].text) - {"contact"} or reader.tokens[each].kind in ("place", "quote") for each in head)
+    if not known and not reader.is_listed:
         return "other", near
-    if not known and not reader.is_listed and len(names) > 4:
-        return "other", near
+    if reader.tokens[at].text in _AMBIGUOUS and not class_of_noun(reader.tokens[where].text) and not reader.is_listed:
+        return "other", near  # `The training set`.
     return "patient", near + "pB" + _around(reader, at, clause)
 
 
@@ -457,7 +499,7 @@ def _german(reader: _Reader, at: int, form: Form, clause: _Clause) -> tuple[str,
         return "other", own
     if at == clause.start:
         return "none", own
-    if clause.joined in ("J", ",") and (reader.first_seen or reader.last is not None):
+    if clause.joined[:1] in ("J", ",") and (reader.first_seen or reader.last is not None):
         return "none", own
     return "patient", own + "pB" + _around(reader, at, clause)
 

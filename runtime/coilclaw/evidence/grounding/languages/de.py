@@ -97,6 +97,8 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
+    "open": r"noch nicht|läuft noch|in bearbeitung|steht (?:noch )?aus|wartet|fehlt|schiefgelaufen|noch auf|bleibt|weiterhin",
+    "unchanged": r"\b(?:unverändert|unberührt|unangetastet|wie (?:zuvor|vorher|bisher))\b|ohne etwas zu|bevor (?:ich )?etwas",
     "generic": r"\b(?:alles (?:ist )?(?:erledigt|fertig|bereit|eingerichtet|klar gegangen|geregelt|in ordnung gebracht)|ist (?:jetzt |nun |bereits )?(?:erledigt|fertig|durch|online|live|geschafft)|"
     r"gekümmert|hat (?:alles )?geklappt|lief (?:alles )?(?:glatt|durch|problemlos)|fertig[.!]?$|vollzogen|geklappt)",
     "send": r"\b(?:ist|sind) (?:jetzt |bereits |schon )?(?:raus|unterwegs|rausgegangen)\b|\bwei(?:ß|ss) (?:jetzt |nun |ebenfalls |schon )?bescheid\b|bescheid (?:gegeben|gesagt)|\bging(?:en)? (?:\w+ )?(?:raus|an)\b",

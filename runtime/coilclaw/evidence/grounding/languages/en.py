@@ -14,14 +14,14 @@ send: star loop+ send/sent resend/resent email e-mail mail forward notify dispat
   reply respond invite cc bcc alert page ping+ inform warn remind mailshot fax
 submit: submit+ file lodge request hand queue enqueue initiate
 post: post publish tweet announce comment share repost release
-create: create add build/built generate make/made open register insert provision establish import log+ raise
+create: create add build/built generate make/made open register insert provision establish import log+
   clone fork duplicate spawn initialize initialise append attach link enter sign
 book: book reserve schedule arrange rebook organise organize secure
 set: set/set configure enable activate adjust tune pin+ toggle switch turn dim+ arm disarm mute unmute
 lock: lock unlock block unblock freeze/froze/frozen seal
 update: update change touch alter resize compress zip+ unzip+ paste crop+ star grant_x modify edit rename revise correct amend replace patch mark assign flag+ label tag+ fix convert
   upgrade downgrade reset/reset overwrite/overwrote/overwritten restore revert extend shorten refresh renew reassign
-  rewrite/rewrote/rewritten swap+ bump rotate migrate close resolve reopen merge transition tick check_off complete_task promote demote
+  rewrite/rewrote/rewritten swap+ bump rotate migrate close resolve reopen transition tick check_off complete_task promote demote
   raise lower increase decrease pause resume fill rearrange sort clean tidy reconnect
 move: move reschedule postpone shift relocate archive push_back advance
 delete: delete remove erase clear purge drop+ wipe trash uninstall unsubscribe revoke detach discard destroy prune
@@ -33,11 +33,13 @@ save: save store export upload download copy backup back_up record sync synchron
 run: run/ran/run re-run/re-ran/re-run execute compile test rebuild/rebuilt rerun/reran/rerun benchmark format trigger
 deploy: deploy redeploy launch install reinstall rollback ship+ spin/spun scale
 start: start restart reboot reload boot kick power
-push: push commit merge rebase tag+ pull stage stash checkout
+push: push
+commit: commit stage stash rebase
+merge: merge
 call: call phone dial ring/rang/rung contact
 approve: approve accept confirm authorise authorize grant sign validate
 do: do/did/done complete finish handle process perform carry_out conduct accomplish implement wrap+ sort_out effect
-read: check search look_up read/read fetch retrieve query review inspect examine verify scan open compare browse consult look
+read: pull check search look_up read/read fetch retrieve query review inspect examine verify scan open compare browse consult look
   pull_up go_through/went_through double-check count list view monitor analyse analyze audit cross-check
 refuse: decline reject refuse deny dismiss
 join: join enrol+ enroll register subscribe sign_up book_in
@@ -48,7 +50,7 @@ TEXTUAL: Final = """
 think/thought know/knew/known understand/understood see/saw/seen notice find/found hear/heard say/said tell/told explain mention note describe
 suggest recommend assume suppose guess believe feel/felt hope want need like love prefer plan+ intend expect mean/meant agree disagree
 decide consider wonder realise realize remember forget/forgot/forgotten learn try attempt begin/began/begun keep/kept leave/left
-use take/took/taken get/got/gotten give/gave/given have/had go/went/gone come/came/come be/was/been become/became/become seem appear help work show/shown
+use take/took/taken get/got/gotten give/gave/given have/had come/came/come be/was/been become/became/become seem appear help work show/shown
 include highlight summarise summarize outline answer ask translate draft prepare compose propose word phrase quote cite list base
 focus group sort_by skip+ ignore limit round calculate compute estimate count figure reason conclude identify spot+ recognise
 recognize interpret treat refer+ point apologise apologize miss stick/stuck hold/held wait stay remain plan follow enjoy
@@ -85,7 +87,7 @@ MARKS: Final = {
     "J": "and or but then plus nor & as-well-as",
     "O": "to for in on at with from into onto via by of about under over per through within as off out up down regarding to",
     "F": "fail failed fails failing error unable rejected refused denied declined bounced crashed unavailable blocked "
-    "timeout unsuccessful unsuccessfully aborted pending queued waiting awaiting skipped failure problem impossible refuses "
+    "timeout unsuccessful unsuccessfully aborted pending queued awaiting skipped failure problem impossible refuses "
     "attempted tried unfortunately missing held",
     "G": "managed able succeeded finished proceeded completed went-ahead",
     "~": "the a an i you to of in and is it that for on with as at by be this are was not have from or but we your my can will",
@@ -93,6 +95,8 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
+    "open": r"still (?:being|running|pending|process|has to|have to|needs?|waiting)|in progress|under review|waiting (?:for|on)|has(?: not|n't)|have(?: not|n't) (?:yet )?|not yet|on hold|as soon as|fell through|turned down|went wrong|whether|can't (?:tell|say)|up to (?:now|speed)_",
+    "unchanged": r"\b(?:unchanged|untouched|unaffected|unmodified|as (?:it|they) (?:was|were)|(?:still )?where (?:it|they) (?:was|were)|still sitting in|exactly as before)\b|\b(?:before|without) \w+ing anything",
     "generic": r"(?:all|you'?re|you are|we'?re|everything(?:'s| is| has been)?) (?:all )?(?:set|done|sorted|good to go|ready|"
     r"taken care of|handled|complete|completed|finished|in place)|(?:it|that|this|everything|all of (?:it|this|that|them))"
     r"(?:'s| is| has been| was| were)(?: now| all| already)? (?:done|sorted|taken care of|handled|complete|dealt with|finished|"
@@ -122,7 +126,7 @@ reminder: reminder alarm timer task todo to-do alert
 file: file document report folder directory spreadsheet pdf csv backup copy attachment image photo picture video deck slides archive doc draft log logs
 text: table list summary draft outline poem paragraph sentence tone wording word version example snippet function code plan explanation
   answer overview breakdown comparison story essay script-below recipe translation rewrite heading bullet title section comment step template mistake assumption
-  calculation typo argument argument suggestion question response point variable class method loop
+  sql query clause adverb phrase calculation typo argument argument suggestion question response point variable class method loop
 payment: payment transfer invoice bill money amount refund deposit transaction fee rent salary donation
 booking: flight hotel table room seat ticket reservation booking trip stay car parking train court slot appointment
 order: order purchase item cart groceries delivery subscription
@@ -130,7 +134,7 @@ contact: contact lead customer client record entry profile address
 issue: issue ticket bug task card story case request pr
 repo: repo repository branch commit pr pull-request tag release build merge
 record: record row table entry field database db column value data sheet page
-account: account user password permission permissions role access key token subscription membership
+account: bank iban account user password permission permissions role access key token subscription membership
 device: light lights lamp thermostat heating door alarm tv music volume blinds heater radiator temperature
 system: server service deployment script job pipeline container test tests suite command migration program process instance cluster site website app
 """

@@ -18,7 +18,8 @@ set: configurar activar ajustar encender apagar poner/puesto/puse/puso/pusieron 
 lock: bloquear desbloquear
 update: actualizar cambiar modificar editar renombrar corregir/corregido/corregí/corrigió/corrigieron reemplazar sustituir/sustituido/sustituí/sustituyó/sustituyeron marcar asignar restaurar restablecer/restablecido/restablecí/restableció/restablecieron
   renovar migrar convertir/convertido/convertí/convirtió/convirtieron arreglar reparar resolver/resuelto/resolví/resolvió/resolvieron cerrar completar rellenar sobrescribir/sobrescrito fusionar ampliar reducir/reducido/reduje/redujo/redujeron aumentar etiquetar ordenar limpiar
-move: mover trasladar aplazar reprogramar archivar adelantar posponer/pospuesto/pospuse/pospuso/pospusieron desplazar pasar
+move: mover trasladar aplazar reprogramar archivar adelantar posponer/pospuesto/pospuse/pospuso/pospusieron desplazar
+any: pasar aplicar repartir liberar
 delete: eliminar borrar quitar vaciar suprimir desinstalar revocar retirar purgar descartar
 cancel: cancelar anular detener/detenido/detuve/detuvo/detuvieron interrumpir terminar desactivar
 refuse: rechazar denegar/denegado/denegué/denegó/denegaron
@@ -53,10 +54,10 @@ MARKS: Final = {
     "R": "siendo",
     "X": "se me te le les lo la los las nos os",
     "M": "puedo puede pueden podría podrías podemos puedes voy va vamos iré quiero quieres quisiera debería deberías debo debe hay tengo tienes tiene que será serán sería serían ser estar "
-    "para por favor gustaría sea sean habría habrían hubiera hubiese intenté intentado intentar podido pude poder necesito a deba",
+    "para por favor gustaría sea sean haya hayan habría habrían hubiera hubiese intenté intentado intentar podido pude poder necesito a deba",
     "N": "no ni nunca jamás sin ningún ninguna ninguno nada nadie tampoco",
     "A": "ya también recién ahora correctamente exitosamente acabo además después luego finalmente por-fin justo directamente inmediatamente igualmente primero asimismo bien automáticamente solo sólo",
-    "C": "si cuando hasta aunque-si mientras siempre-que salvo",
+    "C": "si vez cuando hasta aunque-si mientras siempre-que salvo",
     "c": "tras después-de antes al",
     "K": "porque pues pero que aunque ya-que",
     "W": "que quien cual cuales donde qué cuál cómo cuándo dónde quién",
@@ -65,12 +66,14 @@ MARKS: Final = {
     "J": "y e o u pero ni &",
     "O": "a al de del en con para por desde hasta sobre según",
     "F": "falló fallado fallaron error fallo rechazó rechazada rechazado denegado denegada pendiente pendientes bloqueado imposible lamentablemente desgraciadamente espera intenté intentado falta",
-    "G": "conseguí logré logrado conseguido pude podido",
+    "G": "llegué llegamos conseguí logré logrado conseguido pude podido",
     "L": "siempre normalmente generalmente automáticamente suele suelen cada habitualmente diariamente",
     "~": "el la los las de que y en un una no es por para con su se lo está he ya del al más pero",
 }
 
 PHRASES: Final = {
+    "open": r"en curso|en trámite|todavía|aún|a la espera|pendiente|sigue",
+    "unchanged": r"\b(?:sin cambios|igual que antes|intact[oa]s?|tal (?:y )?como estaban?|tal cual)\b|sin (?:cambiar|tocar|modificar) nada",
     "generic": r"^(?:¡?\s*)(?:listo|listos|hecho|todo listo|ya está|ya quedó|perfecto, listo)\b|\btodo (?:está |ha quedado |quedó )?(?:listo|hecho|en orden|resuelto|solucionado)|\bya (?:está|quedó|queda) (?:todo |hecho|listo|resuelt[oa]|solucionad[oa])|"
     r"\bme (?:he encargado|encargué|ocupé|he ocupado) de|\b(?:ha|ha) salido (?:todo )?bien|\bsin (?:ningún )?problemas?[.!]?$|ya está en (?:producción|marcha|línea)|misión cumplida|asunto resuelto",
     "send": r"\bestá en camino\b|\bya (?:lo|la|los|las) (?:tiene|tienen|recibió|recibieron)\b|\bha salido (?:el|la)\b|\bya está (?:avisad|notificad|informad)[oa]s?",

@@ -52,10 +52,10 @@ MARKS: Final = {
     "R": "étant",
     "X": "me te se le la les lui leur l' m' t' s' y en vous nous",
     "M": "peux peut pouvez pouvons pourrais pourrait puis vais va allons veux voulez voudrais dois doit devez devrait sera seront serait seraient être pour de d' faut souhaitez aimerais "
-    "soit soient aurait auraient aurais aura auront tenté essayé pu veuillez avoir",
+    "soit soient ait aient aurait auraient aurais aura auront tenté essayé pu veuillez avoir",
     "N": "ne n' pas jamais rien aucun aucune ni sans personne plus guère nul",
     "A": "bien déjà aussi également maintenant désormais correctement juste ensuite puis enfin venons viens directement immédiatement donc tout d'abord simplement automatiquement notamment bel",
-    "C": "si lorsque quand dès jusqu'à tant sauf pourvu",
+    "C": "si fois supposer lorsqu' lorsque quand dès jusqu'à tant sauf pourvu",
     "c": "après avant pendant une-fois",
     "K": "parce car mais que qu' puisque cependant quoique bien-que",
     "W": "qui que dont où quoi quel quelle comment pourquoi combien qu'",
@@ -70,6 +70,8 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
+    "open": r"en cours|toujours|encore|en attente|reste",
+    "unchanged": r"\b(?:inchangée?s?|intacte?s?|tels? quels?|telles? quelles?)\b|sans rien (?:changer|modifier|toucher)",
     "generic": r"^(?:c'est (?:fait|bon|réglé|en ordre|terminé|chose faite|parti)|fait|voilà, c'est fait|terminé)\b|\bc'est (?:fait|réglé|chose faite|en ligne|terminé|parti)\b|\btout (?:est|a été) (?:bien )?(?:prêt|fait|réglé|en ordre|en place|terminé|bon|bouclé)|"
     r"\bme suis (?:occupé|chargé)e? d|\btout s'est bien passé|\b(?:est|sont) (?:désormais |maintenant )?(?:en ligne|opérationnel)|mission accomplie|\b(?:est|sont) bien partie?s?\b",
     "send": r"\b(?:est|sont) (?:bien |déjà )?(?:partie?s?|en route)\b|\b(?:est|sont) (?:désormais |maintenant |bien )?(?:au courant|prévenue?s?|informée?s?)\b|mis au courant",
