@@ -27,15 +27,15 @@ def say(text: str, **more: Any) -> ChatResponse:
     return ChatResponse(final_text=text, usage=Usage(input_tokens=100, output_tokens=10), model="scripted", **more)
 
 
-def call(name: str, /, *, text: str = "", **arguments: Any) -> ChatResponse:
+def call(name: str, said: str = "", /, **arguments: Any) -> ChatResponse:
     """A reply that asks for one tool."""
     request = ToolRequest(id=f"request-{next(_numbers)}", name=name, arguments=arguments)
-    return say(text, tool_calls=(request,), stop="tool_calls")
+    return say(said, tool_calls=(request,), stop="tool_calls")
 
 
 def code(source: str, text: str = "") -> ChatResponse:
     """A reply that asks for a snippet."""
-    return call("run_python", text=text, code=source)
+    return call("run_python", text, code=source)
 
 
 class Scripted:

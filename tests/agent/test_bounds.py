@@ -33,7 +33,7 @@ def test_after_the_last_round_the_model_has_to_answer(claw: CoilClaw) -> None:
 
 
 def test_a_model_that_asks_for_tools_it_was_not_offered_gets_none(claw: CoilClaw, mailbox: Mailbox) -> None:
-    model = Scripted(lambda request: call("mail__send", to=f"{len(request.messages)}@x.org", text=""))
+    model = Scripted(lambda request: call("mail__send", to=f"{len(request.messages)}@x.org"))
     answer = asyncio.run(Agent(claw, model, settings=AgentSettings(tool_rounds=2)).answer("Send"))
     assert len(mailbox.sent) == 2
     assert (answer.status, answer.text) == ("answered", "The model gave no answer in words.")
@@ -76,7 +76,7 @@ def test_a_turn_ends_when_it_has_cost_its_price(claw: CoilClaw) -> None:
 @pytest.mark.req("R479")
 def test_while_tools_are_stopped_the_agent_answers_in_text_and_says_so(claw: CoilClaw, mailbox: Mailbox) -> None:
     claw.estop.set(by="ada", reason="too much mail")
-    model = Scripted(call("mail__send", text="I can only talk now.", to="a@x.org"))
+    model = Scripted(call("mail__send", "I can only talk now.", to="a@x.org"))
     answer = asyncio.run(Agent(claw, model).answer("Send it"))
     assert (answer.status, mailbox.sent) == ("answered", [])
     assert "Tool use is stopped" in answer.text
