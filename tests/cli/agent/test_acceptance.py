@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
-from tests.cli.conftest import Command, Done
+from tests.cli.agent.assistant import Assistant
+from tests.cli.conftest import Command
 from tests.cli.terminal import on_terminal
 
 SAMPLE = """
@@ -43,34 +43,6 @@ path = "~/.coilclaw/memory.sqlite"
 enabled = true
 path = "~/.coilclaw/tool_receipts.log"
 """
-
-
-class Assistant:
-    """A fresh home whose model gives the replies of a fixture."""
-
-    def __init__(self, coilclaw: Command) -> None:
-        self.coilclaw = coilclaw
-        assert coilclaw("init").code == 0
-
-    def replies(self, *replies: dict[str, Any]) -> None:
-        (self.coilclaw.home / "replies.json").write_text(json.dumps({"replies": replies}))
-        config = self.coilclaw.home / "config.toml"
-        line = 'fixture = "replies.json"\n'
-        text = config.read_text()
-        if line not in text:
-            config.write_text(text.replace('kind = "mock"\nmodel = "mock"\n', f'kind = "mock"\nmodel = "mock"\n{line}'))
-
-    def says(self, message: str, *options: str) -> Done:
-        return self.coilclaw("agent", "-m", message, *options)
-
-    def receipts(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.coilclaw("receipt", "list", "--limit", "1000", "--json").json
-        return found
-
-
-@pytest.fixture
-def assistant(coilclaw: Command) -> Assistant:
-    return Assistant(coilclaw)
 
 
 @pytest.mark.req("R481")
@@ -178,7 +150,9 @@ def test_an_earlier_conversation_is_found_by_a_word_in_any_case(assistant: Assis
     assistant.says("Something else")
     found = assistant.coilclaw("memory", "search", "aardvark")
     assert first in found.out
-    assert {hit["conversation_id"] for hit in assistant.coilclaw("memory", "search", "aardvark", "--json").json} == {first}
+    assert {hit["conversation_id"] for hit in assistant.coilclaw("memory", "search", "aardvark", "--json").json} == {
+        first
+    }
 
 
 @pytest.mark.req("R273", "R284", "R286", "R287", "R288", "R289")
@@ -192,13 +166,17 @@ def test_the_sample_configuration_is_valid_as_it_stands(coilclaw: Command) -> No
 
 # What success looks like ---------------------------------------------------------------------------------
 
-REMIND = {"code": 'tools.calendar.events.create(title="Call Ana", start="2030-05-01T09:00:00Z", end="2030-05-01T09:30:00Z").unwrap()'}
+REMIND = {
+    "code": 'tools.calendar.events.create(title="Call Ana", start="2030-05-01T09:00:00Z", end="2030-05-01T09:30:00Z").unwrap()'
+}
 
 
 @pytest.mark.req("R139")
 def test_a_destructive_action_waits_for_approval_and_leaves_its_whole_trail(assistant: Assistant) -> None:
     (assistant.coilclaw.workspace / "old.txt").write_text("x")
-    assistant.replies({"tool_calls": [{"name": "files.delete", "arguments": {"path": "old.txt"}}]}, {"text": "Deleted old.txt."})
+    assistant.replies(
+        {"tool_calls": [{"name": "files.delete", "arguments": {"path": "old.txt"}}]}, {"text": "Deleted old.txt."}
+    )
     done = assistant.says("delete it", "--json")
     assert done.code == 3
     assert (assistant.coilclaw.workspace / "old.txt").exists()
@@ -207,7 +185,11 @@ def test_a_destructive_action_waits_for_approval_and_leaves_its_whole_trail(assi
     done = assistant.coilclaw("agent", "--resume", done.json["conversation_id"], "--json")
     assert done.code == 0, done.err
     assert not (assistant.coilclaw.workspace / "old.txt").exists()
-    types = [each["type"] for each in sorted(assistant.receipts(), key=lambda each: each["seq"]) if each["tool"] == "files.delete"]
+    types = [
+        each["type"]
+        for each in sorted(assistant.receipts(), key=lambda each: each["seq"])
+        if each["tool"] == "files.delete"
+    ]
     assert types == [f"tool.call.{each}" for each in ("requested", "pending", "approved", "started", "succeeded")]
 
 
@@ -232,7 +214,11 @@ def test_a_success_without_a_receipt_cannot_be_claimed(assistant: Assistant) -> 
 @pytest.mark.req("R143", "R91", "R92", "R93")
 @pytest.mark.parametrize("approved", [True, False])
 def test_a_reminder_is_done_only_with_a_receipt_of_success(assistant: Assistant, approved: bool) -> None:
-    assistant.replies(REMIND, {"text": "Your reminder is scheduled for 9 tomorrow."}, {"text": "Your reminder is scheduled for 9 tomorrow."})
+    assistant.replies(
+        REMIND,
+        {"text": "Your reminder is scheduled for 9 tomorrow."},
+        {"text": "Your reminder is scheduled for 9 tomorrow."},
+    )
     done = assistant.says("Remind me tomorrow at 9", "--json")
     assert done.code == 3
     verb = "approve" if approved else "deny"

@@ -67,7 +67,7 @@ class TerminalConversation:
     async def _turn(
         self, begin: Callable[[Caller, Callable[[TurnEvent], None]], Coroutine[Any, Any, Answer]]
     ) -> Answer | None:
-        view, ended = TurnView(), Deadline(0)
+        view, ended = TurnView(self._interrupts.cancel), Deadline(0)
         workspace = self.handle.claw.settings.config.workspace_dir
         approver = approver_for(self._options.yes, ended, may_wait=True, workspace=workspace)
 

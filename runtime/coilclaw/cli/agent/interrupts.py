@@ -48,14 +48,19 @@ class Interrupts:
         finally:
             self._task = None
 
+    def cancel(self) -> None:
+        """End the turn that is under way, if there is one."""
+        if self._task is not None and self._loop is not None:
+            self._cancel()
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         if self._task is None or self._loop is None:
             raise KeyboardInterrupt
         if self._asked:
             os._exit(_INTERRUPTED)  # Everything that counts is on disk; whatever does not end is not waited for.
         self._asked = True
-        self._cancel()
-        self._loop.call_soon_threadsafe(self._task.cancel)
+        self.cancel()
         # Nothing is printed from here: the interrupt may have come in the middle of a line.
         self._loop.call_soon_threadsafe(_tell)
 

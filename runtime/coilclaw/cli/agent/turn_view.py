@@ -20,7 +20,7 @@ from coilclaw.evidence import approval_words
 from coilclaw.sdk.legible import as_name, one_line, visible_block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from coilclaw.agent import Answer, TurnEvent
     from coilclaw.policy import Answer as Decision
@@ -56,7 +56,9 @@ def exit_code(answer: Answer) -> int:
 class TurnView:
     """Shows a turn while it goes on, and its end. Listens on any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, gone: Callable[[], None]) -> None:
+        """`gone` is called when nobody reads the answer any more."""
+        self._gone = gone
         self._stdout = unguarded(sys.stdout)
         self._live = sys.stderr.isatty()
         self._lock = threading.Lock()
@@ -83,8 +85,11 @@ class TurnView:
     def _release(self, text: str) -> None:
         with self._lock:
             self._erase()
-            self._stdout.write(_RESERVED.sub(lambda found: f"⟦U+{ord(found[0]):04X}⟧", visible_block(text)))
-            self._stdout.flush()
+            try:
+                self._stdout.write(_RESERVED.sub(lambda found: f"⟦U+{ord(found[0]):04X}⟧", visible_block(text)))
+                self._stdout.flush()
+            except OSError:
+                self._gone()
             self._released += text
             self._round += text
 
