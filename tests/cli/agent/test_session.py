@@ -126,7 +126,14 @@ def test_a_dumb_terminal_gets_a_plain_prompt(assistant: Assistant) -> None:
 
 def test_enter_sends_alt_enter_begins_a_line_and_tab_completes_a_command(terminal: Assistant) -> None:
     terminal.replies({"text": "Two lines."})
-    keys = [(b">", b"one\x1b\rtwo\r"), (b"Two lines.", b""), (b">", b"/po\t"), (b"licy", b"\r"), (b"Rules:", END)]
+    keys = [
+        (b">", b"one\x1b\rtwo\r"),
+        (b"Two lines.", b""),
+        (b">", b"/po\t"),
+        (b"licy", b"\r"),
+        (b"Rules:", b""),
+        (b">", END),
+    ]
     run = on_terminal(terminal.coilclaw, "agent", answers=keys)
     assert run.code == 0
     (conversation,) = terminal.coilclaw("memory", "list", "--json").json
@@ -150,13 +157,20 @@ def test_history_is_private_and_keeps_neither_secrets_nor_lines_that_begin_with_
     assert stat.S_IMODE(history.stat().st_mode) == 0o600
     assert [line for line in history.read_text().splitlines() if line.startswith("+")] == ["+remember me"]
     # The arrow brings it back in the next session.
-    keys = [(b">", b"\x1b[A"), (b"remember me", b"\r"), (b"answer0", END)]
+    keys = [(b">", b"\x1b[A"), (b"remember me", b"\r"), (b"answer0", b""), (b">", END)]
     assert on_terminal(terminal.coilclaw, "agent", answers=keys).code == 0
 
 
 def test_an_interrupt_ends_the_turn_and_not_the_session(terminal: Assistant) -> None:
-    terminal.replies({"text": "never", "delay_seconds": 600}, {"text": "Here again."})
-    keys = [(b">", b"slow\r"), (b"thinking", INTERRUPT), (b"Once more", b""), (b">", b"and now?\r"), (b"again.", END)]
+    terminal.replies({"when": "slow", "text": "never", "delay_seconds": 600}, {"text": "Here again."})
+    keys = [
+        (b">", b"slow\r"),
+        (b"thinking", INTERRUPT),
+        (b"Once more", b""),
+        (b">", b"and now?\r"),
+        (b"again.", b""),
+        (b">", END),
+    ]
     assert on_terminal(terminal.coilclaw, "agent", answers=keys).code == 0
     (conversation,) = terminal.coilclaw("memory", "list", "--json").json
     said = [text for role, text in terminal.turns(conversation["conversation_id"]) if role == "user"]

@@ -57,9 +57,10 @@ class Secrets:
     def _text(self, text: str) -> str:
         if self._values is None:
             self._values = sorted(self._known(), key=lambda each: -len(each[1]))
+        text = _SHAPES.sub("[secret]", text)
         for name, secret in self._values:
             text = text.replace(secret, f"[secret {name}]")
-        return _SHAPES.sub("[secret]", text)
+        return text
 
     def _known(self) -> list[tuple[str, str]]:
         found = [(name, value) for name, value in self._environment.items() if _SECRET_NAME.search(name)]
