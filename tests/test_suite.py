@@ -20,7 +20,7 @@ MOST_CASES: Final = {
     "memory": 150,
     "net": 700,
     "policy": 420,
-    "providers": 600,
+    "providers": 900,
     "receipts": 700,
     "runs": 580,
     "sandbox": 3700,

@@ -22,8 +22,8 @@ from coilclaw.sdk import ToolContext, define_tool
 from suite.runtime import MeasuredRuntime
 
 _LIMITS: Final = Limits(seconds=120.0, calls=1_000_000)
-_ROUNDS: Final = 5
-_CALLS: Final = 40
+_ROUNDS: Final = 6
+_CALLS: Final = 400
 _RUNS: Final = 100
 _REST: Final = 0.004
 """While the pool makes the next guest."""
@@ -33,6 +33,17 @@ class Order(BaseModel):
     id: str
     customer: str
     total: decimal.Decimal
+    placed_at: datetime.datetime
+    state: str
+    note: str
+
+
+class Visit(BaseModel):
+    """As common as can be: a record with the time of something."""
+
+    id: str
+    customer: str
+    total: str
     placed_at: datetime.datetime
     state: str
     note: str
@@ -79,12 +90,19 @@ _SHIPMENTS: Final = [
     for number, order in enumerate(_ORDERS)
 ]
 _PLAIN: Final = [PlainOrder(**order.model_dump(mode="json")) for order in _ORDERS]
+_VISITS: Final = [Visit(**order.model_dump() | {"total": str(order.total)}) for order in _ORDERS]
 
 
 @define_tool(id="shop.typed", risk="read")
 def _typed(context: ToolContext) -> list[Order]:
     """Orders with times and decimals."""
     return _ORDERS
+
+
+@define_tool(id="shop.visits", risk="read")
+def _visits(context: ToolContext) -> list[Visit]:
+    """Records with a time in each."""
+    return _VISITS
 
 
 @define_tool(id="shop.shipments", risk="read")
@@ -109,6 +127,7 @@ _WORKLOADS: Final = {
     "a number": "tools.math.add(a=1, b=2)",
     "one record": "tools.shop.one()",
     "100 records of text": "tools.shop.plain()",
+    "100 records, 1 of 6 fields a date-time": "tools.shop.visits()",
     "100 records, 2 of 6 fields typed": "tools.shop.typed()",
     "100 records, all 5 fields typed": "tools.shop.shipments()",
 }
@@ -126,17 +145,25 @@ best * 1e6
 
 
 def main(cache: Path) -> dict[str, float]:
-    """Microseconds of a call by engine and answer: the best of many, because other programs only ever add to it."""
+    """Microseconds of a call by engine and answer: the best of many, because other programs only ever add to it.
+
+    For wasm also what a call takes of the processor in all threads, with its share of the commits of its receipts.
+    """
     found: dict[str, float] = {}
-    tools = (_typed, _shipments, _plain, _one)
+    tools = (_typed, _visits, _shipments, _plain, _one)
     with tempfile.TemporaryDirectory() as folder, MeasuredRuntime(Path(folder), cache, *tools) as measured:
         for engine, sandbox in (("wasm", measured.pooled), ("restricted", measured.restricted)):
             for _ in range(_ROUNDS):
                 for name, call in _WORKLOADS.items():
                     source = _SOURCE.format(calls=_CALLS, call=call)
+                    began = time.process_time()
                     report = measured.runtime.run(Snippet(source=source), sandbox, measured.registry, _LIMITS)
+                    spent = (time.process_time() - began) / _CALLS * 1e6
                     key = f"{engine}, {name}"
                     found[key] = min(found.get(key, 1e9), float(report.value))
+                    if engine == "wasm":  # A child of the other engine is not of this process.
+                        key = f"{key}, processor time"
+                        found[key] = min(found.get(key, 1e9), spent)
             snippet = Snippet(source="rows = tools.shop.typed().unwrap()\nlen(rows)")
             key = f"{engine}, a whole run with the same 100 records"
             for _ in range(_RUNS):

@@ -87,7 +87,7 @@ def _kill_at(number: int, before: bool) -> None:
         if last:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    Database.transaction = counted  # type: ignore[method-assign, assignment]
+    Database.transaction = counted  # type: ignore[method-assign]
 
 
 def forked(folder: Path, cache: str, kill: tuple[int, bool] | None) -> str:
@@ -147,4 +147,5 @@ def _found(folder: Path, cache: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        print(json.dumps(tried(json.loads(line))), flush=True)
+        sys.stdout.write(json.dumps(tried(json.loads(line))) + "\n")
+        sys.stdout.flush()

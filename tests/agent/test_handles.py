@@ -6,11 +6,12 @@ import asyncio
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.agent.conftest import Open
 from tests.agent.scripted import Scripted, call, code, say
 
 from coilclaw.agent import Agent
-from coilclaw.agent.handles import shape_of
+from coilclaw.agent.handles import Handle, HandleLost, shape_of
 
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
@@ -56,6 +57,15 @@ def test_a_handle_of_another_conversation_is_just_a_name(opened: Open, claw: Coi
     other = Scripted(code(f"len({name_in(model.requests[1].messages[-1].text)})"), say("No."))
     asyncio.run(Agent(claw, other).answer("Count"))
     assert "NameError" in other.requests[1].messages[-1].text
+
+
+def test_a_forged_handle_gives_nothing_of_another_conversation(claw: CoilClaw) -> None:
+    """Whatever stands in memory, which no seal covers: a run belongs to the conversation in its header."""
+    first = asyncio.run(Agent(claw, Scripted(call("mail__inbox", limit=2000), say("Many."))).answer("Count"))
+    forged = Handle(name="result_3", run_id=first.run_ids[0], part="value")
+    with pytest.raises(HandleLost):
+        forged.read(claw, "conversation-of-another")
+    assert len(forged.read(claw, first.conversation_id)) == 2000
 
 
 def test_shapes_are_short() -> None:

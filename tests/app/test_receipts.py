@@ -8,6 +8,7 @@ import pytest
 from tests.app.conftest import Open
 
 from coilclaw.app import BadArgument
+from coilclaw.evidence import OtherReceipt
 
 
 def test_what_happens_above_the_app_is_in_the_chain(temporary: Open) -> None:
@@ -17,6 +18,9 @@ def test_what_happens_above_the_app_is_in_the_chain(temporary: Open) -> None:
     assert (receipt.type, receipt.status, receipt.payload) == ("auth.rotated", "succeeded", {"from": "a:1", "to": None})
     assert (receipt.conversation_id, receipt.run_id) == ("c-1", None)
     assert claw.verify().ok
+    event = next(iter(claw.events()))
+    assert isinstance(event, OtherReceipt)
+    assert (event.type, event.receipt) == ("auth.rotated", receipt_id)
 
 
 @pytest.mark.parametrize(

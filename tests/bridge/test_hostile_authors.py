@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, field_validator, model_serializer
 from tests.conftest import World
 
+from coilclaw.bridge.invocation import BadOutput, serialised
 from coilclaw.policy import ApprovalStore, Autonomy
 from coilclaw.sdk import Forbid, Risk, ToolContext, ToolFailure, define_tool
 from coilclaw.sdk.errors import RESERVED_CODES
@@ -162,6 +164,18 @@ RETURNED: dict[str, tuple[Callable[[], Any], set[str]]] = {
     "a hostile dict": (lambda: Hostile(a=1), {"invalid_output", "tool_crashed"}),
     "thirty megabytes": (lambda: "x" * 30_000_000, {"output_too_large"}),
 }
+
+
+@pytest.mark.parametrize("before", [0, 1, 62, 63, 64, 65, 2150, 4200, 4290, 4299, 4300, 4301, 8000, 9000])
+def test_a_number_with_too_many_digits_is_found_wherever_it_lies(before: int) -> None:
+    @define_tool(id="a.plain", risk="read")
+    def plain(ctx: ToolContext, digits: int) -> Any:
+        return ["x" * before, 10 ** (digits - 1), "y" * (before % 7)]
+
+    context = ToolContext(workspace=Path())
+    assert len(serialised(plain, plain(context, digits=4300))) > 4300
+    with pytest.raises(BadOutput, match="4300 digits"):
+        serialised(plain, plain(context, digits=4301))
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["plain", "async"])

@@ -234,6 +234,19 @@ def test_a_store_that_cannot_be_used_stops_every_command_and_is_not_repeated(coi
     assert file.read_bytes() == before
 
 
+def test_a_store_that_somebody_wrote_controls_no_terminal(coilclaw: Discreet) -> None:
+    name = "anthropic:\x1b[2J\u202e\nready"
+    entry = {"type": "api_key", "provider": "anthropic\x1b]0;x\x07", "key": "file:/\x1b[31mx"}
+    file = coilclaw.home / "auth-profiles.json"
+    file.write_text(json.dumps({"profiles": {name: entry, "b:c": {**entry, "type": "\x1b[2J"}}}))
+    file.chmod(0o600)
+    shown = [coilclaw("auth", "list"), coilclaw("auth", "remove", "b:c"), coilclaw("auth", "list")]
+    shown += [coilclaw("auth", "order", entry["provider"]), coilclaw("auth", "test"), coilclaw("provider", "list")]
+    assert [each.code for each in shown] == [2, 0, 0, 0, 2, 0]
+    assert len(shown[2].out.splitlines()) == 1
+    assert not [each for each in shown if {"\x1b", "\u202e", "\x07"} & {*each.out, *each.err}]
+
+
 def test_the_configuration_shows_no_credential(coilclaw: Discreet) -> None:
     (coilclaw.home / "config.toml").write_text(
         '[providers.models.claude]\nkind = "anthropic"\napi_key = "env:MY_KEY"\nprofile = "anthropic:default"\n'

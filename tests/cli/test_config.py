@@ -33,6 +33,18 @@ def test_no_command_prints_a_credential_of_the_configuration(coilclaw: Command, 
     assert SECRET not in done.out + done.err
 
 
+@pytest.mark.req("R287")
+def test_another_file_for_conversations_is_accepted_and_said_to_have_no_effect(coilclaw: Command) -> None:
+    coilclaw("init")
+    assert "memory.path" not in coilclaw("config", "validate").err
+    (coilclaw.home / "config.toml").write_text('[memory]\nbackend = "sqlite"\npath = "~/.coilclaw/memory.sqlite"\n')
+    done = coilclaw("config", "validate")
+    assert done.code == 0
+    assert f"memory.path: has no effect, because conversations are kept in {coilclaw.home}/coilclaw.db" in done.err
+    assert coilclaw("memory", "list").code == 0
+    assert not (coilclaw.home / "memory.sqlite").exists()
+
+
 @pytest.mark.req("R295")
 def test_no_run_shows_or_records_a_credential_of_the_configuration(coilclaw: Command) -> None:
     coilclaw("init")

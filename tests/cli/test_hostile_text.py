@@ -174,7 +174,7 @@ def test_values_of_the_configuration_are_shown_harmlessly_in_its_errors(coilclaw
 def test_text_for_people_is_printed_in_one_place() -> None:
     """Whatever prints past `say` can be forgotten: so nothing else in the command prints."""
     folder = Path(coilclaw.cli.terminal.__file__).parent
-    allowed = {"terminal.py": {"echo", "style"}, "completion.py": {"echo"}, "secret.py": {"prompt"}}
+    allowed = {"terminal.py": {"echo", "style"}, "completion.py": {"echo"}, "secret_input.py": {"prompt"}}
     found = []
     for file in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):

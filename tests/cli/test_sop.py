@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ def test_sops_are_listed_and_checked(coilclaw: Command) -> None:
     assert (missing.code, "there are: daily-check, other" in missing.err) == (2, True)
 
 
-@pytest.mark.req("R431", "R441", "R444", "R445")
+@pytest.mark.req("R270", "R431", "R441", "R444", "R445")
 def test_the_daily_check_runs_as_it_is_written(coilclaw: Command) -> None:
     sop(coilclaw, "daily-check", DAILY_CHECK)
     model(coilclaw, {"text": "One folder with SOPs."})
@@ -80,7 +81,8 @@ def test_the_daily_check_runs_as_it_is_written(coilclaw: Command) -> None:
     (asked,) = coilclaw("approval", "list", "--json").json
     assert (asked["tool"], asked["arguments"]["text"]) == ("sop.confirm", "One folder with SOPs.")
     assert "Write summary to daily-check.txt?" in coilclaw("approval", "show", asked["id"]).out
-    approve_all(coilclaw)
+    approved = coilclaw("approval", "approve", asked["id"])
+    assert f"To continue: coilclaw sop resume {run_id(first)}" in approved.err
     second = coilclaw("sop", "resume", run_id(first), "--json")
     assert (second.code, second.json["approvals"][0]["tool"]) == (3, "files.write")
     approve_all(coilclaw)
@@ -134,6 +136,21 @@ def test_a_call_that_was_under_way_when_the_process_died_waits_for_a_decision(co
     done = coilclaw("sop", "resume", orphan["run_id"], "--unknown", "failed", "--json")
     assert (done.code, [each["status"] for each in done.json["steps"]]) == (0, ["failed", "succeeded"])
     assert (coilclaw.workspace / "sent").read_text() == "x"
+
+
+def test_a_command_that_waits_names_each_call_it_waits_for(coilclaw: Command) -> None:
+    step = '[[steps]]\nid = "{}"\nkind = "approval"\nprompt = "go?"\n'
+    sop(coilclaw, "work", 'name = "work"\ndescription = "x"\n' + step.format("a") + step.format("b"))
+    line = [*coilclaw.line, "sop", "run", "work", "--wait"]
+    with subprocess.Popen(line, env=coilclaw.environment, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
+        assert process.stderr is not None
+        found = []
+        for row in process.stderr:
+            if row.startswith(b"Waiting for approval: "):
+                found.append(row.decode().split()[-1])
+                assert coilclaw("approval", "approve", found[-1]).code == 0
+        assert process.wait(60) == 0
+    assert len(set(found)) == 2
 
 
 def test_hostile_text_of_a_sop_is_made_visible(coilclaw: Command) -> None:

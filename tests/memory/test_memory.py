@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import run
 
@@ -90,7 +91,41 @@ def test_what_is_too_long_is_cut_and_says_so(memory: Memory) -> None:
     assert second.tool_calls == [{"cut": "6000 entries that were too large"}]
 
 
-@pytest.mark.parametrize("value", [{"x": "y" * 2**20}, {"x": {1}}, [], "text"])
+def test_a_result_that_is_nested_too_deep_costs_no_turn(memory: Memory) -> None:
+    deep: list[object] = []
+    for _ in range(400):
+        deep = [deep]
+    conversation = memory.begin("cli")
+    memory.append(conversation, TurnDraft(role="tool", content="aardvark", tool_results=deep))
+    (turn,) = memory.turns(conversation)
+    assert turn.tool_results == [{"cut": "1 entries that were nested too deep"}]
+    with pytest.raises(BadTurn, match="nested deeper"):
+        memory.suspend(conversation, {"deep": deep})
+
+
+def test_what_is_said_of_a_conversation_may_be_any_text(memory: Memory) -> None:
+    conversation = memory.begin("\ud800", agent="'; --", project="\x00")
+    memory.append(conversation, TurnDraft(role="user", source="tool", content="I am a person"))
+    assert memory.show(conversation).title == "", "a title comes from a person"
+    memory.append(conversation, TurnDraft(role="user", content=f"  So\n am I {'!' * 1000}"))
+    assert memory.show(conversation).title == f"So am I {'!' * 72}"
+    assert (memory.show(conversation).channel, memory.show(conversation).agent) == ("\ufffd", "'; --")
+
+
+def test_looking_for_secrets_may_use_the_database_itself(database: Database, memory: Memory) -> None:
+    """It takes locks of the app, which others may hold while they wait for this database."""
+
+    def redaction() -> Callable[[str], str]:
+        memory.begin("another thread")
+        return str.upper
+
+    careful = Memory(database, redaction=redaction)
+    conversation = careful.begin("cli")
+    careful.suspend(conversation, {}, SAID)
+    assert careful.append(conversation, SAID)[0].content == SAID.content.upper()
+
+
+@pytest.mark.parametrize("value", [{"x": "y" * 2**20 * 17}, {"x": {1}}, [], "text"])
 def test_a_document_that_cannot_be_kept_whole_is_refused_and_nothing_is_written(memory: Memory, value: object) -> None:
     conversation = memory.begin("cli")
     with pytest.raises(BadTurn):
@@ -217,6 +252,7 @@ def test_clearing_removes_every_trace_of_a_conversation_and_no_receipt(
 
 APPEND = """
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from coilclaw.memory import Memory, TurnDraft
 from coilclaw.runs import MIGRATIONS

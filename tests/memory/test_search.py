@@ -132,6 +132,7 @@ def test_one_conversation_does_not_take_every_place(memory: Memory) -> None:
     assert others < set(hits)
     assert hits.count(talkative) == 3
     assert len(memory.search("zebra", limit=2)) == 2
+    assert (len(memory.search("zebra", limit=2**40)), memory.search("zebra", limit=0)) == (6, ())
 
 
 @pytest.mark.parametrize("before", ["x " * 5000, "é " * 5000, "İ" * 5000 + " ", "\n \t" * 5000])

@@ -55,7 +55,7 @@ def use(*pieces: str, **block: Any) -> Any:
 @pytest.mark.req("R164", "R165", "R166", "R169", "R172", "R174")
 def test_a_conversation_is_sent_with_its_stable_parts_marked_for_the_cache() -> None:
     other = ToolSchema(name="time", description="The time.", input_schema={"type": "object"})
-    assert sent(*TALK, tools=(other, WEATHER), max_tokens=99) == {
+    assert sent(*TALK, tools=(other, WEATHER), max_tokens=99, temperature=0.5) == {
         "model": "claude-sonnet-5-5",
         "max_tokens": 99,
         "system": [{"type": "text", "text": "You are brief.", "cache_control": CACHED}],
@@ -136,7 +136,7 @@ def test_keys_and_tokens_go_into_the_header_that_is_theirs(variable: str, value:
         (seen,) = service.seen
     ours = ("x-api-key", "authorization", "anthropic-beta")
     assert {name: seen.headers[name] for name in ours if name in seen.headers} == expected
-    assert seen.headers["anthropic-version"] == "2023-06-01"
+    assert seen.headers["anthropic-version"] == "2026-10-21"
     assert value.encode() not in seen.body
     assert seen.path == "/v1/messages"
 

@@ -55,22 +55,19 @@ def test_a_reply_calls_tools_and_code_is_a_call_of_run_python(tmp_path: Path, st
 
 
 def test_calls_never_take_an_id_that_the_conversation_has(tmp_path: Path) -> None:
-    mock = scripted(tmp_path, {"code": "0"}, {"code": "1"})
+    mock = scripted(tmp_path, {"tool_calls": [{"name": "time"}]}, {"code": "1"})
     before = Message(role="assistant", tool_requests=(ToolRequest(id="call-7", name="time"),))
     (call,) = run(mock.chat(ask("x", before, Message(role="tool", request_id="call-7", text="5")))).tool_calls
     assert call.id == "call-8"
 
 
-def test_a_turn_that_another_process_began_is_continued(tmp_path: Path) -> None:
-    replies = ({"code": "1"}, {"code": "2"}, {"text": "done"})
-    begun = Message(role="assistant", tool_requests=(ToolRequest(id="call-1", name="run_python"),))
-    answered = Message(role="tool", request_id="call-1", text="1")
-    later = scripted(tmp_path, *replies)
-    (call,) = run(later.chat(ask("x", begun, answered))).tool_calls
-    assert call.arguments == {"code": "2"}
-    assert run(later.chat(ask("x", begun, answered))).final_text == "done"
-    (call,) = run(scripted(tmp_path, *replies).chat(ask(begun, answered, "another message"))).tool_calls
-    assert call.arguments == {"code": "1"}
+def test_another_process_continues_a_turn_where_its_fixture_left_off(tmp_path: Path) -> None:
+    replies: list[dict[str, Any]] = [{"when": "^x$", "code": "1"}, {"when": "never", "text": "no"}, {"text": "done"}]
+    result = Message(role="tool", request_id="call-1", text="1")
+    (call,) = run(scripted(tmp_path, *replies).chat(ask("x"))).tool_calls
+    asked = Message(role="assistant", tool_requests=(call,))
+    assert run(scripted(tmp_path, *replies).chat(ask("x", asked, result))).final_text == "done"
+    assert run(scripted(tmp_path, *replies).chat(ask("x", asked, result, "x"))).tool_calls
 
 
 def test_a_reply_waits_for_the_message_it_is_meant_for(tmp_path: Path) -> None:
@@ -164,6 +161,10 @@ GOOD = {"text": "fine"}
         ({"replies": [{**GOOD, "delay_seconds": True}]}, "replies[0].delay_seconds must be a number"),
         ('{"replies": [{"text": "x", "delay_seconds": NaN}]}', "replies[0].delay_seconds must be a number"),
         ({"replies": [{**GOOD, "when": "("}]}, "replies[0].when is not a regular expression"),
+        (
+            {"replies": [{**GOOD, "when": "(?=x)"}]},
+            "replies[0].when is not a regular expression, or one that looks ahead",
+        ),
         ({"replies": [{**GOOD, "when": "x" * 1001}]}, "replies[0].when must be a pattern"),
         ({"replies": [{**GOOD, "when": "\ud800"}]}, "replies[0].when must be a pattern"),
         ({"replies": [{"tool_calls": {}}]}, "replies[0].tool_calls must be a list"),

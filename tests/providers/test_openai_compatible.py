@@ -131,6 +131,7 @@ def test_an_id_of_an_earlier_call_is_not_given_twice() -> None:
         "null",
         '"text"',
         '{"a": NaN}',
+        '{"a": 1e999}',
         '{"a": "\\ud800"}',
         "[" * 5000,
         '{"a": 1} and more',

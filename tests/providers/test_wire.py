@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integrations.conftest import serving as loopback
 from tests.providers.conversation import answer_of, ask, configured, run, until_failure
 from tests.providers.services import (
     STREAM_HEAD,
@@ -77,6 +80,7 @@ def failure(asked: Provider, streaming: bool) -> ProviderError:
 def check_silence(error: ProviderError) -> None:
     """Neither the message nor anything that a traceback shows has the credential in it."""
     assert error.provider == "svc"
+    assert error.hint  # It says what to do.
     assert "svc" in error.message
     shown = f"{error} {error!r} {error.hint} {error.__notes__ if hasattr(error, '__notes__') else ''}"
     assert "5ecret" not in shown
@@ -110,7 +114,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
     ],
 )
 def test_a_status_says_who_has_to_react(kind: str, streaming: bool, status: int, expected: str) -> None:
-    body = {"error": {"message": f"No \x1b[31mway\nwith {KEY} or {KEY[:14]}*** or sk-other-key-1", "type": "x"}}
+    body = {"error": {"message": f"No \x1b[31mway\nwith {KEY} or …{KEY[11:24]} or sk-other-key-1", "type": "x"}}
     with serving(reply(body, status, location="http://127.0.0.1:1/elsewhere")) as service:
         error = failure(provider(kind, service, retries=0), streaming)
         assert error.kind == expected
@@ -124,6 +128,7 @@ def test_a_status_says_who_has_to_react(kind: str, streaming: bool, status: int,
     ("body", "status", "expected"),
     [
         ({"error": {"code": "insufficient_quota", "type": "insufficient_quota", "message": "…"}}, 429, "billing"),
+        ({"error": {"code": "rate_limit_exceeded", "type": "insufficient_quota"}}, 429, "billing"),
         ({"type": "error", "error": {"type": "billing_error", "message": "pay"}}, 400, "billing"),
         (
             {"error": {"type": "invalid_request_error", "message": "Your credit balance is too low to access the API"}},
@@ -223,7 +228,7 @@ def _half_then_reset(service: Service, client: socket.socket) -> None:
     _reset(service, client)
 
 
-CUT = {
+CUT: dict[str, Script] = {
     "nothing": b"",
     "half a status": b"HTTP/1.1 2",
     "half the headers": b"HTTP/1.1 200 OK\r\ncontent-type: app",
@@ -329,12 +334,12 @@ def test_an_answer_that_trickles_is_left_when_the_time_is_over() -> None:
 
 @each_kind
 @both
-def test_an_answer_without_an_end_is_cut_off(kind: str, streaming: bool) -> None:
+def test_an_answer_that_is_too_long_is_cut_off(kind: str, streaming: bool) -> None:
     head = STREAM_HEAD if streaming else b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n"
 
     def flood(service: Service, client: socket.socket) -> None:
         client.sendall(head)
-        while True:
+        for _ in range(20):
             client.sendall(b": " + b"x" * 1_000_000 + b"\n")
 
     with serving(flood) as service:
@@ -497,6 +502,15 @@ def test_what_the_environment_says_of_proxies_is_not_used(monkeypatch: pytest.Mo
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     with serving(reply(WHOLE["anthropic"])) as service:
         assert run(answer_of(provider("anthropic", service), ask("hi"))).final_text == "All of it."
+
+
+@pytest.mark.parametrize("scheme", ["https", "HTTPS"])
+def test_a_certificate_that_nobody_vouches_for_ends_the_connection(certificate: Path, scheme: str) -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    with loopback(tls) as server:
+        assert failure(provider("anthropic", f"{scheme}://{server.authority}", retries=0), False).kind == "network"
+        assert server.seen == []
 
 
 @each_kind

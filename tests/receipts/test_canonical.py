@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coilclaw.receipts import NotCanonical, canonical_json
 from coilclaw.receipts.canonical import in_profile
-from coilclaw.receipts.chain import FIELDS, Draft, link, written
+from coilclaw.receipts.chain import FIELDS, Draft, checked, link
 
 _scalars = (
     st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(st.characters(exclude_categories=["Cs"]))
@@ -69,7 +69,7 @@ def test_canonical_form_is_sorted_compact_json(value: Any) -> None:
 )
 def test_body_written_out_equals_the_canonical_form(text: str, payload: dict[str, Any], seq: int) -> None:
     draft = Draft(type="tool.call.failed", status=text, timestamp="t", tool=text, run_id=text, payload=payload)
-    made = link(written(draft), log_id="ab12", seq=seq, previous_hash="0" * 64)
+    made = link(checked(draft), log_id="ab12", seq=seq, previous_hash="0" * 64)
     fields = json.loads(made.body)
     assert tuple(fields) == tuple(name for name in FIELDS if name != "receipt_hash")
     assert canonical_json(in_profile(fields)) == made.body

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import pickle
+import uuid
 from typing import Any
 
 import pytest
@@ -114,3 +116,34 @@ def test_durations_are_written_and_read_as_pydantic_does(span: dt.timedelta) -> 
     adapter = TypeAdapter(dt.timedelta)
     assert json.loads(adapter.dump_json(span)) == duration_text(span)
     assert plan_reader('["duration"]')(duration_text(span)) == span
+
+
+@pytest.mark.parametrize("sign", ["", "+", "-"])
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("P1Y2M3W4D", dt.timedelta(days=365 + 60 + 21 + 4)),
+        ("PT5H6M7.5S", dt.timedelta(hours=5, minutes=6, seconds=7.5)),
+        ("P1DT0,25S", dt.timedelta(days=1, seconds=0.25)),
+        ("PT0S", dt.timedelta()),
+    ],
+)
+def test_every_form_of_a_duration_is_read(sign: str, text: str, span: dt.timedelta) -> None:
+    assert plan_reader('["duration"]')(f"{sign}{text}") == (-span if sign == "-" else span)
+
+
+@given(st.uuids())
+def test_a_uuid_is_what_its_own_class_makes_of_the_text(value: uuid.UUID) -> None:
+    for text in (str(value), value.hex, str(value).upper(), value.urn, f"{{{value}}}"):
+        read = plan_reader('["uuid"]')(text)
+        assert (type(read), read, hash(read), str(read)) == (uuid.UUID, value, hash(value), str(value))
+        assert (read.is_safe, read.fields, pickle.loads(pickle.dumps(read))) == (value.is_safe, value.fields, value)
+
+
+@given(st.text("0123456789abcdefABCDEF-_+ {}urn:id", max_size=48))
+def test_a_text_that_is_no_uuid_stays_as_it_is(text: str) -> None:
+    try:
+        wanted: Any = uuid.UUID(text)
+    except ValueError:
+        wanted = text
+    assert plan_reader('["uuid"]')(text) == wanted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.agent.answer import ignore
 from coilclaw.agent.evidence import ConversationActivity
@@ -29,6 +29,9 @@ __all__ = ["Agent"]
 
 _logger = logging.getLogger(__name__)
 
+_MOST_KNOWN: Final = 64
+"""Conversations that are kept between their turns; others are read again."""
+
 
 class Agent:
     """Answers in any number of conversations of one app. Its methods belong to one event loop."""
@@ -38,6 +41,7 @@ class Agent:
         self._provider = provider
         self._settings = settings or AgentSettings.of(claw.settings.config)
         self._toolsets: dict[tuple[str, ...] | None, Toolset] = {}
+        self._known: dict[str, tuple[Transcript, ConversationActivity]] = {}
 
     async def answer(
         self,
@@ -62,7 +66,7 @@ class Agent:
             memory = self._claw.memory
             if conversation is None:
                 return Transcript.begin(memory, caller.channel, caller.agent, caller.project, message)
-            known = Transcript(memory, conversation)
+            known = self._transcript(conversation)
             execution = Execution(self._claw, conversation, caller)
             known.say(message, partial(give_up, execution, known))
             return known
@@ -77,7 +81,7 @@ class Agent:
 
         Calls that were made are not made again. Raises NothingToResume, NoSuchConversation and ConversationBusy.
         """
-        known = Transcript(self._claw.memory, conversation)
+        known = self._transcript(conversation)
         await finished(known.take_up)
         turn = await self._turn(known, caller or Caller(), listen, model, None, None, resumed=True)
         return await turn.complete()
@@ -87,7 +91,7 @@ class Agent:
 
         Raises NothingToResume, NoSuchConversation and ConversationBusy.
         """
-        known = Transcript(self._claw.memory, conversation)
+        known = self._transcript(conversation)
         execution = Execution(self._claw, conversation, Caller())
         await finished(lambda: known.abandon(partial(give_up, execution, known)))
 
@@ -133,13 +137,27 @@ class Agent:
                 settings.seconds,
                 told,
             ),
-            activity=ConversationActivity(self._claw, conversation),
+            activity=self._activity(transcript),
             spending=Spending(settings, [(step.provider, step.usage) for step in steps]),
             listen=told,
             model=model,
             metadata={name: value for name, value in metadata.items() if value is not None},
             resumed=resumed,
         )
+
+    def _transcript(self, conversation: str) -> Transcript:
+        known = self._known.get(conversation)
+        return Transcript(self._claw.memory, conversation) if known is None else known[0]
+
+    def _activity(self, transcript: Transcript) -> ConversationActivity:
+        """What the conversation has done. Both are kept for its next turn."""
+        conversation = transcript.conversation
+        known = self._known.pop(conversation, None)
+        activity = ConversationActivity(self._claw, conversation) if known is None else known[1]
+        self._known[conversation] = (transcript, activity)
+        if len(self._known) > _MOST_KNOWN:
+            del self._known[next(iter(self._known))]
+        return activity
 
     def _allowed(self, conversation: str, caller: Caller) -> tuple[str, ...] | None:
         """What the conversation may call: as its caller says, or else as the channel does where it was begun."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING, TypeVar
+import threading
+from collections.abc import Collection
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
@@ -12,39 +13,40 @@ if TYPE_CHECKING:
 
 __all__ = ["ConversationActivity"]
 
-V = TypeVar("V")
+Calls: TypeAlias = "tuple[tuple[ActivityItem, Evidence], ...]"
 
 
 class ConversationActivity:
-    """The calls of a conversation. A run that is over is read once."""
+    """The calls of a conversation. A run that is over is read once. Thread-safe."""
 
     def __init__(self, claw: CoilClaw, conversation: str) -> None:
         self._claw = claw
         self._conversation = conversation
-        self._items: dict[str, tuple[ActivityItem, ...]] = {}
-        self._evidence: dict[str, tuple[Evidence, ...]] = {}
+        self._lock = threading.Lock()
+        self._over: dict[str, Calls] = {}
+        self._all_over = ""
+        """The last run before which, and with which, all runs are over."""
 
     def items(self, of_runs: Collection[str] | None = None) -> tuple[ActivityItem, ...]:
         """One item for each call, in the order of issue: of all runs, or of some."""
-        return tuple(self._each(of_runs, self._items, self._claw.runs.activity))
+        return tuple(item for item, _ in self._calls(of_runs))
 
-    def evidence(self, of_runs: Collection[str] | None = None) -> tuple[Evidence, ...]:
-        """The same as an answer is checked against it."""
-        return tuple(self._each(of_runs, self._evidence, self._claw.runs.evidence))
+    def evidence(self) -> tuple[Evidence, ...]:
+        """All calls, as an answer is checked against them."""
+        return tuple(evidence for _, evidence in self._calls(None))
 
-    def _each(
-        self,
-        of_runs: Collection[str] | None,
-        known: dict[str, tuple[V, ...]],
-        read: Callable[[str], tuple[V, ...]],
-    ) -> Iterator[V]:
-        for record in self._claw.runs.of_conversation(self._conversation):
-            run_id = record.run_id
-            if of_runs is not None and run_id not in of_runs:
-                continue
-            found = known.get(run_id)
-            if found is None:
-                found = read(run_id)
-                if record.state not in ("running", "suspended", "orphaned"):
-                    known[run_id] = found
-            yield from found
+    def _calls(self, of_runs: Collection[str] | None) -> Calls:
+        with self._lock:
+            found = dict(self._over)
+            later = False
+            for record in self._claw.runs.of_conversation(self._conversation, after=self._all_over):
+                run_id = record.run_id
+                if run_id not in found:
+                    found[run_id] = self._claw.runs.evidence(record)
+                if record.state in ("running", "suspended", "orphaned"):
+                    later = True
+                else:
+                    self._over[run_id] = found[run_id]
+                    self._all_over = self._all_over if later else run_id
+        chosen = (calls for run_id, calls in sorted(found.items()) if of_runs is None or run_id in of_runs)
+        return tuple(call for calls in chosen for call in calls)

@@ -7,19 +7,17 @@ chance to put it right. What it then still claims is released with a label.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.evidence.grounding.check import Checker
-from coilclaw.evidence.grounding.sentences import Segmenter, sentences_of
+from coilclaw.evidence.grounding import AnswerStream
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
-    from coilclaw.evidence.grounding import Claim, Evidence
-    from coilclaw.evidence.grounding.sentences import Sentence
+    from coilclaw.evidence.grounding import Claim, Evidence, Released
 
 __all__ = ["Grounded", "GroundedText"]
 
-LABEL: Final = "(could not verify completion)"
 SUMMARY: Final = "I could not verify completion of everything that I was about to say. The receipts show what was done."
 
 
@@ -45,51 +43,55 @@ class GroundedText:
         after: Grounded | None = None,
     ) -> None:
         """With `labels`, claims that nothing supports are released with a label. The text continues `after`."""
-        self._checker = Checker(evidence)
-        self._segments = Segmenter()
+        self._evidence = evidence
         self._release = release
         self._labels = labels
         self._released = "" if after is None else after.released
         self._claims = [] if after is None else list(after.claims)
-        self._unsupported: list[Claim] = []
+        self._shown_before = len(self._released)
         self._is_empty = True
-        for sentence in sentences_of(self._released):
-            self._checker.check(sentence)  # What follows is read in its light.
+
+    @cached_property
+    def _stream(self) -> AnswerStream:
+        """Made when there is a word to check: many replies only ask for tools."""
+        made = AnswerStream(self._evidence)
+        self._take(made.feed(self._released))  # What follows is read in its light.
+        return made
 
     def feed(self, text: str) -> None:
         """Take some more text."""
-        for sentence in self._segments.feed(text):
-            self._take(sentence)
+        if text:
+            self._is_empty = self._is_empty and not text.strip()
+            self._take(self._stream.feed(text))
 
     def end(self) -> Grounded:
         """Release what is left, as far as it may be; nothing is fed any more."""
-        for sentence in self._segments.end():
-            self._take(sentence)
-        return self.summary() if self._labels and self._is_empty else self._grounded()
+        if self._is_empty:
+            return self.summary() if self._labels else self._grounded()
+        rest = self._stream.end()
+        unsupported = [claim for each in rest for claim in each.claims if not claim.is_supported]
+        if unsupported and not self._labels:
+            return Grounded(released=self._released, claims=tuple(self._claims), unsupported=tuple(unsupported))
+        self._take(rest)
+        return self._grounded()
 
     def summary(self) -> Grounded:
         """End with a sentence of code instead of what the model has left unsaid."""
         self._show(f"{'' if not self._released or self._released[-1].isspace() else ' '}{SUMMARY}")
         return self._grounded()
 
-    def _take(self, sentence: Sentence) -> None:
-        claims = self._checker.check(sentence)
-        self._is_empty = self._is_empty and not sentence.text.strip()
-        unsupported = [claim for claim in claims if not claim.is_supported]
-        if not self._labels and (unsupported or self._unsupported):
-            self._unsupported += unsupported
-            return
-        self._claims += claims
-        self._show(_labelled(sentence.text) if unsupported else sentence.text)
+    def _take(self, sentences: Iterable[Released]) -> None:
+        for each in sentences:
+            if self._shown_before >= len(each.text) > 0:
+                self._shown_before -= len(each.text)
+                continue
+            self._claims += each.claims
+            self._show(each.shown[self._shown_before :])
+            self._shown_before = 0
 
     def _show(self, text: str) -> None:
         self._released += text
         self._release(text)
 
     def _grounded(self) -> Grounded:
-        return Grounded(released=self._released, claims=tuple(self._claims), unsupported=tuple(self._unsupported))
-
-
-def _labelled(text: str) -> str:
-    said = text.rstrip()
-    return f"{said} {LABEL}{text[len(said) :]}"
+        return Grounded(released=self._released, claims=tuple(self._claims))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge import estimated_tokens
@@ -26,10 +27,13 @@ __all__ = [
     "as_data",
     "correction",
     "found_tools",
+    "message_tokens",
     "messages_of",
     "step_message",
     "stop_note",
     "system_prompt",
+    "text_tokens",
+    "with_notes",
 ]
 
 _IDENTITY: Final = """\
@@ -71,7 +75,8 @@ REPEATED: Final = (
 _LEFT_OUT: Final = "[CoilClaw] Earlier parts of this conversation are left out here."
 _OLD_RESULT: Final = "[CoilClaw] This result is left out here to save room."
 _OPEN, _CLOSE = "<tool_output>", "</tool_output>"
-_MARKS: Final = re.compile(r"<(?=\s*/?\s*tool_output)", re.IGNORECASE)
+_MARKS: Final = re.compile(r"<(?=\s*/?\s*tool_output)|\[(?=\s*coilclaw)", re.IGNORECASE)
+"""Beginnings of the marks by which a model tells our words from those of tools."""
 _LONGEST_FOUND: Final = 160
 
 
@@ -90,7 +95,11 @@ def stop_note(reason: str) -> str:
 
 def as_data(text: str) -> str:
     """Text from tools between marks that it cannot close."""
-    return f"{_OPEN}\n{_MARKS.sub('(', text)}\n{_CLOSE}"
+    return f"{_OPEN}\n{_unmarked(text)}\n{_CLOSE}"
+
+
+def _unmarked(text: str) -> str:
+    return _MARKS.sub("(", text)
 
 
 def step_message(prompt: str, data: str | None) -> str:
@@ -101,7 +110,7 @@ def step_message(prompt: str, data: str | None) -> str:
 def activity_lines(items: Iterable[ActivityItem], folded_reads: int) -> str:
     """Calls from receipts, one in a line, each with the id by which an answer cites it."""
     lines = [
-        f"[{item.call_id}] {item.status}: {one_line(item.summary or item.tool_id, 300)}"
+        f"[{item.call_id}] {item.status}: {_unmarked(one_line(item.summary or item.tool_id, 300))}"
         + (f" ({approval})" if (approval := _approval(item)) else "")
         for item in items
     ]
@@ -143,65 +152,59 @@ def correction(unsupported: Sequence[str], evidence: str, released: str) -> str:
     )
 
 
-def messages_of(exchanges: Sequence[Exchange], budget_tokens: int, notes: Sequence[str] = ()) -> tuple[Message, ...]:
-    """The conversation so far as messages, within a budget: the latest exchange always, earlier ones as they fit.
-
-    `notes` of the runtime are joined to the end of the last message.
-    """
+def messages_of(exchanges: Sequence[Exchange], budget_tokens: int) -> tuple[Message, ...]:
+    """The conversation so far as messages, within a budget: the latest exchange always, earlier ones as they fit."""
     chosen: list[list[Message]] = []
     room = budget_tokens
     for exchange in reversed(exchanges):
-        made = _messages(exchange)
-        cost = sum(map(_tokens, made))
+        made, cost = list(exchange.messages), exchange.tokens
         if chosen and cost > room:
             break
         if cost > room:
             made = _shortened(made, room)
-            cost = sum(map(_tokens, made))
+            cost = sum(map(message_tokens, made))
         room -= cost
         chosen.append(made)
     messages = [message for made in reversed(chosen) for message in made]
     if len(chosen) < len(exchanges) and messages:
         messages[0] = _with_text(messages[0], f"{_LEFT_OUT}\n{messages[0].text}")
-    if notes and messages:
-        messages[-1] = _with_text(messages[-1], "\n\n".join([messages[-1].text, *notes]))
     return tuple(messages)
 
 
-def _messages(exchange: Exchange) -> list[Message]:
-    made = [Message(role="user", text=exchange.message)]
-    for step in exchange.steps:
-        made.append(Message(role="assistant", text=step.text, tool_requests=step.requests))
-        made += [
-            Message(role="tool", text=result.text, request_id=request.id, is_error=result.is_error)
-            for request, result in zip(step.requests, step.results, strict=False)
-            if result is not None
-        ]
-    if exchange.answer is not None:
-        made.append(Message(role="assistant", text=exchange.answer))
-    return made
+def with_notes(messages: Sequence[Message], notes: Sequence[str]) -> tuple[Message, ...]:
+    """The same messages, with notes of the runtime at the end of the last one."""
+    if not notes:
+        return tuple(messages)
+    return (*messages[:-1], _with_text(messages[-1], "\n\n".join([messages[-1].text, *notes])))
 
 
 def _shortened(messages: list[Message], room: int) -> list[Message]:
     """The same messages with the oldest results left out until they fit, but for the last two."""
     made = list(messages)
     results = [place for place, each in enumerate(made) if each.role == "tool"][:-2]
-    total = sum(map(_tokens, made))
+    total = sum(map(message_tokens, made))
     for place in results:
         if total <= room:
             break
         shorter = _with_text(made[place], _OLD_RESULT)
-        total -= _tokens(made[place]) - _tokens(shorter)
+        total -= message_tokens(made[place]) - message_tokens(shorter)
         made[place] = shorter
     return made
 
 
-def _tokens(message: Message) -> int:
-    return estimated_tokens(message.text) + sum(map(_request_tokens, message.tool_requests))
+def message_tokens(message: Message) -> int:
+    """About how many tokens a message takes."""
+    return text_tokens(message.text) + sum(map(_request_tokens, message.tool_requests))
 
 
 def _request_tokens(request: ToolRequest) -> int:
-    return estimated_tokens(f"{request.name} {request.arguments}")
+    return text_tokens(f"{request.name} {request.arguments}")
+
+
+@lru_cache(maxsize=1024)
+def text_tokens(text: str) -> int:
+    """About how many tokens a text takes. A conversation asks about the same texts in every round."""
+    return estimated_tokens(text)
 
 
 def _with_text(message: Message, text: str) -> Message:

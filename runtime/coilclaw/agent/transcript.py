@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
 from coilclaw.agent.handles import Handle
+from coilclaw.agent.prompt import message_tokens
 from coilclaw.memory import PendingChanged, TurnDraft
-from coilclaw.providers import ToolRequest, Usage
+from coilclaw.providers import Message, ToolRequest, Usage
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.trust import is_running, this_process
 
@@ -26,6 +28,8 @@ __all__ = ["Exchange", "Step", "StepResult", "Transcript"]
 _ENOUGH_TOKENS: Final = 400_000
 """Of turns that are read: a turn that may still be worked on is far smaller."""
 _EVERYTHING: Final = 10**9
+_MOST_EXCHANGES: Final = 100
+"""Of a conversation that this process goes on with."""
 
 
 class StepResult(Frozen):
@@ -70,6 +74,26 @@ class Exchange(Frozen):
     message: str
     steps: tuple[Step, ...] = ()
     answer: str | None = None
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """The exchange as a model is told it."""
+        made = [Message(role="user", text=self.message)]
+        for step in self.steps:
+            made.append(Message(role="assistant", text=step.text, tool_requests=step.requests))
+            made += [
+                Message(role="tool", text=result.text, request_id=request.id, is_error=result.is_error)
+                for request, result in zip(step.requests, step.results, strict=True)
+                if result is not None
+            ]
+        if self.answer is not None:
+            made.append(Message(role="assistant", text=self.answer))
+        return tuple(made)
+
+    @cached_property
+    def tokens(self) -> int:
+        """About how many tokens its messages take."""
+        return sum(map(message_tokens, self.messages))
 
     @property
     def open_requests(self) -> tuple[tuple[Step, int], ...]:
@@ -238,7 +262,11 @@ class Transcript:
         self._read(self._memory.append(self.conversation, draft))
 
     def _load(self) -> None:
-        self._memory.show(self.conversation)
+        """Read the turns, unless this has them all: no other process has added any since."""
+        if self._last_number == self._memory.show(self.conversation).turns:
+            del self.exchanges[:-_MOST_EXCHANGES]
+            return
+        self.exchanges.clear()
         turns = self._memory.recent(self.conversation, _ENOUGH_TOKENS)
         self._read(turns or self._memory.recent(self.conversation, _EVERYTHING))
 

@@ -20,9 +20,18 @@ from coilclaw.agent.answer import (
     WaitingForApproval,
 )
 from coilclaw.agent.grounded_text import GroundedText
-from coilclaw.agent.prompt import LAST_ROUND, activity_lines, correction, messages_of, stop_note, system_prompt
+from coilclaw.agent.prompt import (
+    LAST_ROUND,
+    activity_lines,
+    correction,
+    message_tokens,
+    messages_of,
+    stop_note,
+    system_prompt,
+    text_tokens,
+    with_notes,
+)
 from coilclaw.agent.threads import finished
-from coilclaw.bridge import estimated_tokens
 from coilclaw.evidence import relevant
 from coilclaw.providers import ChatRequest, ChatResponse, Message, ProviderError, TextDelta, Usage
 from coilclaw.runs import NotResumable
@@ -116,17 +125,16 @@ class Turn(Frozen):
         return await finished(lambda: self._answered(response, grounded, before))
 
     def _request(self, *, is_last: bool, stopped: str | None) -> ChatRequest:
-        tools: Sequence[ToolSchema] = () if stopped is not None else self.toolset.schemas(self.transcript.found)
+        may_act = stopped is None and self.provider.capabilities().tool_calls
+        tools: Sequence[ToolSchema] = self.toolset.schemas(self.transcript.found) if may_act else ()
         system = system_prompt(self.toolset.stubs if tools else "")
         messages = messages_of(self.transcript.exchanges, self.settings.context_tokens)
-        size = estimated_tokens(system) + sum(estimated_tokens(each.text) for each in messages)
+        size = text_tokens(system) + sum(map(message_tokens, messages))
         is_last = is_last or self.spending.is_near_end(size + self.settings.max_tokens)
         notes = ([LAST_ROUND] if is_last and tools else []) + ([stop_note(stopped)] if stopped is not None else [])
-        if notes:
-            messages = messages_of(self.transcript.exchanges, self.settings.context_tokens, notes)
         return ChatRequest(
             system_prompt=system,
-            messages=messages,
+            messages=with_notes(messages, notes),
             tools=() if is_last else tuple(tools),
             model=self.model,
             max_tokens=self.settings.max_tokens,
@@ -158,8 +166,8 @@ class Turn(Frozen):
         """Tokens as the service counted them, or an estimate."""
         if response.usage is not None:
             return response.usage
-        sent = estimated_tokens(request.system_prompt) + sum(estimated_tokens(each.text) for each in request.messages)
-        return Usage(input_tokens=sent, output_tokens=estimated_tokens(response.final_text))
+        sent = text_tokens(request.system_prompt) + sum(map(message_tokens, request.messages))
+        return Usage(input_tokens=sent, output_tokens=text_tokens(response.final_text))
 
     async def _corrected(self, request: ChatRequest, response: ChatResponse, grounded: Grounded) -> Grounded:
         """The answer with claims that nothing supports put right by the model, once, or labelled."""

@@ -130,6 +130,27 @@ class CallReport(Frozen):
         """The last receipt of the call; None if the run ended before there was one."""
         return self.report.activity[-1].receipt_ref if self.report.activity else None
 
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What is known of the call beside its result, as JSON data."""
+        names = ("tool_id", "call_id", "status", "risk", "approval", "decided_by", "when", "summary")
+        item = self.report.activity[-1] if self.report.activity else None
+        said = {name: getattr(item, name, None) for name in names}
+        return {"run_id": self.run_id, **said, "duration_ms": self.report.duration_ms}
+
+    def facts(self) -> dict[str, Any]:
+        """The result as JSON data: its output is the value as JSON text."""
+        error = self.error
+        return _encodable(
+            {
+                "success": self.ok,
+                "output": json.dumps(self.value, ensure_ascii=False) if error is None else "",
+                "error": None if error is None else f"{error.code}: {error.message}",
+                "metadata": self.metadata,
+                "receipt_id": self.receipt_id,
+            }
+        )
+
 
 def _encodable(facts: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(facts, ensure_ascii=False)
@@ -197,14 +218,14 @@ def run_activity(stores: Stores, known: RunRecord) -> tuple[ActivityItem, ...]:
     return _activity(stores, known.run_id, receipts, is_orphaned=known.state == "orphaned")
 
 
-def run_evidence(stores: Stores, known: RunRecord) -> tuple[Evidence, ...]:
+def run_evidence(stores: Stores, known: RunRecord) -> tuple[tuple[ActivityItem, Evidence], ...]:
     """What a run did so far, with the arguments and results that an answer may speak of, as far as they are small."""
     receipts = stores.log.of_run(known.run_id, after=known.first_seq)
     last = {each.tool_call_id: each for each in receipts if each.tool_call_id}
     hashes = {each for receipt in last.values() for each in (receipt.args_hash, receipt.result_hash) if each}
     contents = small_contents(stores.database, hashes) if hashes else {}
     items = activity_of(known.run_id, receipts, contents, is_orphaned=known.state == "orphaned").items
-    return tuple(_evidence(item, last[item.call_id], contents) for item in items)
+    return tuple((item, _evidence(item, last[item.call_id or ""], contents)) for item in items)
 
 
 def _evidence(item: ActivityItem, last: Receipt, contents: Mapping[str, bytes]) -> Evidence:

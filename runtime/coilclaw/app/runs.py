@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
     from coilclaw.evidence.grounding import Evidence
-    from coilclaw.memory.workflow_runs import WorkflowRuns
+    from coilclaw.memory import WorkflowRuns
     from coilclaw.runs import RunPage, RunRecord
     from coilclaw.sdk import ActivityItem
 
@@ -35,7 +35,7 @@ class Runs:
     @cached_property
     def workflows(self) -> WorkflowRuns:
         """Runs of workflows, and what each of their steps gave."""
-        from coilclaw.memory.workflow_runs import WorkflowRuns
+        from coilclaw.memory import WorkflowRuns
         from coilclaw.trust import is_running, this_process
 
         return WorkflowRuns(self._parts.stores.database, this_process(), is_running)
@@ -62,18 +62,18 @@ class Runs:
         kept = report_of(stores.database, stores.log, run_id)
         return report_so_far(stores, known) if kept is None else reported(stores, kept)
 
-    def of_conversation(self, conversation: str) -> Sequence[RunRecord]:
-        """The runs of a conversation, oldest first."""
+    def of_conversation(self, conversation: str, *, after: str = "") -> Sequence[RunRecord]:
+        """The runs of a conversation, oldest first; with `after`, those that began after that run."""
         check(conversation=conversation)
-        return runs_of_conversation(self._parts.stores.database, conversation)
+        return runs_of_conversation(self._parts.stores.database, conversation, after=after)
 
-    def activity(self, run_id: str) -> tuple[ActivityItem, ...]:
+    def activity(self, run: RunRecord | str) -> tuple[ActivityItem, ...]:
         """What a run did so far, from its receipts: one item for each call, in the order of issue."""
-        return run_activity(self._parts.stores, self.find(run_id))
+        return run_activity(self._parts.stores, self.find(run) if isinstance(run, str) else run)
 
-    def evidence(self, run_id: str) -> tuple[Evidence, ...]:
-        """The same with arguments and results, as far as they are small: what an answer is checked against."""
-        return run_evidence(self._parts.stores, self.find(run_id))
+    def evidence(self, run: RunRecord | str) -> tuple[tuple[ActivityItem, Evidence], ...]:
+        """The same, each with its arguments and its result as far as they are small: what an answer is checked with."""
+        return run_evidence(self._parts.stores, self.find(run) if isinstance(run, str) else run)
 
     def cancel(self, run_id: str, *, by: str) -> None:
         """Cancel a run: one that is under way here as soon as it can be ended, a suspended one at once.

@@ -38,7 +38,7 @@ class Refusal(Frozen):
 
 def success(value: bytes, plan: str = "") -> bytes:
     """The answer with a value; `plan` says which of its parts are of Python's own types (`Tool.output_plan`)."""
-    return b'{"ok":true,"value":%b,"types":%b}' % (value, plan.encode()) if plan else b'{"ok":true,"value":%b}' % value
+    return b'{"ok":true,"value":' + value + (b',"types":' + plan.encode() if plan else b"") + b"}"
 
 
 def failure(refusal: Refusal) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 
 from coilclaw.bridge.answers import Refusal, failure
 from coilclaw.bridge.calls import Call
-from coilclaw.bridge.evidence_budget import prefix_facts, size_facts
+from coilclaw.bridge.evidence_budget import is_small, prefix_facts
 from coilclaw.bridge.identified_call import Identity
 from coilclaw.bridge.journal import Journal, Known
 from coilclaw.bridge.reuse import EarlierWrite
@@ -29,7 +29,9 @@ class CallReceipts:
 
     def requested(self, identity: Identity) -> Draft:
         call, tool = identity.call, identity.call.tool
-        payload: dict[str, Any] = {"line": call.line, "number": call.number, **size_facts(identity.kept)}
+        payload: dict[str, Any] = {"line": call.line, "number": call.number}
+        if not is_small(identity.kept):
+            payload["arguments_bytes"] = len(identity.kept)
         if self._journal is not None:
             payload |= self._journal.pins()
         version, risk = (tool.version, tool.risk.value) if tool else (None, None)

@@ -151,15 +151,15 @@ class CallsUnderWay:
 
     def withdraw(self, number: int) -> None:
         """Give a call up; one whose handler has started ends as any other."""
-        with self._lock:
-            self._unhandled.discard(number)
+        self._unhandled.discard(number)
 
     def handle(self, number: int) -> bool:
         """Note that the handler of a call starts now; False if the call was withdrawn before."""
-        with self._lock:
-            was_there = number in self._unhandled
-            self._unhandled.discard(number)
-            return was_there
+        try:
+            self._unhandled.remove(number)  # In one step, so that a call is either withdrawn or handled.
+        except KeyError:
+            return False
+        return True
 
     # Ending ------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from coilclaw.bridge.answers import Refusal
 from coilclaw.sandbox import POLL_SECONDS
 
-__all__ = ["EvidenceBudget", "is_small", "prefix_facts", "size_facts"]
+__all__ = ["EvidenceBudget", "is_small", "prefix_facts"]
 
 _SMALL_BYTES: Final = 1024
 """Arguments up to this size are kept with the request, whatever becomes of it."""
@@ -35,6 +35,7 @@ class EvidenceBudget:
         self._changed = threading.Condition(self._lock)
         self._used = 0
         self._held = 0
+        self._waiting = 0
         self._counted: set[str] = set()
         for content_hash, size in already:
             self.count(content_hash, size)
@@ -64,7 +65,9 @@ class EvidenceBudget:
             while self._used + self._held + size > self._most:
                 if not self._held or is_over():
                     return False
+                self._waiting += 1
                 self._changed.wait(POLL_SECONDS)
+                self._waiting -= 1
             self._held += size
             return True
 
@@ -77,7 +80,8 @@ class EvidenceBudget:
         """Give back what was set aside, once the result is counted or there is none."""
         with self._lock:
             self._held -= size
-            self._changed.notify_all()
+            if self._waiting:
+                self._changed.notify_all()
 
     def _count(self, content_hash: str, size: int) -> None:
         if size >= _WORTH_REMEMBERING:
@@ -100,13 +104,8 @@ def is_small(arguments: bytes) -> bool:
     return len(arguments) <= _SMALL_BYTES
 
 
-def size_facts(arguments: bytes) -> Mapping[str, Any]:
-    """What a receipt says of arguments that are not kept with it; nothing if they are."""
-    return {} if is_small(arguments) else {"arguments_bytes": len(arguments)}
-
-
 def prefix_facts(arguments: bytes) -> Mapping[str, Any]:
-    """The same for the end of a refused call: the size and the beginning are all that remains."""
+    """What the receipt of a refused call says of arguments that are not kept: their size and their beginning."""
     if is_small(arguments):
         return {}
     beginning = arguments[:_SMALL_BYTES].decode("utf-8", "ignore")

@@ -48,7 +48,7 @@ def identify(
     # A forged frame may name anything: it is the same text in receipts, answers and when the run is repeated.
     known = tool.id if tool else text_of(name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…")
     call = Call(number, call_id(run.run_id, number), known, line, tool, stops)
-    secrets, missing = _secrets(services, tool) if tool else ({}, None)
+    secrets, missing = _secrets(services, tool) if tool and (tool.secrets or tool.optional_secrets) else ({}, None)
     redaction = Redaction(secrets) if secrets else NOTHING_SECRET
     bound = bind(tool, sent)
     if isinstance(bound, Refusal):

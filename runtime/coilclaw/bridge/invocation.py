@@ -55,11 +55,19 @@ def serialised(tool: Tool, returned: Any) -> bytes:
         if valid is not None and b"null" in value:
             # Perhaps a number that JSON cannot write, which pydantic turns into nothing.
             _check_readable(tool, _with_constants(tool, valid))
-        elif len(value) > _MOST_DIGITS or b"NaN" in value or b"Infinity" in value:
+        elif b"NaN" in value or b"Infinity" in value or (len(value) > _MOST_DIGITS and _may_hold_long_number(value)):
             _check_readable(tool, value)
         return value
     except (ValueError, TypeError) as error:  # Among them what pydantic raises.
         raise _bad_output(tool, error) from None
+
+
+def _may_hold_long_number(value: bytes) -> bool:
+    """Whether there may be an integer with too many digits: it lies across one of the places that are looked at."""
+    return any(
+        value[at - 64 : at].isdigit() or value[at : at + 64].isdigit()
+        for at in range(_MOST_DIGITS, len(value), _MOST_DIGITS)
+    )
 
 
 def _with_constants(tool: Tool, valid: Any) -> bytes:

@@ -13,14 +13,13 @@ The receipts that the run writes next pin down everything it had received by the
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coilclaw.bridge.run_store import HELD, claim_run
 from coilclaw.receipts import Row, read_contents
-from coilclaw.sdk.quick_json import from_json
+from coilclaw.sdk.quick_json import compact_encoder, from_json
 from coilclaw.store import KEYED, Migration
 
 if TYPE_CHECKING:
@@ -173,8 +172,7 @@ class Journal:
         return Row(_INSERT, (self._run_id, kind, key, body, self._run_id, self.fence), claims=True)
 
 
-_text: Final = json.JSONEncoder(separators=(",", ":")).encode
-"""Made once: `json.dumps` with options would make one for every row."""
+_text: Final = compact_encoder()
 
 
 def read_journal(database: Database, run_id: str) -> Recorded:

@@ -236,10 +236,11 @@ def list_runs(database: Database, *, status: str | None = None, limit: int = 50,
     return RunPage(runs=page, cursor=cursor_at("runs", page[-1].run_id) if len(found) > limit and page else None)
 
 
-def runs_of_conversation(database: Database, conversation: str) -> list[RunRecord]:
-    """Return the runs of a conversation, oldest first, as far as their headers say the same."""
-    sql = f"SELECT {_COLUMNS} FROM runs WHERE conversation_id = ? ORDER BY run_id"  # noqa: S608
-    found = (_record(row) for row in database.read(sql, (conversation,)))
+def runs_of_conversation(database: Database, conversation: str, *, after: str = "") -> list[RunRecord]:
+    """Return the runs of a conversation, oldest first, as far as their headers say the same: all, or those that began
+    after a run."""
+    sql = f"SELECT {_COLUMNS} FROM runs WHERE conversation_id = ? AND run_id > ? ORDER BY run_id"  # noqa: S608
+    found = (_record(row) for row in database.read(sql, (conversation, after)))
     return [each for each in found if each is not None and each.header.conversation_id == conversation]
 
 

@@ -19,6 +19,7 @@ from coilclaw.sdk.legible import as_name
 if TYPE_CHECKING:
     from coilclaw.app import ApprovalRequest, CoilClaw, Window
     from coilclaw.config import Settings
+    from coilclaw.runs import RunRecord
 
 __all__ = ["approval"]
 
@@ -218,12 +219,16 @@ def _end(
         if not known.is_waiting:
             say(f"{as_name(run_id)} continues in the process that waits for it.", err=True)
             return
-        header = known.header
-        # A run that a model asked for is continued with the turn that waits for it.
-        talk = header.conversation_id if header.request is not None else None
-        then = f"resume {as_name(run_id)}" if talk is None else f"agent --resume {as_name(talk)}"
-        say(f"To continue: coilclaw {then}{workspace_option(workspace)}", err=True)
+        say(f"To continue: coilclaw {_continuing(known)}{workspace_option(workspace)}", err=True)
         return
     with open_app(settings) as claw:
         waits = claw.approvals.pending(run_id)
     sys.exit(3 if waits else 0)
+
+
+def _continuing(known: RunRecord) -> str:
+    """The command that continues a run: alone, or with the SOP or the turn of a conversation that waits for it."""
+    of = known.header.conversation_id or ""
+    if of.startswith("sop-"):
+        return f"sop resume {as_name(of)}"
+    return f"resume {as_name(known.run_id)}" if known.header.request is None else f"agent --resume {as_name(of)}"

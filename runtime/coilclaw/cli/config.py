@@ -16,7 +16,7 @@ from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
     from coilclaw.bridge import Registry
-    from coilclaw.config import Config
+    from coilclaw.config import Settings
     from coilclaw.policy import Rule
 
 __all__ = ["config", "doubts_about"]
@@ -43,7 +43,7 @@ def validate() -> None:
     from coilclaw.app import installed_registry, make_policy
 
     settings = load_settings(os.environ, workspace_exists=True)
-    for doubt in doubts_about(settings.config, installed_registry(make_policy(settings.config)), complete=False):
+    for doubt in doubts_about(settings, installed_registry(make_policy(settings.config)), complete=False):
         warn(doubt)
     found = settings.path if settings.path.exists() else f"{settings.path} does not exist; the defaults"
     say(f"Valid: {one_line(str(found))}")
@@ -62,13 +62,16 @@ def show(as_json: bool) -> None:
         say(f"{as_name(key):<{width}}  {one_line(json.dumps(value))}  # {one_line(source)}")
 
 
-def doubts_about(config: Config, registry: Registry, *, complete: bool) -> Iterator[str]:
+def doubts_about(settings: Settings, registry: Registry, *, complete: bool) -> Iterator[str]:
     """Yield settings that are valid and have no effect.
 
-    These are rules that match no tool, and programs that are refused whatever the list says. Unless the registry is
-    complete, a rule may be meant for a tool that is not in it; then only those are named that name an integration in
-    it, or nearly a tool in it.
+    These are rules that match no tool, programs that are refused whatever the list says, and another file for
+    conversations than that of the receipts. Unless the registry is complete, a rule may be meant for a tool that is
+    not in it; then only those are named that name an integration in it, or nearly a tool in it.
     """
+    config = settings.config
+    if "memory.path" in settings.sources and config.memory.path != config.receipts.path:
+        yield f"memory.path: has no effect, because conversations are kept in {as_name(str(config.receipts.path))}"
     for number, each in enumerate(config.policy.rules):
         rule = each.rule()
         if any(rule.names(tool) for tool in registry.tools.values()):

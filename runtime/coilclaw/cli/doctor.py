@@ -149,7 +149,7 @@ def _tools(settings: Settings) -> Iterator[Finding]:
     for diagnostic in registry.diagnostics:
         where = f"{diagnostic.file}:{diagnostic.line}" if diagnostic.line else diagnostic.file
         yield Finding("tools", "warning", f"{where}: {diagnostic.message}", hint=diagnostic.hint)
-    for doubt in doubts_about(settings.config, registry, complete=True):
+    for doubt in doubts_about(settings, registry, complete=True):
         yield Finding("config", "warning", doubt)
 
 

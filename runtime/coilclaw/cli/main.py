@@ -40,6 +40,7 @@ _COMMANDS: Final = {
     "auth": ("coilclaw.cli.auth:auth", "Keep credentials for model services."),
     "provider": ("coilclaw.cli.provider:provider", "List and test the model services."),
     "receipt": ("coilclaw.cli.receipt:receipt", "Read, verify and export receipts."),
+    "evidence": ("coilclaw.cli.evidence:evidence", "Check an answer against the evidence of tool calls."),
     "config": ("coilclaw.cli.config:config", "Check and show the configuration."),
     "estop": ("coilclaw.cli.estop:estop", "Stop every tool at once, in all processes."),
     "sandbox": ("coilclaw.cli.sandbox:sandbox", "Try the sandbox engines of this machine."),

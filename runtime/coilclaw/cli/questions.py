@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from coilclaw.cli.approver import somebody_is_here
@@ -14,25 +13,21 @@ from coilclaw.sdk.legible import legible_lines
 if TYPE_CHECKING:
     from coilclaw.sandbox import Deadline
 
-__all__ = ["terminal_questions"]
+__all__ = ["ask_on_terminal"]
 
 _one_at_a_time = threading.Lock()
 
 
-def terminal_questions(deadline: Deadline) -> Callable[[str], str | None]:
-    """Return what asks the person at the terminal, and gives None where nobody is there.
+def ask_on_terminal(question: str, deadline: Deadline) -> str | None:
+    """Ask the person at the terminal and return the answer; None where nobody is there.
 
     The question is a program's text: each of its lines stands behind a bar, so that none passes for one of ours.
     """
-
-    def ask(question: str) -> str | None:
-        if not somebody_is_here():
-            return None
-        with _one_at_a_time:
-            say(err=True)
-            say("A question from the program that is running:", err=True, bold=True)
-            for line in legible_lines(question):
-                say(f"  | {line}", err=True)
-            return typed_line("Your answer (approves nothing): ", cancelled=lambda: deadline.cancelled)
-
-    return ask
+    if not somebody_is_here():
+        return None
+    with _one_at_a_time:
+        say(err=True)
+        say("A question from the program that is running:", err=True, bold=True)
+        for line in legible_lines(question):
+            say(f"  | {line}", err=True)
+        return typed_line("Your answer (approves nothing): ", cancelled=lambda: deadline.cancelled)

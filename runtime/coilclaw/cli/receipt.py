@@ -82,7 +82,8 @@ def _follow(claw: CoilClaw, run_id: str | None, limit: int, *, as_json: bool) ->
 
 
 def print_receipt(each: Receipt) -> None:
-    subject = each.payload.get("path") or each.tool or each.run_id or ""
+    """Print a receipt as one line."""
+    subject = each.payload.get("path") or each.tool or each.run_id or each.payload.get("provider") or ""
     when, kind, status = _FRACTION.sub("Z", one_line(each.timestamp)), one_line(each.type), one_line(each.status)
     say(f"{each.seq:>5} {when} {kind:<19} {status:<9} {as_name(str(subject))}")
 

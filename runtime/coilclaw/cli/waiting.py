@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ from coilclaw.app import Caller
 from coilclaw.cli.approver import approver_for
 from coilclaw.cli.opening import open_app
 from coilclaw.cli.pending_calls import tell_pending
-from coilclaw.cli.questions import terminal_questions
 from coilclaw.cli.terminal import say, warn
 from coilclaw.policy import Answer
 from coilclaw.sdk import CoilClawError
@@ -47,11 +46,20 @@ def open_for_run(settings: Settings, deadline: Deadline, *, yes: bool, wait: boo
         warn_if_stopped(claw)
         if yes or not wait:
             approver = approver_for(yes, deadline, may_wait=True, workspace=settings.config.workspace_dir)
-            yield CommandApp(claw=claw, caller=command_caller(approver=approver, ask=terminal_questions(deadline)))
+            yield CommandApp(claw=claw, caller=command_caller(approver=approver, ask=_questions(deadline)))
             return
         patience = _Patience()
         with patience.watching(claw):
             yield CommandApp(claw=claw, caller=command_caller(approver=patience, waits=patience.lasts))
+
+
+def _questions(deadline: Deadline) -> Callable[[str], str | None]:
+    def ask(question: str) -> str | None:
+        from coilclaw.cli.questions import ask_on_terminal  # Few runs ask.
+
+        return ask_on_terminal(question, deadline)
+
+    return ask
 
 
 def warn_if_stopped(claw: CoilClaw) -> None:
@@ -119,12 +127,15 @@ class _Patience:
     def _watch(self, claw: CoilClaw, start: str) -> None:
         told: set[str] = set()
         events: EventReader | None = None
+        followed = ""
         while True:
             self._again.wait()
             self._again.clear()
             if self._closed:
                 return
-            events = events or claw.feed.of_run(self._run_id, start, wake=self._again.set)
+            if events is None or followed != self._run_id:  # The steps of a SOP are one run after the other.
+                followed = self._run_id
+                events = claw.feed.of_run(followed, start, wake=self._again.set)
             with suppress(CoilClawError):  # The run finds out by itself that the log does not hold.
                 while events.take():
                     pass  # Whatever happened, the store knows what is pending now.

@@ -35,6 +35,16 @@ if TYPE_CHECKING:
         WindowOpened,
     )
     from coilclaw.evidence.feed import EventFeed
+    from coilclaw.evidence.grounding import (
+        AnswerStream,
+        Claim,
+        Evidence,
+        Grounding,
+        Released,
+        action_section,
+        check_answer,
+        labelled_answer,
+    )
     from coilclaw.evidence.live import OutputBuffer
     from coilclaw.evidence.reader import EventReader
 else:
@@ -49,12 +59,14 @@ else:
                 "WindowClosed WindowOpened"
             ),
             "feed": "EventFeed",
+            "grounding": "AnswerStream Claim Evidence Grounding Released action_section check_answer labelled_answer",
             "live": "OutputBuffer",
             "reader": "EventReader",
         },
     )
 
 __all__ = [
+    "AnswerStream",
     "AnyEvent",
     "ApprovalAsked",
     "ApprovalDecided",
@@ -67,13 +79,17 @@ __all__ = [
     "CallReused",
     "CallStarted",
     "CallSucceeded",
+    "Claim",
     "EstopCleared",
     "EstopSet",
     "Event",
     "EventFeed",
     "EventReader",
+    "Evidence",
+    "Grounding",
     "OtherReceipt",
     "OutputBuffer",
+    "Released",
     "Relevant",
     "RunDisplayed",
     "RunDiverged",
@@ -85,8 +101,11 @@ __all__ = [
     "ToolReloaded",
     "WindowClosed",
     "WindowOpened",
+    "action_section",
     "activity_of",
     "approval_words",
+    "check_answer",
+    "labelled_answer",
     "relevant",
     "run_of",
 ]

@@ -1,4 +1,4 @@
-"""Conversations: what people, models and tools have said, kept and found again."""
+"""Conversations: what people, models and tools have said, kept and found again. Beside them, runs of workflows."""
 
 from typing import TYPE_CHECKING
 
@@ -6,21 +6,35 @@ from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
     from coilclaw.memory.conversations import Conversation, ConversationPage
-    from coilclaw.memory.errors import BadTurn, NoSuchConversation, PendingChanged
+    from coilclaw.memory.errors import (
+        BadTurn,
+        NoSuchConversation,
+        NoSuchWorkflowRun,
+        PendingChanged,
+        WorkflowRunTaken,
+    )
     from coilclaw.memory.memory import Cleared, Memory, create_tables
     from coilclaw.memory.search import Hit
     from coilclaw.memory.search_tool import make_search_tool
     from coilclaw.memory.turns import Role, Source, Turn, TurnDraft, TurnPage
+    from coilclaw.memory.workflow_runs import (
+        StepRecord,
+        WorkflowRecord,
+        WorkflowRuns,
+        WorkflowStatus,
+        create_workflow_tables,
+    )
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
             "conversations": "Conversation ConversationPage",
-            "errors": "BadTurn NoSuchConversation PendingChanged",
+            "errors": "BadTurn NoSuchConversation NoSuchWorkflowRun PendingChanged WorkflowRunTaken",
             "memory": "Cleared Memory create_tables",
             "search": "Hit",
             "search_tool": "make_search_tool",
             "turns": "Role Source Turn TurnDraft TurnPage",
+            "workflow_runs": "StepRecord WorkflowRecord WorkflowRuns WorkflowStatus create_workflow_tables",
         },
     )
 
@@ -32,12 +46,19 @@ __all__ = [
     "Hit",
     "Memory",
     "NoSuchConversation",
+    "NoSuchWorkflowRun",
     "PendingChanged",
     "Role",
     "Source",
+    "StepRecord",
     "Turn",
     "TurnDraft",
     "TurnPage",
+    "WorkflowRecord",
+    "WorkflowRunTaken",
+    "WorkflowRuns",
+    "WorkflowStatus",
     "create_tables",
+    "create_workflow_tables",
     "make_search_tool",
 ]

@@ -11,6 +11,7 @@ from coilclaw.memory.errors import BadTurn
 
 __all__ = [
     "LARGEST_DOCUMENT",
+    "LARGEST_PENDING",
     "LONGEST_CONTENT",
     "Redact",
     "cut_text",
@@ -30,7 +31,11 @@ Redact: TypeAlias = Callable[[str], str]
 LONGEST_CONTENT: Final = 256 * 1024
 """Characters of a turn's content."""
 LARGEST_DOCUMENT: Final = 1024 * 1024
-"""Characters of a turn's tool calls, of its tool results, of its metadata, and of a suspended turn: each as JSON."""
+"""Characters of a turn's tool calls, of its tool results and of its metadata: each as JSON."""
+LARGEST_PENDING: Final = 16 * 1024 * 1024
+"""Characters of what a suspended turn waits with, as JSON."""
+_DEEPEST: Final = 100
+"""Levels of a document, so that whoever walks through it later comes to its end."""
 _CUTS: Final = (128 * 1024, 8 * 1024, 256)
 """Lengths that texts in a document are cut to, one after the other, until it fits."""
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
@@ -55,10 +60,13 @@ def kept_content(text: str, redact: Redact) -> str:
 
 
 def kept_list(value: Any, redact: Redact, *, name: str) -> str:
-    """Return tool calls or tool results as JSON. In one that is too large, long texts are cut, and say so."""
+    """Return tool calls or tool results as JSON. In what is too large, long texts are cut, and say so."""
     if not isinstance(value, list | tuple):
         raise BadTurn(f"`{name}` of a turn is a list")
-    kept = _redacted(list(value), redact, name)
+    try:
+        kept = _redacted(list(value), redact, name)
+    except RecursionError:  # Whatever a tool may have returned: the turn is worth more than this.
+        return dump([{"cut": f"{len(value)} entries that were nested too deep"}])
     text = dump(kept)
     for longest in _CUTS:
         if len(text) <= LARGEST_DOCUMENT:
@@ -67,13 +75,16 @@ def kept_list(value: Any, redact: Redact, *, name: str) -> str:
     return text if len(text) <= LARGEST_DOCUMENT else dump([{"cut": f"{len(value)} entries that were too large"}])
 
 
-def kept_object(value: Any, redact: Redact, *, name: str) -> str:
+def kept_object(value: Any, redact: Redact, *, name: str, largest: int = LARGEST_DOCUMENT) -> str:
     """Return a JSON object as text. Raises BadTurn if it is too large: without a part of it, it would be another."""
     if not isinstance(value, Mapping):
         raise BadTurn(f"`{name}` is a JSON object")
-    text = dump(_redacted(dict(value), redact, name))
-    if len(text) > LARGEST_DOCUMENT:
-        raise BadTurn(f"`{name}` is larger than {LARGEST_DOCUMENT} characters of JSON")
+    try:
+        text = dump(_redacted(dict(value), redact, name))
+    except RecursionError:
+        raise BadTurn(f"`{name}` is nested deeper than {_DEEPEST} levels") from None
+    if len(text) > largest:
+        raise BadTurn(f"`{name}` is larger than {largest} characters of JSON")
     return text
 
 
@@ -110,15 +121,17 @@ def texts_in(value: Any) -> Iterator[str]:
 def _redacted(value: Any, redact: Redact, name: str) -> Any:
     try:
         return _mapped(json.loads(json.dumps(value)), lambda text: valid_text(redact(text)))
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError):
         raise BadTurn(f"`{name}` of a turn is not JSON") from None
 
 
-def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+def _mapped(value: Any, change: Callable[[str], str], level: int = 0) -> Any:
+    if level > _DEEPEST:
+        raise RecursionError
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {change(key): _mapped(each, change) for key, each in value.items()}
+        return {change(key): _mapped(each, change, level + 1) for key, each in value.items()}
     if isinstance(value, list):
-        return [_mapped(each, change) for each in value]
+        return [_mapped(each, change, level + 1) for each in value]
     return value

@@ -22,7 +22,7 @@ from coilclaw.memory.conversations import (
     pending_text,
     set_pending,
 )
-from coilclaw.memory.documents import Redact, kept_content, kept_object, load
+from coilclaw.memory.documents import LARGEST_PENDING, Redact, kept_content, kept_object, load, valid_text
 from coilclaw.memory.errors import PendingChanged
 from coilclaw.memory.search import Hit, search_turns
 from coilclaw.memory.turns import (
@@ -83,9 +83,9 @@ class Memory:
         moment = _now()
         made = Conversation(
             conversation_id=_new_id("conversation"),
-            channel=channel,
-            agent=agent,
-            project=project,
+            channel=valid_text(channel),
+            agent=None if agent is None else valid_text(agent),
+            project=None if project is None else valid_text(project),
             started_at=moment,
             updated_at=moment,
         )
@@ -159,7 +159,10 @@ class Memory:
         return recent_turns(self._database, conversation_id, tokens)
 
     def search(self, query: str, *, limit: int = 10) -> tuple[Hit, ...]:
-        """Return the turns that fit some words, best first; a few of each conversation. Any text is a query."""
+        """Return the turns that fit some words, best first; a few of each conversation, and at most a thousand.
+
+        Any text is a query: nothing in it is an operator.
+        """
         return search_turns(self._database, query, limit=checked_limit(limit), now=datetime.now(UTC))
 
     # Inside ----------------------------------------------------------------------------------------------
@@ -172,7 +175,10 @@ class Memory:
         drafts: tuple[TurnDraft, ...],
     ) -> tuple[Turn, ...]:
         redact = self._redaction()
-        expected, pending = (None if each is None else kept_object(each, redact, name="pending") for each in (old, new))
+        expected, pending = (
+            None if each is None else kept_object(each, redact, name="pending", largest=LARGEST_PENDING)
+            for each in (old, new)
+        )
         kept = _kept(drafts, redact)
         with self._database.transaction() as connection:
             if pending_text(connection.execute, conversation_id) != expected:
@@ -199,7 +205,7 @@ class _Kept(NamedTuple):
 
 
 def _kept(drafts: tuple[TurnDraft, ...], redact: Redact) -> _Kept:
-    said = next((each.content for each in drafts if each.role == "user"), "")
+    said = next((each.content for each in drafts if each.role == "user" and each.source in (None, "person")), "")
     title = " ".join(kept_content(said, redact)[: 4 * _TITLE].split())[:_TITLE]
     return _Kept([kept_draft(each, redact) for each in drafts], title)
 

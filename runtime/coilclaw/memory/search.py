@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Hit", "search_turns"]
 
 _CANDIDATES: Final = 200
+_MOST_HITS: Final = 1000
 _OF_ONE_CONVERSATION: Final = 3
 _HALF_LIFE_DAYS: Final = 30.0
 _BOOST: Final = 0.4
@@ -58,7 +59,7 @@ class Hit(Frozen):
 
 def search_turns(database: Database, query: str, *, limit: int, now: datetime) -> tuple[Hit, ...]:
     """Return the turns that fit best: those with every word, else those with any, else those with this very text."""
-    words = words_of(query)
+    words, limit = words_of(query), min(limit, _MOST_HITS)
     places = _ranked(database, words, max(_CANDIDATES, limit), now)
     text = valid_text(query[: _LONGEST_SUBSTRING + 1]).strip()
     if not places and 0 < len(text) <= _LONGEST_SUBSTRING and "\0" not in text:  # Where a pattern would end.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import field, fields
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
@@ -115,7 +115,7 @@ class Turn(Frozen):
 
     def facts(self) -> dict[str, Any]:
         """The turn as JSON data."""
-        facts = asdict(self)
+        facts = {each.name: getattr(self, each.name) for each in fields(self)}
         return {"turn_id": facts.pop("id"), **facts}
 
 

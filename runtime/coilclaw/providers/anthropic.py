@@ -24,7 +24,8 @@ from coilclaw.providers.tool_names import ToolNames, allowed
 
 __all__ = ["Anthropic"]
 
-_VERSION: Final = "2023-06-01"
+_VERSION: Final = "2026-10-21"
+"""Of the API. It knows no temperature any more."""
 _FOR_TOKENS: Final = "oauth-2025-04-20"
 """The beta without which OAuth and setup tokens are not accepted."""
 _CACHED: Final = {"cache_control": {"type": "ephemeral"}}
@@ -96,8 +97,6 @@ class _Exchange:
                 for tool in request.tools
             ]
             body["tools"] = [*tools[:-1], {**tools[-1], **_CACHED}]
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
         if streaming:
             body["stream"] = True
         return body
@@ -176,7 +175,7 @@ class _Exchange:
 
     def end(self, *, said_so: bool) -> ChatResponse:
         if not self.is_complete:
-            raise ProviderError("the stream ended before the answer was complete", kind="network")
+            raise ProviderError("the stream ended before the answer was complete", kind="network", hint="try again")
         return self._response(None)
 
     # -------------------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ class ChatRequest(Frozen):
     model: str | None = None
     """Another model than the provider's own."""
     temperature: float | None = None
+    """For services that have one; others answer without it."""
     max_tokens: int = 4096
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """For whoever handles the request, never sent: `hint` chooses the route of a router, `conversation` is recorded."""

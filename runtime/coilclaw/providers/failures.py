@@ -59,6 +59,14 @@ _WORDS: Final[Mapping[FailureKind, str]] = {
     "server": "has failed",
     "refused": "refuses the request",
 }
+_HINTS: Final[Mapping[FailureKind, str]] = {
+    "auth": "`coilclaw auth list` shows which credentials there are",
+    "billing": "see to the account at the service, or use another provider",
+    "rate_limit": 'try again later, or name a second provider with kind = "reliable"',
+    "timeout": "try again",
+    "server": "try again later",
+    "refused": "check `base_url` and `model` of the provider",
+}
 
 
 class NotTaken(ProviderError):
@@ -75,7 +83,7 @@ def failure_of_status(status: int, headers: Mapping[str, str], body: bytes, *, s
         f"the service {_WORDS[kind]} (status {status})" + (f": {note}" if note else ""),
         kind=kind,
         retry_after=seconds_until(headers.get("retry-after", "")),
-        hint="redirects are not followed; set `base_url` to where it leads" if 300 <= status < 400 else None,
+        hint="redirects are not followed; set `base_url` to where it leads" if 300 <= status < 400 else _HINTS[kind],
     )
 
 
@@ -84,7 +92,7 @@ def failure_of_event(error: Any, *, secret: str | None) -> ProviderError:
     said = error if isinstance(error, dict) else {"message": error}
     kind = _named_kind(said) or "server"
     note = _message(said, secret)
-    return ProviderError(f"the service {_WORDS[kind]}" + (f": {note}" if note else ""), kind=kind)
+    return ProviderError(f"the service {_WORDS[kind]}" + (f": {note}" if note else ""), kind=kind, hint=_HINTS[kind])
 
 
 def _said(body: bytes) -> Mapping[str, Any]:
@@ -111,7 +119,7 @@ def _kind_of_status(status: int, said: Mapping[str, Any]) -> FailureKind:
 
 def _named_kind(said: Mapping[str, Any]) -> FailureKind | None:
     names = [text_of(said.get(key)) for key in ("code", "type")]
-    found = [_KINDS[name] for name in names if name in _KINDS]
+    found: list[FailureKind] = [_KINDS[name] for name in names if name in _KINDS]
     if "billing" in found or _ABOUT_MONEY.search(text_of(said.get("message"))[:_LONGEST_READ]):
         return "billing"
     return found[0] if found else None

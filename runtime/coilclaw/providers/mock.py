@@ -40,22 +40,22 @@ _OWN_ID: Final = re.compile(r"call-([0-9]{1,9})")
 class MockProvider:
     """Replies from a fixture, each used once: the first that is left and fits the person's last message.
 
-    Its place in the fixture is kept as long as the object is; in the middle of a turn it begins behind the replies
-    that this turn has had. Raises OperatorError if the fixture cannot be used.
+    Its place in the fixture is kept as long as the object is. A new object that is asked in the middle of a turn
+    leaves out as many replies as the turn has had. Raises OperatorError if the fixture cannot be used.
     """
 
     def __init__(self, name: str, table: ProviderModel, model: str) -> None:
         self._name = name
         self._model = model
         self._seconds = table.seconds
-        self._is_fresh = True
         self._left = None if table.fixture is None else list(read_fixture(table.fixture))
+        self._began = False
 
     def name(self) -> str:
         return self._name
 
     def capabilities(self) -> ProviderCapabilities:
-        return ProviderCapabilities(streaming=True)
+        return ProviderCapabilities(streaming=True, tool_calls=self._left is not None)
 
     async def chat(self, request: ChatRequest) -> ChatResponse:
         reply = self._next(request)
@@ -82,17 +82,15 @@ class MockProvider:
         if self._left is None:
             return Reply(text=_NO_MODEL)
         said = next((each.text for each in reversed(request.messages) if each.role == "user"), "")
-        if self._is_fresh:  # A turn that another process has begun is continued, not begun again.
-            self._is_fresh = False
-            for _ in range(_own_replies(request)):
+        if not self._began:
+            self._began = True
+            for _ in range(_replies_so_far(request)):
                 self._take(said)
         return self._take(said) or Reply(text=_USED_UP)
 
     def _take(self, said: str) -> Reply | None:
-        """The first reply that is left and fits."""
-        assert self._left is not None, "there is a fixture"
-        for place, reply in enumerate(self._left):
-            if reply.fits(said):
+        for place, reply in enumerate(self._left or ()):
+            if self._left is not None and reply.fits(said):
                 return self._left.pop(place)
         return None
 
@@ -125,6 +123,16 @@ class MockProvider:
         )
 
 
+def _replies_so_far(request: ChatRequest) -> int:
+    """How many replies there were since the person's last message: a turn may be resumed by another process."""
+    count = 0
+    for each in reversed(request.messages):
+        if each.role == "user":
+            break
+        count += each.role == "assistant"
+    return count
+
+
 def _free_numbers(request: ChatRequest) -> Iterator[int]:
     """Numbers for calls that no call of the conversation has."""
     ids = [_OWN_ID.fullmatch(each.id) for message in request.messages for each in message.tool_requests]
@@ -132,13 +140,3 @@ def _free_numbers(request: ChatRequest) -> Iterator[int]:
     while True:
         number += 1
         yield number
-
-
-def _own_replies(request: ChatRequest) -> int:
-    """How often a mock has asked for tools since the person's last message."""
-    found = 0
-    for each in reversed(request.messages):
-        if each.role == "user":
-            break
-        found += each.role == "assistant" and any(_OWN_ID.fullmatch(call.id) for call in each.tool_requests)
-    return found

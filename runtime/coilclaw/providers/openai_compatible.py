@@ -138,7 +138,7 @@ class _Exchange:
 
     def end(self, *, said_so: bool) -> ChatResponse:
         if self._reason is None and not said_so:
-            raise ProviderError("the stream ended before the answer was complete", kind="network")
+            raise ProviderError("the stream ended before the answer was complete", kind="network", hint="try again")
         return self._response(None)
 
     # -------------------------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ _LONGEST_NAME: Final = 200
 
 def malformed(problem: str) -> ProviderError:
     """An answer that cannot be read. Whoever knows the provider adds its name."""
-    return ProviderError(f"the answer cannot be read: {problem}", kind="malformed")
+    hint = "check that `base_url` leads to a service of this kind"
+    return ProviderError(f"the answer cannot be read: {problem}", kind="malformed", hint=hint)
 
 
 def read_document(data: str | bytes) -> dict[str, Any]:
@@ -45,11 +46,14 @@ def read_document(data: str | bytes) -> dict[str, Any]:
 
 
 def storable(value: Any) -> Any:
-    """Return JSON data without halves of characters, which no file and no request can hold."""
+    """Return JSON data without halves of characters, which no file and no request can hold.
+
+    Raises ProviderError for infinite numbers and endless nesting.
+    """
     try:
-        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
-    except RecursionError:
-        raise malformed("it is nested too deeply") from None
+        return json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        raise malformed("it has infinite numbers or is nested too deeply") from None
 
 
 def table_of(value: Any) -> Mapping[str, Any]:
@@ -134,6 +138,7 @@ def _arguments(given: Any) -> tuple[Mapping[str, Any], str | None]:
         # These refuse what could not be stored: halves of characters, infinities, endless nesting.
         data = _whole(given).encode() if isinstance(given, str) else to_json(given, inf_nan_mode="constants")
         read = from_json(data, allow_inf_nan=False)
+        json.dumps(read, allow_nan=False)  # 1e999 is valid, and infinite.
     except (ValueError, RecursionError):
         return {}, "the arguments are not valid JSON"
     if not isinstance(read, dict):

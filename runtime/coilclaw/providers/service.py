@@ -19,6 +19,7 @@ from coilclaw.providers.failures import NotTaken, failure_of_event
 from coilclaw.providers.reading import malformed, read_document
 from coilclaw.providers.server_events import EventReader, ServerEvent
 from coilclaw.providers.wire import Answer, Wire, check_address
+from coilclaw.sdk.legible import one_line
 
 __all__ = ["Dialect", "Exchange", "ModelService"]
 
@@ -181,23 +182,22 @@ class ModelService:
         path, headers = self._dialect.path(self._base_url), self._dialect.headers(credential)
         async with self._wire.post(path, headers, body, secret=secret) as answer:
             if not streaming or answer.media_type == "application/json":
-                yield self._own(exchange.whole(_checked(await answer.body(), secret)))
-                return
-            if answer.media_type != "text/event-stream":
-                raise malformed("it is neither JSON nor a stream of events; check `base_url`")
-            said_so = False
-            async with aclosing(_events(answer)) as events:
-                async for event in events:
-                    if said_so := event.data == _DONE:
-                        break
-                    if text := exchange.feed(_checked(event.data, secret)):
-                        yield TextDelta(text=text)
-                    if exchange.is_complete:
-                        break
-            yield self._own(exchange.end(said_so=said_so))
-
-    def _own(self, response: ChatResponse) -> ChatResponse:
-        return replace(response, provider=self._name, model=response.model or self._model)
+                response = exchange.whole(_checked(await answer.body(), secret))
+            elif answer.media_type == "text/event-stream":
+                said_so = False
+                async with aclosing(_events(answer)) as events:
+                    async for event in events:
+                        if said_so := event.data == _DONE:
+                            break
+                        if text := exchange.feed(_checked(event.data, secret)):
+                            yield TextDelta(text=text)
+                        if exchange.is_complete:
+                            break
+                response = exchange.end(said_so=said_so)
+            else:
+                raise malformed("it is neither JSON nor a stream of events")
+        # The connection is closed by now, whatever becomes of the response.
+        yield replace(response, provider=self._name, model=one_line(response.model or self._model))
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:

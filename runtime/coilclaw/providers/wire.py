@@ -10,7 +10,7 @@ import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
@@ -29,13 +29,8 @@ _CONNECT_SECONDS: Final = 10.0
 
 def check_address(provider: str, url: str) -> str:
     """Return an address without the slash at its end. Raises OperatorError for one that cannot be used, unrepeated."""
-    try:
-        parts = urlsplit(url)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-        httpx.URL(url)
-    except (ValueError, httpx.InvalidURL):
-        is_address = False
-    if not is_address or not url.isascii() or not url.isprintable() or " " in url:
+    parts = _parts(url)
+    if parts is None:
         raise OperatorError(
             f"`base_url` of the provider {provider} is not an address",
             hint="write it like http://localhost:1234/v1 or https://api.example.org/v1",
@@ -46,6 +41,17 @@ def check_address(provider: str, url: str) -> str:
             hint="a key goes into `api_key_env`, `api_key`, or `coilclaw auth add`",
         )
     return url.rstrip("/")
+
+
+def _parts(url: str) -> SplitResult | None:
+    """Return the parts of an address that both the standard library and the client can read."""
+    try:
+        parts = urlsplit(url)
+        is_place = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        httpx.URL(url)
+    except (ValueError, httpx.InvalidURL):
+        return None
+    return parts if is_place and url.isascii() and url.isprintable() and " " not in url else None
 
 
 class Answer:
@@ -130,11 +136,11 @@ class Wire:
             case httpx.ConnectError():
                 return NotTaken(f"no connection to {self._place}", kind="network", hint=hint)
             case httpx.TimeoutException():
-                return ProviderError(f"{self._place} has gone silent", kind="timeout")
+                return ProviderError(f"{self._place} has gone silent", kind="timeout", hint="try again")
             case httpx.RemoteProtocolError() | httpx.ReadError() | httpx.WriteError() | httpx.CloseError():
-                return ProviderError(f"{self._place} hung up before its answer was complete", kind="network")
+                return ProviderError(f"{self._place} hung up too early", kind="network", hint="try again")
             case _:
-                return ProviderError(f"the connection to {self._place} has failed", kind="network")
+                return ProviderError(f"the connection to {self._place} has failed", kind="network", hint=hint)
 
 
 _HEADERS: Final = {

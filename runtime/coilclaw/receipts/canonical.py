@@ -8,11 +8,10 @@ Contents (arguments and results) may hold floats; their hash covers the stored b
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from coilclaw.sdk.quick_json import to_json
+from coilclaw.sdk.quick_json import compact_encoder, to_json
 
 __all__ = ["NotCanonical", "canonical_json", "contents_json", "digest", "in_profile"]
 
@@ -20,9 +19,12 @@ _MAX_DEPTH: Final = 16
 _MAX_INTEGER: Final = 2**53
 _EMPTY: Final = hashlib.sha256()
 
-_encode_contents = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
-).encode
+# Made once: `str | bool` in a call would make the union again for every value. A dict is recognised before any mapping.
+_AS_IT_IS: Final = (str, bool)
+_OBJECT: Final = (dict, Mapping)
+_LIST: Final = (list, tuple)
+
+_encode_contents: Final = compact_encoder(ensure_ascii=False, sort_keys=True)
 
 
 class NotCanonical(ValueError):
@@ -31,7 +33,7 @@ class NotCanonical(ValueError):
 
 def in_profile(value: Any, depth: int = 0) -> Any:
     """The same value with its keys sorted; raises `NotCanonical` if it leaves the profile."""
-    if value is None or isinstance(value, bool | str):
+    if value is None or isinstance(value, _AS_IT_IS):
         return value
     if isinstance(value, int):
         if abs(value) >= _MAX_INTEGER:
@@ -39,12 +41,12 @@ def in_profile(value: Any, depth: int = 0) -> Any:
         return value
     if depth >= _MAX_DEPTH:
         raise NotCanonical(f"nested deeper than {_MAX_DEPTH} levels")
-    if isinstance(value, Mapping):
+    if isinstance(value, _OBJECT):
         for key in value:
             if not isinstance(key, str) or not key.isascii():
                 raise NotCanonical(f"key {key!r} is not an ASCII string")
         return {key: in_profile(value[key], depth + 1) for key in sorted(value)}
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LIST):
         return [in_profile(item, depth + 1) for item in value]
     raise NotCanonical(f"{type(value).__name__} is not allowed")
 

@@ -6,13 +6,13 @@ import json
 import time
 from collections.abc import Mapping
 from json.encoder import encode_basestring
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from coilclaw.receipts.canonical import NotCanonical, canonical_json, digest, in_profile
 from coilclaw.receipts.errors import DamagedReceipt, UnwritableReceipt
 from coilclaw.sdk import Receipt, Risk
 
-__all__ = ["FIELDS", "GENESIS", "Draft", "Link", "WrittenDraft", "export_line", "link", "now", "receipt_of", "written"]
+__all__ = ["FIELDS", "GENESIS", "CheckedDraft", "Draft", "Link", "checked", "export_line", "link", "now", "receipt_of"]
 
 GENESIS: Final = "0" * 64
 
@@ -40,6 +40,7 @@ _KINDS: Final = {"seq": int, "payload": dict} | dict.fromkeys(
     ("id", "timestamp", "type", "status", "previous_hash"), str
 )
 
+_MOST_TEXTS: Final = 1000
 _second: tuple[int, str] = (0, "")
 
 
@@ -71,14 +72,8 @@ class Draft(NamedTuple):
     payload: Mapping[str, Any] = {}
 
 
-class WrittenDraft(NamedTuple):
-    """A draft as canonical JSON, in pieces: what depends on its place in the log goes between them."""
-
-    run_id: str | None
-    before_id: bytes
-    payload: bytes
-    before_seq: bytes
-    behind_seq: bytes
+CheckedDraft: TypeAlias = tuple[Draft, str]
+"""A draft that can be written, and its payload as canonical JSON. A plain tuple, because every call makes several."""
 
 
 class Link(NamedTuple):
@@ -90,47 +85,47 @@ class Link(NamedTuple):
     receipt_hash: str
 
 
-def written(draft: Draft) -> WrittenDraft:
-    """Write a draft out in `FIELDS` order, field by field. Raises UnwritableReceipt if it has no canonical form.
-
-    A test holds the whole body equal to what `canonical_json` makes of the same receipt.
-    """
-    text = _text
+def checked(draft: Draft) -> CheckedDraft:
+    """Write the payload out. Raises UnwritableReceipt if the draft has no canonical form."""
     try:
-        return WrittenDraft(
-            draft.run_id,
-            f'{{"args_hash":{text(draft.args_hash)},"conversation_id":{text(draft.conversation_id)},"id":'.encode(),
-            canonical_json(in_profile(draft.payload)) if draft.payload else b"{}",
-            (
-                f'"result_hash":{text(draft.result_hash)},"risk":{text(draft.risk)},"run_id":{text(draft.run_id)},"seq":'
-            ).encode(),
-            (
-                f',"status":{text(draft.status)},"timestamp":{text(draft.timestamp)},"tool":{text(draft.tool)},'
-                f'"tool_call_id":{text(draft.tool_call_id)},"tool_version":{text(draft.tool_version)},'
-                f'"type":{text(draft.type)}}}'
-            ).encode(),
-        )
+        payload = canonical_json(in_profile(draft.payload)).decode() if draft.payload else "{}"
+        text = "".join([field for field in draft[:-1] if field is not None])
+        if not text.isascii():
+            text.encode()  # There may be a lone surrogate, which has no bytes.
+        return draft, payload
     except (NotCanonical, UnicodeEncodeError, TypeError) as error:
         raise UnwritableReceipt(draft.type, str(error)) from None
 
 
-def link(draft: WrittenDraft, *, log_id: str, seq: int, previous_hash: str) -> Link:
-    """Give a draft its place in the log."""
-    body = b'%b"receipt-%b-%d","payload":%b,"previous_hash":"%b",%b%d%b' % (
-        draft.before_id,
-        log_id.encode(),
-        seq,
-        draft.payload,
-        previous_hash.encode(),
-        draft.before_seq,
-        seq,
-        draft.behind_seq,
-    )
-    return Link(seq, draft.run_id, body, digest(body))
+def link(draft: CheckedDraft, *, log_id: str, seq: int, previous_hash: str) -> Link:
+    """Give a draft its place in the log.
+
+    The body is written out in `FIELDS` order, field by field; a test holds it equal to what
+    `canonical_json` makes of the same receipt.
+    """
+    fields, payload = draft
+    kind, status, moment, run_id, conversation, call_id, tool, version, risk, args_hash, result_hash, _ = fields
+    text = _texts
+    body = (
+        f'{{"args_hash":{text[args_hash]},"conversation_id":{text[conversation]},"id":"receipt-{log_id}-{seq}",'
+        f'"payload":{payload},"previous_hash":"{previous_hash}","result_hash":{text[result_hash]},'
+        f'"risk":{text[risk]},"run_id":{text[run_id]},"seq":{seq},"status":{text[status]},"timestamp":{encode_basestring(moment)},'
+        f'"tool":{text[tool]},"tool_call_id":{text[call_id]},"tool_version":{text[version]},"type":{text[kind]}}}'
+    ).encode()
+    return Link(seq, run_id, body, digest(body))
 
 
-def _text(value: str | None) -> str:
-    return "null" if value is None else encode_basestring(value)
+class _Texts(dict[str | None, str]):
+    """Fields as JSON, kept for a while: the receipts of a call, and those of a run, have most of them in common."""
+
+    def __missing__(self, field: str | None) -> str:
+        if len(self) >= _MOST_TEXTS:
+            self.clear()
+        text = self[field] = "null" if field is None else encode_basestring(field)
+        return text
+
+
+_texts: Final = _Texts()
 
 
 def receipt_of(body: bytes, receipt_hash: str, seq: int) -> Receipt:

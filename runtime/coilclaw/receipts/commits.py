@@ -21,7 +21,7 @@ from coilclaw.store import StoreUnwritable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from coilclaw.receipts.chain import WrittenDraft
+    from coilclaw.receipts.chain import CheckedDraft
     from coilclaw.receipts.rows import Row
 
 __all__ = ["RELAXED_SECONDS", "Commits", "Entry"]
@@ -38,7 +38,7 @@ class Entry:
     __slots__ = ("committed", "contents", "drafts", "leads", "place", "refused", "rows", "woken")
 
     def __init__(
-        self, drafts: Sequence[WrittenDraft] = (), contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
+        self, drafts: Sequence[CheckedDraft] = (), contents: Mapping[str, bytes] | None = None, rows: Sequence[Row] = ()
     ) -> None:
         self.drafts = drafts
         self.contents = contents
@@ -83,7 +83,8 @@ class Commits:
         moment = time.monotonic()
         with self._lock:
             self._refuse_if_unusable()
-            self._add(entry)
+            self._queue.append(entry)
+            self.place = entry.place
             if entry.contents:
                 self._queued_bytes += sum(map(len, entry.contents.values()))
             large = self._queued_bytes > _LARGE_BATCH_BYTES
@@ -138,15 +139,12 @@ class Commits:
         if self._closed:
             raise LogUnwritable("the log is closed")
 
-    def _add(self, entry: Entry) -> None:
-        self._queue.append(entry)
-        self.place = entry.place
-
     def _commit(self, entry: Entry, *, closing: bool = False) -> None:
         with self._lock:
             if not closing:
                 self._refuse_if_unusable()
-            self._add(entry)
+            self._queue.append(entry)
+            self.place = entry.place
             if self._leading:
                 entry.woken = threading.Lock()
                 entry.woken.acquire()

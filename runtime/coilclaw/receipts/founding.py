@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coilclaw.receipts.chain import GENESIS, link, written
+from coilclaw.receipts.chain import GENESIS, checked, link
 from coilclaw.receipts.errors import LogMissing
 from coilclaw.receipts.head import Head, checked_head, insert_head, remove_head, stored_heads
 from coilclaw.receipts.marks import remove_marks
@@ -126,7 +126,7 @@ def begin_log(connection: Any, key: bytes, first: Draft | None = None) -> Head:
     """Make the head of a log, which has one receipt or none, inside a transaction."""
     head = Head(secrets.token_hex(4), 0, GENESIS)
     if first is not None:
-        item = link(written(first), log_id=head.log_id, seq=1, previous_hash=GENESIS)
+        item = link(checked(first), log_id=head.log_id, seq=1, previous_hash=GENESIS)
         insert_receipts(connection, [item])
         head = Head(head.log_id, item.seq, item.receipt_hash)
     remove_marks(connection)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coilclaw.receipts.canonical import digest
-from coilclaw.receipts.chain import export_line, link, receipt_of, written
+from coilclaw.receipts.chain import checked, export_line, link, receipt_of
 from coilclaw.receipts.commits import RELAXED_SECONDS, Commits, Entry
 from coilclaw.receipts.contents import keep_contents, read_content
 from coilclaw.receipts.cursor import end_cursor, read_page, start_cursor
@@ -227,5 +227,5 @@ class ReceiptLog:
 
 
 def _entry(drafts: Sequence[Draft], contents: Mapping[str, bytes] | None, rows: Sequence[Row]) -> Entry:
-    # Written out before it is queued: what one caller gets wrong must not fail the commit of all.
-    return Entry([written(draft) for draft in drafts], contents, checked_rows(rows))
+    # Checked before it is queued: what one caller gets wrong must not fail the commit of all.
+    return Entry(list(map(checked, drafts)), contents, checked_rows(rows) if rows else ())

@@ -10,6 +10,7 @@ from coilclaw.receipts.errors import UnwritableReceipt
 __all__ = ["Row", "checked_rows", "execute_rows"]
 
 _INTEGERS: Final = range(-(2**63), 2**63)
+_STORED: Final = (bytes, float)
 
 
 class Row(NamedTuple):
@@ -29,19 +30,21 @@ def checked_rows(rows: Sequence[Row]) -> Sequence[Row]:
     for row in rows:
         for value in row.values:
             if isinstance(value, str):
-                try:
-                    value.encode()
-                except UnicodeEncodeError as error:
-                    raise UnwritableReceipt("its row", str(error)) from None
-            elif not (
-                value is None or isinstance(value, bytes | float) or (isinstance(value, int) and value in _INTEGERS)
-            ):
+                if not value.isascii():
+                    try:
+                        value.encode()
+                    except UnicodeEncodeError as error:
+                        raise UnwritableReceipt("its row", str(error)) from None
+            elif not (value in _INTEGERS if isinstance(value, int) else value is None or isinstance(value, _STORED)):
                 raise UnwritableReceipt("its row", f"a {type(value).__name__} that cannot be stored")
     return rows
 
 
 def execute_rows(connection: Any, rows: Sequence[Row]) -> bool:
     """Execute the rows of one append, or none of them if a claim finds nothing to change."""
+    if len(rows) == 1:  # As nearly always.
+        connection.execute(rows[0].statement, rows[0].values)
+        return not rows[0].claims or connection.changes() > 0
     claims = [row for row in rows if row.claims]
     several = len(claims) > 1  # One that changes nothing has nothing to be taken back.
     if several:

@@ -21,7 +21,7 @@ def _create_memory(connection: Any) -> None:
 
 
 def _create_workflows(connection: Any) -> None:
-    from coilclaw.memory.workflow_runs import create_workflow_tables
+    from coilclaw.memory import create_workflow_tables
 
     create_workflow_tables(connection)
 

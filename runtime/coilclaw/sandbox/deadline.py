@@ -62,7 +62,8 @@ class Deadline:
 
     @property
     def expired(self) -> bool:
-        return time.monotonic() >= self.ends
+        paused = self._paused_since
+        return (time.monotonic() if paused is None else paused) >= self._ends
 
     @property
     def over(self) -> bool:
@@ -101,7 +102,6 @@ class Deadline:
             with self._lock:
                 self._pauses -= 1
                 if self._pauses == 0 and self._paused_since is not None:
-                    pause = time.monotonic() - self._paused_since
-                    self._ends += pause
-                    self._stood_still += pause
+                    self._stood_still += time.monotonic() - self._paused_since
+                    self._ends += time.monotonic() - self._paused_since
                     self._paused_since = None

@@ -122,17 +122,18 @@ class ExpendableThreads:
         cancels the run, and the waiting goes on.
         """
         task, ends, is_over = _Task(job), time.monotonic() + timeout, False
-        before = deadline.stood_still
+        before, still = deadline.stood_still, 0.0
         while not is_over:
-            still = deadline.stood_still - before
             try:
                 self._hand_out(task)
                 is_over = task.has_ended(min(POLL_SECONDS, ends + still - time.monotonic()))
             except KeyboardInterrupt:
                 deadline.interrupt()
+            now = time.monotonic()
+            still = deadline.stood_still - before
             if not is_over and deadline.over:
-                ends = min(ends, time.monotonic() + grace - still)
-            if not is_over and time.monotonic() >= ends + still:
+                ends = min(ends, now + grace - still)
+            if not is_over and now >= ends + still:
                 task.is_taken.acquire(blocking=False)  # If no thread has begun it yet, none will.
                 raise Abandoned
         if task.error is not None:

@@ -97,7 +97,7 @@ class Tool:
         near = difflib.get_close_matches(name[:100], self.parameters, n=1)
         return f"it has no argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
-    @property
+    @cached_property
     def integration(self) -> str:
         return self.id.split(".", 1)[0]
 
@@ -156,7 +156,7 @@ class Tool:
         serializer = self.output.serializer
         try:
             written: bytes = serializer.to_json(valid, by_alias=True, warnings="error")
-            if b'"data:;base64,' not in written:
+            if not self._returns_bytes or b'"data:;base64,' not in written:
                 return written
         except ValueError as error:
             if "utf-8" not in str(error):
@@ -167,6 +167,11 @@ class Tool:
 
         # A model within takes bytes for text, and these are none, or could be taken for such.
         return to_json(with_bytes_as_text(serializer.to_python(valid, by_alias=True)))
+
+    @cached_property
+    def _returns_bytes(self) -> bool:
+        """Whether bytes are made of some text of its results."""
+        return '"binary"' in self.output_plan
 
     @cached_property
     def output_plan(self) -> str:

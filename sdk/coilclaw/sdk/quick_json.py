@@ -9,11 +9,26 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["from_json", "to_json"]
+__all__ = ["compact_encoder", "from_json", "to_json"]
 
-_encode: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+
+def compact_encoder(*, ensure_ascii: bool = True, sort_keys: bool = False) -> Callable[[Any], str]:
+    """Return a function that writes compact JSON as `json.JSONEncoder` does, but makes no encoder for every value.
+
+    It refuses what is not finite, and does not look for values that contain themselves.
+    """
+    text = json.encoder.encode_basestring_ascii if ensure_ascii else json.encoder.encode_basestring
+    refuse = json.JSONEncoder().default
+    chunks = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
+        None, refuse, text, None, ":", ",", sort_keys, False, False
+    )
+    return lambda value: "".join(chunks(value, 0))
+
+
+_encode: Final = compact_encoder(ensure_ascii=False)
 
 
 def from_json(data: str | bytes) -> Any:

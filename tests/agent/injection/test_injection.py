@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -87,16 +88,14 @@ def offices() -> Iterator[dict[str, tuple[Office, CoilClaw]]]:
         made = {}
         for name, tools in TOOLSETS.items():
             office = Office()
-            options = {"tools": tools(office), "cache": cache_folder(), "pool": 0}
+            options: dict[str, Any] = {"tools": tools(office), "cache": cache_folder(), "pool": 0}
             made[name] = (office, stack.enter_context(CoilClaw.temporary(**options)))
         yield made
 
 
 @pytest.mark.req("R210", "R212", "R213")
 @pytest.mark.parametrize("number", range(len(ATTACKS)))
-def test_a_document_changes_nothing_without_a_person(
-    offices: dict[str, tuple[Office, CoilClaw]], number: int
-) -> None:
+def test_a_document_changes_nothing_without_a_person(offices: dict[str, tuple[Office, CoilClaw]], number: int) -> None:
     attack = ATTACKS[number]
     office, claw = offices[attack.toolset]
     office.effects, office.poison = [], attack.poison
@@ -140,4 +139,4 @@ if __name__ == "__main__":
     asked = Counter({task.toolset: 0 for task in TASKS})
     for task in TASKS:
         asked[task.toolset] += len(task.changes)
-    print(f"{len(ATTACKS)} attacks, {len(TASKS)} ordinary tasks; a person was asked for: {dict(asked)}")
+    sys.stdout.write(f"{len(ATTACKS)} attacks, {len(TASKS)} ordinary tasks; a person was asked: {dict(asked)}\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.conftest import cache_folder
 
@@ -10,32 +12,8 @@ from coilclaw.app import CoilClaw
 from coilclaw.bridge import Registry, build_registry
 from coilclaw.sdk import ToolContext, define_tool
 
-DAILY_CHECK = """
-name = "daily-check"
-description = "Check workspace and write summary"
-
-[[steps]]
-id = "list"
-kind = "tool"
-tool = "file_list"
-args = { path = "." }
-
-[[steps]]
-id = "summarise"
-kind = "agent"
-prompt = "Summarise the current workspace files."
-
-[[steps]]
-id = "confirm"
-kind = "approval"
-prompt = "Write summary to daily-check.txt?"
-
-[[steps]]
-id = "save"
-kind = "tool"
-tool = "file_write"
-args = { path = "daily-check.txt", content_from = "summarise" }
-"""
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples/daily_check/sops/daily-check/SOP.toml"
+DAILY_CHECK = EXAMPLE.read_text()
 
 
 @define_tool(id="desk.search", risk="read")

@@ -12,11 +12,9 @@ from tests.agent.scripted import Scripted, call, code, say
 from tests.agent.sop.test_definition import DAILY_CHECK
 
 from coilclaw.agent import Agent
-from coilclaw.agent.sop import SopReport, SopRunner, StepReport, read_sop
-from coilclaw.agent.sop.agent_answers import AgentAnswers
+from coilclaw.agent.sop import AgentAnswers, Answered, SopReport, SopRunner, StepReport, read_sop
 from coilclaw.app import Caller, CoilClaw
-from coilclaw.memory.errors import NoSuchWorkflowRun, WorkflowRunTaken
-from coilclaw.memory.workflow_runs import WorkflowRuns
+from coilclaw.memory import NoSuchWorkflowRun, WorkflowRuns, WorkflowRunTaken
 from coilclaw.policy import ApproveAll
 from coilclaw.providers import ProviderError
 from coilclaw.sdk import OperatorError, ToolContext, define_tool
@@ -298,6 +296,28 @@ def test_whoever_approves_in_advance_is_asked_nothing(supervised: CoilClaw) -> N
     desk = Desk(supervised, call("mail.inbox"), say("Nothing new."))
     report = desk.run(DAILY_CHECK, Caller(approver=ApproveAll(decided_by="ada")))
     assert (report.status, desk.read("daily-check.txt")) == ("completed", "Nothing new.")
+
+
+@pytest.mark.parametrize("answer", ["half \ud800 a character", "\0", "\u202e"])
+def test_an_odd_answer_is_written_or_fails_its_step(claw: CoilClaw, answer: str) -> None:
+    ask = '[[steps]]\nid = "say"\nkind = "agent"\nprompt = "Say."\n'
+    report = Desk(claw, say(answer)).run(ask + tool_step("save", "file_write", '{ path = "x", text_from = "say" }'))
+    assert report.status in ("completed", "failed")
+
+
+def test_a_value_that_no_call_can_take_fails_its_step(claw: CoilClaw) -> None:
+    class Odd:
+        def begin(self, caller: Caller) -> str:
+            return claw.memory.begin("app")
+
+        def ask(self, *asked: Any, **options: Any) -> Answered:
+            return Answered(output="half \ud800 a character")
+
+    text = '[[steps]]\nid = "say"\nkind = "agent"\nprompt = "Say."\n'
+    text += tool_step("save", "file_write", '{ path = "x", text_from = "say" }')
+    sop = read_sop("work", (HEAD + text).encode(), claw.tools.registry)
+    report = SopRunner(claw, claw.runs.workflows, Odd()).start(sop, Caller())
+    assert (report.status, statuses(report)[-1]) == ("failed", ("save", "failed"))
 
 
 def test_a_long_output_is_cut_for_the_person_and_says_so(opened: Open) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutations import (
+    agent,
+    agent_sop,
     app,
     bridge,
     bridge_admission,
@@ -16,13 +18,16 @@ from tests.mutants.mutations import (
     config,
     evidence,
     integrations,
+    memory,
     net,
     policy,
+    providers,
     providers_auth,
     receipts,
     runs,
     sandbox,
     sdk,
+    store,
     trust,
     workspace_tools,
 )
@@ -30,6 +35,8 @@ from tests.mutants.mutations import (
 __all__ = ["MUTATIONS"]
 
 _LAYERS: Final = (
+    agent_sop,
+    agent,
     app,
     bridge,
     bridge_admission,
@@ -37,13 +44,16 @@ _LAYERS: Final = (
     config,
     evidence,
     integrations,
+    memory,
     net,
     policy,
     providers_auth,
+    providers,
     receipts,
     runs,
     sandbox,
     sdk,
+    store,
     trust,
     workspace_tools,
 )

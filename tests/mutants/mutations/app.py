@@ -229,6 +229,13 @@ MUTATIONS: Final = (
         "an interrupt reaches whoever waits for the run",
     ),
     Mutation(
+        "coilclaw.app.composition:Composition.memory",
+        "redaction=self._redaction",
+        "",
+        "tests/memory/test_search_tool.py -k never_kept",
+        "the app's memory replaces secrets",
+    ),
+    Mutation(
         "coilclaw.app.receipts:Receipts.record",
         "if kind not in _RECORDED:",
         "if False:",

@@ -101,10 +101,10 @@ MUTATIONS: Final = (
         "a number that is not finite is no value",
     ),
     Mutation(
-        "coilclaw.bridge.invocation:serialised",
-        "len(value) > _MOST_DIGITS or ",
+        "coilclaw.bridge.invocation:_may_hold_long_number",
+        "value[at - 64 : at].isdigit() or ",
         "",
-        AUTHORS + " -k no_snippet_can_read",
+        AUTHORS + " -k wherever_it_lies",
         "a number that no snippet can read is no value",
     ),
     Mutation(
@@ -277,7 +277,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.bridge.calls_under_way:CallsUnderWay.handle",
-        "return was_there",
+        "return False",
         "return True",
         _ENDING,
         "a call that was given up before its turn came is not made",
@@ -295,5 +295,19 @@ MUTATIONS: Final = (
         'return ""',
         "tests/runs/test_typed_values.py",
         "a replay gives values of the same types",
+    ),
+    Mutation(
+        "coilclaw.bridge.call_context:CallContexts._ask",
+        "with self._run.deadline.paused():",
+        "if True:",
+        "tests/integrations/test_user.py -k stands_still",
+        "the run's time stands still while a person is asked",
+    ),
+    Mutation(
+        "coilclaw.bridge.policy_check:PolicyCheck._denial_by_bounds",
+        "if all(tool.id in each for each in self._allowed):",
+        "if True:",
+        "tests/agent/test_tools_allow.py -k denied_with_a_receipt",
+        "what a channel does not allow is denied",
     ),
 )

@@ -38,4 +38,11 @@ MUTATIONS: Final = (
         "tests/cli/test_auth.py",
         "a secret is not taken from the command line",
     ),
+    Mutation(
+        "coilclaw.cli.questions:ask_on_terminal",
+        "for line in legible_lines(question):",
+        "for line in [question]:",
+        "tests/cli/test_sop.py -k legible",
+        "a question is shown line by line behind a bar",
+    ),
 )

@@ -94,4 +94,18 @@ MUTATIONS: Final = (
         "tests/app/test_blocking.py -k claw.events",
         "a reader does not block the loop of async tools",
     ),
+    Mutation(
+        "coilclaw.evidence.activity:relevant",
+        'item.status != "succeeded" or item.risk != "read"',
+        'item.risk != "read"',
+        "tests/evidence/test_activity.py -k folded",
+        "failed reads are relevant",
+    ),
+    Mutation(
+        "coilclaw.evidence.activity:_approval",
+        'if receipt.type == "tool.call.pending" or decision == "unanswered":',
+        "if False:",
+        "tests/evidence/test_activity.py -k person_decided",
+        "a call that nobody decided about needs approval",
+    ),
 )

@@ -59,10 +59,17 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.chain:link",
-        "previous_hash.encode(),",
-        "GENESIS.encode(),",
+        '"{previous_hash}"',
+        '"{GENESIS}"',
         _LOG,
         "receipts form a chain",
+    ),
+    Mutation(
+        "coilclaw.receipts.chain:_Texts.__missing__",
+        'text = self[field] = "null" if field is None else encode_basestring(field)',
+        'text = self[field] = "null" if not field else encode_basestring(field)',
+        "tests/receipts/test_canonical.py",
+        "an empty text is not nothing",
     ),
     Mutation(
         "coilclaw.receipts.canonical:in_profile",
@@ -317,7 +324,7 @@ MUTATIONS: Final = (
         "places are known before the receipts behind them are on disk",
     ),
     Mutation(
-        "coilclaw.receipts.commits:Commits._add",
+        "coilclaw.receipts.commits:Commits.queue",
         "self.place = entry.place",
         "pass",
         "tests/receipts/test_cursor.py -k place",
@@ -395,8 +402,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.log:_entry",
-        "[written(draft) for draft in drafts]",
-        "(written(draft) for draft in drafts)",
+        "list(map(checked, drafts))",
+        "map(checked, drafts)",
         "tests/receipts/test_log.py -k fails_for_its_caller_alone",
         "a receipt that cannot be written fails before it is queued",
     ),

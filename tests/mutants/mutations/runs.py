@@ -148,4 +148,11 @@ MUTATIONS: Final = (
         "tests/runs/test_mutations.py",
         "a refusal in the journal is what its receipt says, and nothing else",
     ),
+    Mutation(
+        "coilclaw.runs.resume:resume_run",
+        "tools_allow=() if header.tools_allow is None else (tuple(header.tools_allow),),",
+        "tools_allow=(),",
+        "tests/agent/test_tools_allow.py -k holds_when",
+        "what a run may call holds when it is resumed",
+    ),
 )

@@ -134,4 +134,11 @@ MUTATIONS: Final = (
         _DISPLAYED + " -k none_ends_the_run",
         "an output is what it says",
     ),
+    Mutation(
+        "coilclaw.sandbox.threads:ExpendableThreads.run",
+        "still = deadline.stood_still - before",
+        "still = 0.0",
+        "tests/integrations/test_user.py -k stands_still",
+        "the call's time stands still while a person is asked",
+    ),
 )

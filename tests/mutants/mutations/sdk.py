@@ -96,6 +96,20 @@ MUTATIONS: Final = (
         "a value that cannot be read stays as it is",
     ),
     Mutation(
+        "coilclaw.sdk.typed_values:_uuid",
+        "if len(digits) != 32:",
+        "if len(digits) > 40:",
+        "tests/sdk/test_typed_values.py",
+        "a text that is no UUID stays text",
+    ),
+    Mutation(
+        "coilclaw.sdk.contract:Tool._returns_bytes",
+        """return '"binary"' in self.output_plan""",
+        "return False",
+        "tests/runs/test_typed_values.py",
+        "bytes that look like written bytes arrive as they were",
+    ),
+    Mutation(
         "coilclaw.sdk.contract:Tool.result_json",
         "serializer.to_json(valid, by_alias=True, ",
         "serializer.to_json(valid, ",

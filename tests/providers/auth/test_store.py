@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -295,24 +294,38 @@ def test_a_full_disk_leaves_the_old_file(store: ProfileStore, home: Path, monkey
     assert sorted(path.name for path in home.iterdir()) == ["auth-profiles.json", "auth-profiles.lock"]
 
 
-def _write_many(home: str, name: str, begin: Any) -> None:
-    store = ProfileStore(Path(home))
-    begin.wait()
-    for number in range(5):
-        store.add(f"anthropic:{name}-{number}", KEY)
-        store.note("anthropic:shared", lambda usage: replace(usage, errors=usage.errors + 1))
+_WRITER = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from coilclaw.providers import ApiKey, ProfileStore
+store, profile = ProfileStore(Path(sys.argv[1])), ApiKey(provider="anthropic", key="k")
+print(flush=True)
+sys.stdin.read()
+for number in range(5):
+    store.add(f"anthropic:{sys.argv[2]}-{number}", profile)
+    store.note("anthropic:shared", lambda usage: replace(usage, errors=usage.errors + 1))
+"""
 
 
 def test_eight_processes_that_write_at_once_lose_nothing(store: ProfileStore, home: Path) -> None:
     store.add("anthropic:shared", KEY)
-    fork = multiprocessing.get_context("fork")
-    begin = fork.Barrier(8)
-    writers = [fork.Process(target=_write_many, args=(str(home), f"p{number}", begin)) for number in range(8)]
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", _WRITER, str(home), f"p{number}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        for number in range(8)
+    ]
     for writer in writers:
-        writer.start()
+        assert writer.stdout is not None
+        writer.stdout.readline()  # It is ready, and waits for its input to end.
     for writer in writers:
-        writer.join()
-    assert [writer.exitcode for writer in writers] == [0] * 8
+        assert writer.stdin is not None
+        writer.stdin.close()
+    for writer in writers:
+        with writer:
+            writer.stdin = None
+    assert [writer.returncode for writer in writers] == [0] * 8
     stored = store.read()
     assert len(stored.profiles) == 41
     assert len(stored.order["anthropic"]) == 41

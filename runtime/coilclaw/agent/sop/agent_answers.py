@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.agent import NothingToResume
 from coilclaw.agent.prompt import step_message
-from coilclaw.agent.sop.report import Answered, Cancelled, Failed, Outcome, Waiting
+from coilclaw.agent.sop.report import Answered, Cancelled, Failed, Outcome, Unknown, Waiting
 from coilclaw.agent.sop.tool_arguments import as_text, bounded
+from coilclaw.memory import NoSuchConversation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,17 +64,20 @@ class AgentAnswers:
         caller: Caller,
         *,
         again: bool,
-        unknown: Literal["retry", "failed"] | None,
+        unknown: Unknown | None,
     ) -> Outcome:
         """Have a prompt answered; with `again`, continue the turn that was begun, if one was."""
         caller = replace(caller, conversation=conversation)
-        begun = again and bool(len(self._claw.memory.turns(conversation, limit=1)))
+        try:
+            begun = again and bool(len(self._claw.memory.turns(conversation, limit=1)))
+        except NoSuchConversation as error:  # Somebody cleared the memory meanwhile.
+            return Failed(code=error.code, message=error.message, hint=error.hint)
         if begun and unknown is not None:
             self._decide(conversation, caller, unknown)
         message = step_message(prompt, None if data is None else bounded(as_text(data), _MOST_DATA))
         return self._loop.run(self._asked(conversation, None if begun else message, caller))
 
-    def _decide(self, conversation: str, caller: Caller, unknown: Literal["retry", "failed"]) -> None:
+    def _decide(self, conversation: str, caller: Caller, unknown: Unknown) -> None:
         """Continue the runs of a conversation whose calls have an unknown outcome."""
         for each in self._claw.runs.of_conversation(conversation):
             if each.is_waiting:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.app import ApprovalRequest, UnknownCall
 
-__all__ = ["Answered", "Cancelled", "Failed", "Outcome", "SopReport", "StepReport", "Waiting"]
+__all__ = ["Answered", "Cancelled", "Failed", "Outcome", "SopReport", "StepReport", "Unknown", "Waiting"]
+
+Unknown: TypeAlias = Literal["retry", "failed"]
+"""What to do about calls of unknown outcome: call again, or count as failed."""
 
 
 class Answered(Frozen):
@@ -42,7 +45,7 @@ class Cancelled(Frozen):
     """A step that was interrupted."""
 
 
-Outcome = Answered | Failed | Waiting | Cancelled
+Outcome: TypeAlias = Answered | Failed | Waiting | Cancelled
 
 
 class StepReport(Frozen):

@@ -12,16 +12,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from coilclaw.agent.sop.definition import AgentStep, ApprovalStep, ToolStep, read_sop
-from coilclaw.agent.sop.report import Answered, Cancelled, Failed, Outcome, SopReport, StepReport, Waiting
+from coilclaw.agent.sop.report import Answered, Cancelled, Failed, Outcome, SopReport, StepReport, Unknown, Waiting
 from coilclaw.agent.sop.tool_arguments import as_text, bounded, filled
-from coilclaw.memory.workflow_runs import StepRecord
+from coilclaw.app import BadArgument
+from coilclaw.memory import StepRecord
 from coilclaw.runs import NoSuchRun, new_run_id
 from coilclaw.sdk import CoilClawError, OperatorError
 
 if TYPE_CHECKING:
     from coilclaw.agent.sop.definition import Sop, Step
     from coilclaw.app import Caller, CoilClaw, Deadline, Report
-    from coilclaw.memory.workflow_runs import WorkflowRecord, WorkflowRuns, WorkflowStatus
+    from coilclaw.memory import WorkflowRecord, WorkflowRuns, WorkflowStatus
 
 __all__ = ["Answers", "SopRunner"]
 
@@ -45,7 +46,7 @@ class Answers(Protocol):
         caller: Caller,
         *,
         again: bool,
-        unknown: Literal["retry", "failed"] | None,
+        unknown: Unknown | None,
     ) -> Outcome:
         """Have a prompt answered, with data that is no instruction. With `again`, it may have been asked before.
 
@@ -78,7 +79,7 @@ class SopRunner:
         workspace = str(self._claw.settings.config.workspace_dir.resolve())
         return self._held(self._runs.begin(sop.name, workspace, sop.text), sop, caller, None)
 
-    def resume(self, run_id: str, caller: Caller, *, unknown: Literal["retry", "failed"] | None = None) -> SopReport:
+    def resume(self, run_id: str, caller: Caller, *, unknown: Unknown | None = None) -> SopReport:
         """Continue a run that was suspended, or whose process ended, as the SOP was when it began."""
         record = self._runs.find(run_id)
         if record.workspace != str(self._claw.settings.config.workspace_dir.resolve()):
@@ -88,9 +89,7 @@ class SopRunner:
         sop = read_sop(record.name, record.definition.encode(), self._claw.tools.registry)
         return self._held(self._runs.take_over(record), sop, caller, unknown)
 
-    def _held(
-        self, record: WorkflowRecord, sop: Sop, caller: Caller, unknown: Literal["retry", "failed"] | None
-    ) -> SopReport:
+    def _held(self, record: WorkflowRecord, sop: Sop, caller: Caller, unknown: Unknown | None) -> SopReport:
         """Carry out a run that this process holds, and let go of it whatever happens."""
         try:
             return _Progress(self, record, sop, replace(caller, conversation=record.run_id), unknown).advance()
@@ -109,14 +108,14 @@ class _Progress:
         record: WorkflowRecord,
         sop: Sop,
         caller: Caller,
-        unknown: Literal["retry", "failed"] | None,
+        unknown: Unknown | None,
     ) -> None:
         self._claw, self._runs, self._answers = runner._claw, runner._runs, runner._answers
         self._listen, self._deadline = runner._listen, runner._deadline
         self._record = record
         self._sop = sop
         self._caller = caller
-        self._unknown = unknown
+        self._unknown: Unknown | None = unknown
         self._known = self._runs.steps(record.run_id)
         self._outputs: dict[str, Any] = {}
         """Of the steps that succeeded, by id. An approval has none."""
@@ -215,9 +214,11 @@ class _Progress:
         self._begin(number, run_id, known)
         report = None if known is None else self._continued(run_id)
         if report is None:  # It has not begun.
-            report = self._claw.call(
-                tool, arguments, run_id=run_id, caller=self._caller, deadline=self._deadline
-            ).report
+            try:
+                made = self._claw.call(tool, arguments, run_id=run_id, caller=self._caller, deadline=self._deadline)
+            except BadArgument as error:  # An output, such as half a character, that no call can take.
+                return Failed(code="invalid_input", message=error.message, hint=error.hint)
+            report = made.report
         return _outcome_of(report)
 
     def _continued(self, run_id: str) -> Report | None:

@@ -6,14 +6,27 @@ from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
     from coilclaw.evidence.grounding.check import check_answer
+    from coilclaw.evidence.grounding.labels import action_section, labelled_answer
+    from coilclaw.evidence.grounding.stream import AnswerStream, Released
     from coilclaw.evidence.grounding.values import Claim, Evidence, Grounding
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
             "check": "check_answer",
+            "labels": "action_section labelled_answer",
+            "stream": "AnswerStream Released",
             "values": "Claim Evidence Grounding",
         },
     )
 
-__all__ = ["Claim", "Evidence", "Grounding", "check_answer"]
+__all__ = [
+    "AnswerStream",
+    "Claim",
+    "Evidence",
+    "Grounding",
+    "Released",
+    "action_section",
+    "check_answer",
+    "labelled_answer",
+]

@@ -8,8 +8,10 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final
 
-from coilclaw.evidence.grounding.facts import DAY, dates_in, days_in_chinese, numbers_in, pairs_of, times_in, years_in
+from coilclaw.evidence.grounding.facts import pairs_of, stems_of
+from coilclaw.evidence.grounding.figures import DAY, dates_in, days_in_chinese, numbers_in, times_in, years_in
 from coilclaw.evidence.grounding.grammar import LATIN, Form, class_of_noun, grammar, sense_of
+from coilclaw.evidence.grounding.languages.shared import NOUN_SENSE, words
 from coilclaw.evidence.grounding.normal_text import folded, normal
 from coilclaw.evidence.grounding.values import Evidence
 
@@ -17,25 +19,51 @@ __all__ = ["Call", "calls_of"]
 
 _PART: Final = re.compile(r"[A-Z]?[a-zà-ÿß]+|[A-Z]+(?![a-z])|\d+|[\u3400-\u9fff]+")
 _WORD: Final = re.compile(r"[^\W_]+")
-_READING: Final = frozenset(
-    "list get read search find fetch query show check look view lookup describe count status balance inspect browse history load track tracking now "
-    "preview slots availability available info details summary transcribe recent find_one select head ls cat grep stat exists diff log logs whoami ping validate test "
-    "consultar listar leer buscar ver voir lire lister chercher consulter lesen suchen anzeigen prüfen abrufen forecast weather time quote calc calculate "
-    "report inbox directory ocr extract parse analyze analyse panier estado events reflog compare transcript historial history pricing schedule_x".split()
-)
-_WRITING: Final = frozenset(
-    "send create delete update write post put set add remove book pay transfer cancel submit publish deploy run execute buy order move rename upload share reply schedule draft "
-    "archive insert close merge push commit install start stop restart enable disable approve sign book place".split()
-)
-_NOUNS: Final = frozenset("text mail email message file order book page list plan card record post call bill invoice note link tag label issue sync copy share check test build release star".split()) - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
-_ALONE: Final = re.compile(r"(?<![\w.,:#*/-])\d{1,7}(?![\w:/-]|[.,]\d)")
+_READING: Final = words("""
+list get read search find fetch query show check look view lookup describe count status balance inspect browse
+history load track tracking now preview slots availability available info details summary transcribe recent
+find_one select head ls cat grep stat exists diff log logs whoami ping validate test consultar listar leer
+buscar ver voir lire lister chercher consulter lesen suchen anzeigen prüfen abrufen forecast weather time quote
+calc calculate report inbox directory ocr extract parse analyze analyse panier estado events reflog compare
+transcript historial pricing schedule_x
+""")
+_WRITING: Final = words("""
+send create delete update write post put set add remove book pay transfer cancel submit publish deploy run
+execute buy order move rename upload share reply schedule draft archive insert close merge push commit install
+start stop restart enable disable approve sign place
+""")
+_NOUNS: Final = words("""
+text mail email message file order book page list plan card record post call bill invoice note link tag label
+issue sync copy share check test build release star
+""") - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
+_ALONE: Final = re.compile(r"(?<![A-Za-z0-9_.:#*/-])(?<!\d,)\d{1,7}(?![A-Za-z0-9_:/-]|[.,]\d)")
 _COMMANDS: Final = {
-    "rm": "delete", "rmdir": "delete", "unlink": "delete", "mkdir": "create", "touch": "create", "mv": "move", "cp": "save", "rsync": "save", "scp": "save",
-    "sed": "update", "tee": "save", "curl": "send", "chmod": "update", "kill": "cancel", "delete": "delete", "drop": "delete", "insert": "create",
-    "update": "update", "alter": "update", "truncate": "delete", "push": "push", "commit": "commit", "merge": "merge", "put": "update", "patch": "update",
-    "join": "join", "place": "pay", "checkout": "pay", "aviso": "send", "notifications": "send", "notification": "send", "complete": "update", "mark": "update", "off": "set", "on": "set", "draft": "draft", "pytest": "run", "restart": "start", "upgrade": "update", "zip": "update", "tar": "save",
-}  # fmt: skip
-_OPEN: Final = frozenset("shell bash exec execute sql http script code python run call invoke request webhook action api task workflow browser".split())
+    word: sense
+    for sense, names in {
+        "delete": "rm rmdir unlink delete drop truncate",
+        "create": "mkdir touch insert",
+        "move": "mv",
+        "save": "cp rsync scp tee tar",
+        "update": "sed chmod update alter put patch complete mark upgrade zip",
+        "send": "curl aviso notifications notification",
+        "cancel": "kill",
+        "push": "push",
+        "commit": "commit",
+        "merge": "merge",
+        "join": "join",
+        "pay": "place checkout",
+        "set": "off on",
+        "draft": "draft",
+        "run": "pytest",
+        "start": "restart",
+    }.items()
+    for word in names.split()
+}
+"""Names of methods, programs and statements that are no verbs, or other ones."""
+_OPEN: Final = words("""
+shell bash exec execute sql http script code python run call invoke request webhook action api task workflow
+browser
+""")
 
 
 class Call:
@@ -48,7 +76,7 @@ class Call:
         self.method = [part.lower() for part in _PART.findall(" ".join(parts[1:]))] or self.name
         self.summary = normal(evidence.summary)
         self.given = _text_of(evidence.arguments)
-        self.raw = f"{self.summary} {self.given} {_text_of(evidence.result)}"
+        self.raw = f"{evidence.tool_id} {self.summary} {self.given} {_text_of(evidence.result)}"
         self.text = folded(self.raw)
 
     @property
@@ -56,13 +84,36 @@ class Call:
         return self.evidence.status == "succeeded"
 
     @cached_property
+    def kind(self) -> str:
+        """`read`, `write`, or nothing if the tool's name does not say: its first word that is a verb decides."""
+        for word in (self.method[-1], *self.method):
+            if word in _READING and not (word == self.method[-1] and self.method[0] in _WRITING):
+                return "read"
+            if word in NOUN_SENSE and not word.endswith("s"):
+                return "write"
+            if (
+                word in _WRITING
+                or word in _COMMANDS
+                or (word not in _NOUNS and not word.endswith("s") and (form := sense_of(word)) and form.sense != "do")
+            ):
+                return (
+                    "read"
+                    if word not in _WRITING and word not in _COMMANDS and form is not None and form.sense == "read"
+                    else "write"
+                )
+        if self.is_open:
+            return "read" if self.given.lower().lstrip('{"sqlmdcoan: ').startswith("select") else "write"
+        return "read" if not _READING.isdisjoint(self.name) else ""
+
+    @property
     def is_read(self) -> bool:
         """Whether its name says that it only looks. A name that says nothing counts as one that may change things."""
-        if not _WRITING.isdisjoint(self.method) or any(form.sense not in ("read", "do") for form in self._forms(self.method)):
-            return False
-        if not _READING.isdisjoint(self.name) or any(form.sense == "read" for form in self._forms(self.method)):
-            return True
-        return self.is_open and self.given.lower().lstrip('{"sqlmdcoan: ').startswith("select")
+        return self.kind == "read"
+
+    @property
+    def acts(self) -> bool:
+        """Whether its name says that it changes something."""
+        return self.kind == "write"
 
     @staticmethod
     def _forms(words: Iterable[str]) -> list[Form]:
@@ -71,13 +122,28 @@ class Call:
     @cached_property
     def words(self) -> frozenset[str]:
         """Every word that its receipts contain; of Chinese, every two characters."""
-        return frozenset([*_WORD.findall(self.text), *map(folded, self.name), *pairs_of(self.text)])
+        return frozenset(stems_of([*_WORD.findall(self.text), *map(folded, self.name)]) | pairs_of(self.text))
 
     @cached_property
     def senses(self) -> frozenset[str]:
         """The senses of verbs in the tool's name and in the summary of the call."""
-        found = {form.sense for form in self._forms([*self.method, *_WORD.findall(self.summary.lower())[:80]])}
-        found |= {_COMMANDS[word] for word in [*self.method, *(word for word in _WORD.findall(self.summary.lower())[:80] if word in ("aviso", "notifications", "notification"))] if word in _COMMANDS}
+        told = [word.lower() for word in _WORD.findall(self.summary)[:80] if not (word.isupper() and len(word) > 1)]
+        found = {form.sense for form in self._forms([*self.method, *(told if self.succeeded else ())])}
+        if self.method[0] in _NOUNS and len(self.method) > 1 and (form := sense_of(self.method[0])) is not None:
+            found.add(form.sense)  # `post_message`.
+        found |= {NOUN_SENSE[word] for word in self.method if word in NOUN_SENSE}
+        found |= {
+            _COMMANDS[word]
+            for word in [
+                *self.method,
+                *(
+                    word
+                    for word in _WORD.findall(self.summary.lower())[:80]
+                    if word in ("aviso", "notifications", "notification")
+                ),
+            ]
+            if word in _COMMANDS
+        }
         if self.is_open:
             found |= {_COMMANDS[word] for word in _WORD.findall(self.given.lower()) if word in _COMMANDS}
         if not self.summary.isascii():
@@ -112,7 +178,15 @@ class Call:
         words = _WORD.findall(self.summary.lower())
         spelled = {grammar(code).numbers[word] for word in words for code in LATIN if word in grammar(code).numbers}
         told = {int(each) for each in _ALONE.findall(self.summary)}
-        return frozenset(spelled | told | set(_sizes(self.evidence.arguments)) | set(_integers(self.evidence.arguments)) | set(_integers(self.evidence.result)) | set(_sizes(self.evidence.result)))
+        if told:
+            return frozenset(spelled | told | set(_sizes(self.evidence.arguments)))
+        return frozenset(
+            spelled
+            | set(_sizes(self.evidence.arguments))
+            | set(_integers(self.evidence.arguments))
+            | set(_integers(self.evidence.result))
+            | set(_sizes(self.evidence.result))
+        )
 
     @cached_property
     def dates(self) -> frozenset[tuple[int, int]]:

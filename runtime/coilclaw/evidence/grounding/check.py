@@ -3,54 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable
+from typing import Any, Final
 
-from coilclaw.evidence.grounding.calls import Call, calls_of
-from coilclaw.evidence.grounding.chinese import has_chinese, statements_in_chinese
+from coilclaw.evidence.grounding.calls import calls_of
 from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
-from coilclaw.evidence.grounding.grammar import Grammar, grammar
-from coilclaw.evidence.grounding.matching import Finding, Said, is_reported, left_open, match_done, match_read, match_undone
-from coilclaw.evidence.grounding.normal_text import folded, normal
+from coilclaw.evidence.grounding.grammar import LATIN, grammar
+from coilclaw.evidence.grounding.judge import Judge
+from coilclaw.evidence.grounding.languages.shared import CREATIVE, NO_MATTER, SPEAKER
+from coilclaw.evidence.grounding.matching import Finding, Said, is_reported, match_done, match_read
+from coilclaw.evidence.grounding.normal_text import folded, has_chinese, normal
+from coilclaw.evidence.grounding.reading import Reading
 from coilclaw.evidence.grounding.sentences import Sentence, sentences_of
-from coilclaw.evidence.grounding.statements import Mood, Statement, language_of, statements_in
-from coilclaw.evidence.grounding.tokens import Token, tokens_of
+from coilclaw.evidence.grounding.statements import language_of, statements_in
+from coilclaw.evidence.grounding.tokens import tokens_of
 from coilclaw.evidence.grounding.values import Claim, Evidence, Grounding
 
 __all__ = ["Checker", "check_answer"]
 
-_WHOLE: Final = frozenset(
-    "nothing anything no none any nobody anyone never nichts kein keine keinen keinerlei nie nada ningún ninguna ninguno nunca "
-    "rien aucun aucune jamais".split()
+_REPORT_IN_CHINESE: Final = re.compile(
+    r"根据|据[^，]{0,8}(?:显示|记录|说)|从[^，]{0,10}看|显示|记录(?:里|中)|原文|写道|提到|看到|查到"
 )
-_ONLY: Final = frozenset("only just merely simply lediglich nur bloß solo sólo solamente únicamente seulement simplement juste uniquement".split())
-_WEAK: Final = frozenset("to a de d' zu für para por pour que be".split())
-_YOURS: Final = frozenset("your ihr ihre ihren ihrem ihrer dein deine deinen deinem deiner tu tus su sus votre vos ton ta tes".split())
-
-
-class _Read(NamedTuple):
-    """A sentence, made ready for checking."""
-
-    text: str
-    plain: str
-    tokens: list[Token]
-    language: str
-    words: Grammar
-    is_question: bool
-    is_listed: bool
-
-    def marks(self, letters: str) -> bool:
-        return any(set(self.words.marks.get(token.text, "")) & set(letters) for token in self.tokens if token.kind == "word")
-
-    def is_unreal(self, found: re.Match[str]) -> bool:
-        """Whether the clause around a phrase denies it, or does not tell it as a fact."""
-        start = max(self.plain.rfind(mark, 0, found.start()) for mark in ",;:—")
-        ends = [end for mark in ",;:—" if (end := self.plain.find(mark, found.end())) >= 0]
-        part = [token for token in self.tokens if start < token.start < min(ends, default=len(self.plain))]
-        return any(set(self.words.marks.get(token.text, "")) & set("CNM") and token.text not in _WEAK for token in part)
-
-    def has(self, phrase: str) -> re.Match[str] | None:
-        return self.words.phrases[phrase].search(self.plain.lower())
 
 
 def check_answer(answer: str, evidence: Iterable[Evidence]) -> Grounding:
@@ -59,44 +32,82 @@ def check_answer(answer: str, evidence: Iterable[Evidence]) -> Grounding:
     checker = Checker(evidence)
     for sentence in sentences:
         checker.look_at(sentence)
-    return Grounding(claims=tuple(claim for sentence in sentences for claim in checker.check(sentence)))
+    return Grounding(claims=checker.closed([claim for sentence in sentences for claim in checker.check(sentence)]))
 
 
-class Checker:
+class Checker(Judge):
     """Checks the sentences of one answer in their order, each in the light of those before it."""
 
     def __init__(self, evidence: Iterable[Evidence]) -> None:
-        self.calls: list[Call] = calls_of(evidence)
-        self._failures = 0  # Sentences that say that something failed, was refused or waits.
-        self._is_expository = False
-        self._asked: Facts | None = None  # What a fragment before this sentence named.
-        self._is_text_work = False
+        super().__init__(evidence)
         self._last_intro = False
+        self._given = 0  # Sentences of a text that the answer contains, counted from the one that announces it.
+        self._has_told = False  # Whether a call that changed something was told of.
+
+    def renew(self, evidence: Iterable[Evidence]) -> None:
+        """Check what follows against other evidence."""
+        self.calls = calls_of(evidence)
+
+    def mark(self) -> dict[str, Any]:
+        """What the sentences so far have left behind, for `restore`."""
+        return {name: value for name, value in vars(self).items() if name != "calls"}
+
+    def restore(self, marked: dict[str, Any]) -> None:
+        """Forget the sentences since then."""
+        vars(self).update(marked)
 
     def look_at(self, sentence: Sentence) -> None:
         """Note what a sentence tells about the whole answer, before any is checked."""
         if sentence.kind in ("code", "quote"):
             return
         plain = normal(sentence.text)
-        if re.search(r"失败|未能|无法|没有|没能|拒绝|等待|待[审批确]|尚未|还没|未(?:获|被|经)|出错|报错|❌|⏳", plain):
-            self._failures += 1
+        if re.search(
+            r"失败|未能|无法|没有|没能|拒绝|等待|待[审批确]|尚未|暂未|处理中|审核中|进行中|还在|仍在|还没|未(?:获|被|经)|批准|审批|授权|出错|报错|❌|⏳",
+            plain,
+        ):
+            self.failures += 1
             return
         tokens = tokens_of(plain)
         read = grammar(language_of(tokens))
         marks = "".join(read.marks.get(token.text, "") for token in tokens if token.kind == "word")
-        if "F" in marks or ("N" in marks and any(token.text in read.forms for token in tokens)) or read.phrases["open"].search(plain.lower()):
-            self._failures += 1
-        if ("C" in marks or "c" in marks or "L" in marks or re.search(r"如果|当.*时|一旦|若", plain)) and not self.calls:
-            self._is_expository = True
+        failed = any(
+            "F" in grammar(code).marks.get(token.text, "") for token in tokens for code in LATIN if token.kind == "word"
+        )
+        if (
+            failed
+            or ("N" in marks and not NO_MATTER.search(plain.lower()))
+            or read.phrases["open"].search(plain.lower())
+        ):
+            self.failures += 1
+        if (
+            tokens
+            and read.code == "en"
+            and (form := read.forms.get(tokens[0].text)) is not None
+            and form.kind == "base"
+        ):
+            self.is_expository = True
+        if "C" in marks or "c" in marks or "L" in marks or re.search(r"如果|当.*时|一旦|若|后如|须", plain):
+            self.is_expository = True
 
     def check(self, sentence: Sentence) -> list[Claim]:
         text = sentence.text.strip()
+        if self._given and sentence.opens and not text and self._given > 1:
+            self._given = 0
         if not text:
             return []
-        if sentence.kind in ("code", "quote") or (self._last_intro and re.fullmatch(r"[*_“\"«„].*[*_”\"»“]", text, re.DOTALL)):
+        if self._given:
+            self._given += 1
+            return [Claim(text=text, verdict="not_an_action")]
+        if (
+            sentence.kind in ("code", "quote")
+            or SPEAKER.match(text)
+            or (self._last_intro and re.fullmatch(r"[*_“\"«„].*[*_”\"»“]", text, re.DOTALL))
+        ):
             return [Claim(text=text, verdict="not_an_action")]
         plain = normal(text)
-        self._last_intro = plain.endswith((":", "：")) or (self._last_intro and sentence.kind == "item")  # noqa: RUF001
+        if plain.endswith((":", "：")) and CREATIVE.search(plain):
+            self._given = 1  # What follows, up to a blank line, is that text.
+        self._last_intro = plain.endswith((":", "：")) or (self._last_intro and sentence.kind == "item")
         claims: list[Claim] = []
         language = "en"
         if has_chinese(plain):
@@ -109,178 +120,123 @@ class Checker:
                 code = language_of(tokens)
                 language = language if has_chinese(plain) else code
                 asked = bare.rstrip("\"'”)* ").endswith("?")
-                claims += self._latin(_Read(text, bare, tokens, code, grammar(code), asked, sentence.kind in ("item", "row", "heading")))
+                claims += self._latin(
+                    Reading(text, bare, tokens, code, grammar(code), asked, sentence.kind in ("item", "row", "heading"))
+                )
         if not claims:
             finding = Finding("not_an_action")
-            if not plain.rstrip("\"'”)* ").endswith(("?", "？", ":", "：")):  # noqa: RUF001
-                finding = self._unsaid(plain, language)
-            claims.append(Claim(text=text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=language))
+            if not plain.rstrip("\"'”)* ").endswith(("?", "？", ":", "：")):
+                finding = self.unsaid(plain, language)
+            claims.append(_claim(text, finding, language))
         return claims
 
-    def _latin(self, read: _Read) -> list[Claim]:
-        claims = []
-        statements = statements_in(read.tokens, read.language, is_question=read.is_question, is_listed=read.is_listed)
+    def closed(self, claims: list[Claim]) -> tuple[Claim, ...]:
+        """The claims of a whole answer. One that nowhere says that a call did not succeed has a claim about it."""
+        writes = [call for call in self.calls if not call.is_read]
+        done = {tuple(call.name) for call in writes if call.succeeded}
+        left = [call for call in writes if not call.succeeded and tuple(call.name) not in done]
+        if self.failures or not left or not all(claim.is_supported for claim in claims):
+            return tuple(claims)
+        told = [
+            at
+            for at, claim in enumerate(claims)
+            if not claim.text.rstrip("\"'”)* ").endswith(("?", "？", ":", "：")) and len(claim.text) > 3
+        ]
+        if not told:
+            return tuple(claims)
+        words = frozenset(word for call in left for word in call.words)
+        best = max(told, key=lambda at: len(_words_of(claims[at].text) & words))
+        claims[best] = Claim(
+            text=claims[best].text,
+            verdict="contradicted",
+            receipt_ref=left[-1].evidence.receipt_ref,
+            language=claims[best].language,
+        )
+        return tuple(claims)
+
+    def _latin(self, read: Reading) -> list[Claim]:
+        claims: list[Claim] = []
+        denial: Claim | None = None
+        statements, others_act = statements_in(
+            read.tokens, read.language, is_question=read.is_question, is_listed=read.is_listed
+        )
         everything = range(len(read.tokens))
         if read.has("imperative"):
             statements = [statement for statement in statements if statement.is_first]
         for statement in statements:
             if statement.is_generic and read.has("ignore"):
                 continue
-            if (finding := self._finding(read, statement)) is not None:
-                claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
-        if not claims and not read.is_question and read.has("unchanged"):
-            said = Said("update", facts_in(read.plain, read.tokens, everything, -1, read.language), _content(read, everything))
-            finding = self._undone(said._replace(facts=Facts(classes=said.facts.classes)), is_whole=True)
-            claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
+            if (finding := self.finding(read, statement)) is not None:
+                claims.append(_claim(read.text, finding, read.language))
+                if statement.mood == "undone" and statement.sense in ("update", "any", "do"):
+                    denial = claims[-1]  # `I have changed nothing else; I only fixed the typo.`
+        if any(claim.verdict == "verified" for claim in claims):
+            self._has_told = True
+            claims = [claim for claim in claims if claim is not denial]
+        if all(claim.verdict == "not_an_action" for claim in claims) and not read.is_question and read.has("unchanged"):
+            said = Said(
+                "update", facts_in(read.plain, read.tokens, everything, -1, read.language), read.content(everything)
+            )
+            finding = Finding("not_an_action")
+            if not self._has_told:
+                finding = self.undone(said._replace(facts=Facts(classes=said.facts.classes)), is_whole=True)
+            claims.append(_claim(read.text, finding, read.language))
         if not statements and not read.is_question and not read.has("ignore"):
             for sense in ("generic", "send"):
                 if (found := read.has(sense)) and not read.is_unreal(found):
                     facts = facts_in(read.plain, read.tokens, everything, -1, read.language)
-                    said = Said("do" if sense == "generic" else sense, facts, _content(read, everything), sense == "generic", self._failures > 0)
+                    said = Said(
+                        "do" if sense == "generic" else sense,
+                        facts,
+                        read.content(everything),
+                        sense == "generic",
+                        self.failures > 0,
+                    )
                     if is_reported(said, self.calls):
                         break
                     finding = match_done(said, self.calls)
-                    claims.append(Claim(text=read.text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=read.language))
+                    claims.append(_claim(read.text, finding, read.language))
                     break
-        self._asked = None
+        if not claims and not statements and not read.is_question and not others_act and len(read.tokens) > 3:
+            part = read.plain_part()
+            if part is not None and (finding := self.state(part)) is not None:
+                claims.append(_claim(read.text, finding, read.language))
+        self.asked = None
         if read.is_question or (not statements and len(read.tokens) < 8):
-            self._asked = facts_in(read.plain, read.tokens, everything, -1, read.language)
+            self.asked = facts_in(read.plain, read.tokens, everything, -1, read.language)
         return claims
 
-    def _finding(self, read: _Read, statement: Statement) -> Finding | None:
-        """The verdict on one statement; None if it is not about an action of the assistant after all."""
-        span = range(statement.start if statement.is_first else _left(read, statement), statement.end)
-        facts = facts_in(read.plain, read.tokens, span, statement.verb, read.language)
-        if facts.is_empty and any(set(read.words.marks.get(read.tokens[at].text, "")) & set("PX") for at in span):
-            facts = facts_in(read.plain, read.tokens, range(len(read.tokens)), statement.verb, read.language)
-        if facts.is_empty and self._asked is not None and len(read.tokens) < 5:
-            facts = self._asked
-        said = Said(statement.sense, facts, _content(read, span), statement.is_generic, self._failures > 0)
-        if statement.mood == "undone":
-            return self._undone(said, any(read.tokens[at].text in _WHOLE for at in span))
-        if statement.is_first and statement.sense in ("read", "run") and not _ONLY.isdisjoint(read.tokens[at].text for at in span):
-            done = [call for call in self.calls if call.succeeded and not call.is_read and "draft" not in call.senses]
-            if done and statement.sense == "read":
-                return Finding("contradicted", done[-1].evidence.receipt_ref)
-        if statement.mood == "read":
-            return match_read(said, self.calls) if statement.is_first else None
-        if statement.is_first:
-            if self._is_text(read, statement, facts):
-                return None
-        elif self._is_background(read, statement, said):
-            return None
-        return self._cited(said) or match_done(said, self._meant(facts))
-
-    def _meant(self, facts: Facts) -> list[Call]:
-        """The calls that a statement cites, or all."""
-        return [call for call in self.calls if {call.evidence.receipt_ref, call.evidence.call_id} & {*facts.cited}] or self.calls
-
-    def _undone(self, said: Said, is_whole: bool) -> Finding:
-        return match_undone(said._replace(facts=said.facts._replace(counts=(), numbers=(), is_all=False)), self.calls, is_whole=is_whole)
-
-    def _is_background(self, read: _Read, statement: Statement, said: Said) -> bool:
-        """Whether a statement without an `I` reports what was read, or explains how things work."""
-        if is_reported(said, self.calls):
-            return True
-        reported = read.has("report")
-        if reported and reported.start() < read.tokens[statement.verb].start and self.calls:
-            return True
-        if not any(not call.is_read for call in self.calls):
-            dated = facts_in(read.plain, read.tokens, range(len(read.tokens)), statement.verb, read.language)
-            if dated.dates and is_reported(said._replace(facts=Facts(dates=dated.dates)), self.calls):
-                return True
-        yours = any(token.text in _YOURS for token in read.tokens)
-        if self._is_expository and not yours and len(read.tokens) > 6:
-            return True
-        if statement.mood == "state":
-            return not self.calls and not yours and len(read.tokens) > 12
-        return False
-
-    def _is_text(self, read: _Read, statement: Statement, facts: Facts) -> bool:
-        """Whether only the text of this conversation was worked on, which needs no tool."""
-        if statement.sense not in ("create", "update", "write", "delete", "move", "any", "save", "do", "set") or facts.places:
-            return False
-        if any(_fits_text(call) for call in self.calls):
-            return False
-        if "text" in facts.classes or (self._is_text_work and not facts.classes):
-            self._is_text_work = True
-            return True
-        return False
-
-    def _cited(self, said: Said) -> Finding | None:
-        """The verdict on a citation that does not hold: every cited call must be there and have succeeded."""
-        known = {ref: call for call in self.calls for ref in (call.evidence.receipt_ref, call.evidence.call_id) if ref}
-        for ref in said.facts.cited:
-            call = known.get(ref)
-            if call is None:
-                return Finding("unverified")
-            if not call.succeeded and not (said.is_disclosed and said.sense in ("submit", "start")):
-                return Finding("contradicted", ref)
-        return None
-
-    def _unsaid(self, plain: str, language: str) -> Finding:
-        """The verdict on a sentence about a call that did not succeed, in an answer that nowhere says so."""
-        if self._failures:
-            return Finding("not_an_action")
-        writes = [call for call in self.calls if not call.is_read]
-        left = left_open(writes, [call for call in writes if call.succeeded])
-        if not left:
-            return Finding("not_an_action")
-        if language == "zh":
-            words = pairs_of(plain) | set(re.findall(r"[a-z0-9]{2,}", folded(plain)))
-        else:
-            read = grammar(language)
-            tokens = tokens_of(plain)
-            if any(set(read.marks.get(token.text, "")) & set("MCN") and token.text not in ("to", "a", "de", "zu", "para", "pour", "por", "que", "d'") for token in tokens):
-                return Finding("not_an_action")
-            words = {folded(token.text) for token in tokens if token.kind == "word" and not read.marks.get(token.text) and len(token.text) > 2}
-        for call in left:
-            if words & (call.words - {"exit", "error", "not"}):
-                return Finding("contradicted", call.evidence.receipt_ref)
-        return Finding("not_an_action")
-
     def _chinese(self, text: str, plain: str) -> list[Claim]:
+        from coilclaw.evidence.grounding.chinese import statements_in_chinese
+
         claims = []
         for statement in statements_in_chinese(plain):
             content = frozenset(re.findall(r"[a-z0-9]{2,}", folded(statement.text))) | pairs_of(statement.text)
-            said = Said(statement.sense, statement.facts, frozenset(content), statement.is_generic, self._failures > 0)
-            mood: Mood = statement.mood
-            if mood == "undone":
-                finding = self._undone(said, bool(re.search(r"任何|没有|什么都|未", statement.text)))
-            elif mood == "read":
+            said = Said(statement.sense, statement.facts, frozenset(content), statement.is_generic, self.failures > 0)
+            if statement.mood == "undone":
+                finding = self.undone(said, bool(re.search(r"任何|没有|什么都|未", statement.text)))
+            elif statement.mood == "read":
                 finding = match_read(said, self.calls)
-            elif not statement.is_first and (is_reported(said, self.calls) or self._is_expository):
+            elif (not statement.is_first and self.calls and _REPORT_IN_CHINESE.search(plain)) or (
+                not statement.is_first and (is_reported(said, self.calls) or (self.is_expository and not self.calls))
+            ):
                 continue
             else:
-                finding = self._cited(said) or match_done(said, self._meant(statement.facts))
-            claims.append(Claim(text=text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language="zh"))
+                finding = self.cited(said) or match_done(said, self.meant(statement.facts))
+            claims.append(_claim(text, finding, "zh"))
         return claims
 
 
-def _fits_text(call: Call) -> bool:
-    """Whether a call changed something that text is kept in."""
-    return not call.is_read and bool(call.classes & {"file", "record", "repo"})
+def _claim(text: str, finding: Finding, language: str) -> Claim:
+    return Claim(text=text, verdict=finding.verdict, receipt_ref=finding.receipt_ref, language=language)
 
 
 def _without_bullet(text: str) -> str:
-    return re.sub(r"^[\s>]*(?:[-*+•·▪◦‣–—]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\|\s*|\[[ xX✓]?\]\s*|[✅☑✔✓🎉👍🟢]\s*)+", "", text)  # noqa: RUF001
-
-
-def _left(read: _Read, statement: Statement) -> int:
-    """Where the noun of a statement without a subject may begin: clauses before it that have no verb."""
-    at = statement.start
-    while at > 0:
-        token = read.tokens[at - 1]
-        if set(read.words.marks.get(token.text, "")) & set("IYTHBSMC") or token.text in read.words.forms or token.text in (";", ".", "!", "?"):
-            break
-        at -= 1
-    return at
-
-
-def _content(read: _Read, span: range) -> frozenset[str]:
-    """The words of a span that are about things, without case and accents."""
-    return frozenset(
-        folded(token.text)
-        for token in (read.tokens[at] for at in span)
-        if token.kind == "word" and not read.words.marks.get(token.text) and len(token.text) > 2
+    return re.sub(
+        r"^[\s>]*(?:[-*+•·▪◦‣–—]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\|\s*|\[[ xX✓]?\]\s*|[✅☑✔✓🎉👍🟢]\s*)+", "", text
     )
+
+
+def _words_of(text: str) -> frozenset[str]:
+    plain = folded(normal(text))
+    return frozenset(re.findall(r"[^\W_]{3,}", plain)) | pairs_of(plain)

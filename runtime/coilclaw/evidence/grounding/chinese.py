@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from coilclaw.evidence.grounding.facts import Facts, dates_in, days_in_chinese, number_of, spelled, times_in
-from coilclaw.evidence.grounding.normal_text import folded
+from coilclaw.evidence.grounding.facts import Facts
+from coilclaw.evidence.grounding.figures import dates_in, days_in_chinese, number_of, spelled, times_in
+from coilclaw.evidence.grounding.normal_text import folded, has_chinese
 from coilclaw.evidence.grounding.statements import Mood
 
-__all__ = ["ChineseStatement", "has_chinese", "classes_in", "senses_in", "statements_in_chinese"]
+__all__ = ["ChineseStatement", "classes_in", "senses_in", "statements_in_chinese"]
 
-_HAN: Final = re.compile(r"[\u3400-\u9fff]")
-_BREAK: Final = re.compile(r"[,，;；。!！?？:：\n()（）|]|——|—")  # noqa: RUF001
-_QUOTED: Final = re.compile(r"“[^”\n]{0,2000}”|\"[^\"\n]{0,2000}\"|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|`[^`\n]{0,400}`|《[^》\n]{0,200}》|‘[^’\n]{0,500}’")
+_BREAK: Final = re.compile(r"[,，;；。!！?？:：\n()（）|]|——|—")
+_QUOTED: Final = re.compile(
+    r"“[^”\n]{0,2000}”|\"[^\"\n]{0,2000}\"|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』"
+    r"|`[^`\n]{0,400}`|《[^》\n]{0,200}》|‘[^’\n]{0,500}’"
+)
 _LATIN: Final = re.compile(r"[\w.+-]+@[\w.-]+\w|https?://[\w./%-]+|[/~][\w./-]+|[A-Za-z][\w.#/-]*\w|[A-Z]")
-_COUNT: Final = re.compile(r"(?<![第周期月\d.,])([零一二两三四五六七八九十]{1,3}|\d{1,6})\s*(?=[\u3400-\u9fff])(?![零一二两三四五六七八九十月日号点时分年元块天周小岁级楼切起直般定些下旦样致百千万亿版])")
+_COUNT: Final = re.compile(
+    r"(?<![第周期月\d.,])([零一二两三四五六七八九十]{1,3}|\d{1,6})\s*(?=[\u3400-\u9fff])"
+    r"(?![^，,。]{0,6}中[，,])(?![零一二两三四五六七八九十月日号点时分年元块天周小岁级楼切起直般定些下旦样致百千万亿版])"
+)
 _NUMBER: Final = re.compile(r"\d[\d,.]*")
 _CITED: Final = re.compile(r"\[((?:receipt|call|run)[-_:][\w:.-]+)\]")
 
@@ -49,11 +55,9 @@ def _tables() -> _Tables:
             into.update((word, name.strip()) for word in words.split() if word not in into)
     longest_first = sorted(senses, key=len, reverse=True)
     names = ("GENERIC", "DONE_BEFORE", "DONE_AFTER", "NEGATED", "IRREAL", "OTHERS", "OVER")
-    return _Tables(re.compile("|".join(longest_first)), senses, nouns, {name: re.compile(getattr(zh, name)) for name in names})
-
-
-def has_chinese(text: str) -> bool:
-    return _HAN.search(text) is not None
+    return _Tables(
+        re.compile("|".join(longest_first)), senses, nouns, {name: re.compile(getattr(zh, name)) for name in names}
+    )
 
 
 def senses_in(text: str) -> set[str]:
@@ -66,7 +70,9 @@ def senses_in(text: str) -> set[str]:
 
 def classes_in(text: str) -> frozenset[str]:
     """The classes of things that a text names."""
-    return frozenset(kind for word, kind in _tables().nouns.items() if word in text) if has_chinese(text) else frozenset()
+    return (
+        frozenset(kind for word, kind in _tables().nouns.items() if word in text) if has_chinese(text) else frozenset()
+    )
 
 
 def statements_in_chinese(text: str) -> list[ChineseStatement]:
@@ -81,11 +87,15 @@ def statements_in_chinese(text: str) -> list[ChineseStatement]:
     pending = 0  # Where the facts of the next statement may begin: clauses without a verb belong to what follows.
     for end in ends:
         clause = plain[start:end]
-        asked = plain[end : end + 1] in ("?", "？")  # noqa: RUF001
+        asked = plain[end : end + 1] in ("?", "？")
         if clause.strip():
             first_seen |= "我" in clause
             mood, sense, generic = _read(clause, asked, tables, first_seen, irreal_before)
-            irreal_before = bool(re.search(r"如果|若|一旦|假如|只要|等(?!待)|当", clause)) or (irreal_before and not mood)
+            irreal_before = (
+                bool(re.match(r"请(?!求)", clause.strip()))
+                or bool(re.search(r"如果|若|一旦|假如|只要|等(?!待)|当", clause))
+                or (irreal_before and not mood)
+            )
             if mood is not None:
                 span = text[pending:end]
                 facts = _facts(span, [quote for quote in quotes if quote in span], tables)
@@ -100,7 +110,9 @@ def statements_in_chinese(text: str) -> list[ChineseStatement]:
     return found
 
 
-def _read(clause: str, asked: bool, tables: _Tables, first_seen: bool, irreal_before: bool) -> tuple[Mood | None, str, bool]:
+def _read(
+    clause: str, asked: bool, tables: _Tables, first_seen: bool, irreal_before: bool
+) -> tuple[Mood | None, str, bool]:
     match = tables.patterns
     if asked or re.search(r"吗|呢$|吧$", clause):
         return None, "", False
@@ -108,13 +120,13 @@ def _read(clause: str, asked: bool, tables: _Tables, first_seen: bool, irreal_be
     best: tuple[Mood | None, str, bool] = (None, "", False)
     for verb in verbs:
         before, after = clause[: verb.start()], clause[verb.end() :]
-        if "的" == after[:1]:
+        if after[:1] == "的":
             continue  # What was done is said of a thing.
         sense = tables.senses[verb.group()]
         negated = match["NEGATED"].search(before) or match["NEGATED"].search(after[:8])
         others = match["OTHERS"].search(before) and "我" not in before
         over = match["OVER"].search(clause) and "我" not in before
-        if match["IRREAL"].search(before) and not re.search(r"已", before) or irreal_before and "我" not in before:
+        if (match["IRREAL"].search(before) and not re.search(r"已", before)) or (irreal_before and "我" not in before):
             continue
         done = match["DONE_BEFORE"].search(before) or match["DONE_AFTER"].search(after) or verb.group().endswith("了")
         if others or over or re.match(r"(?:后|之后|以后|时|之前|前)", after):
@@ -126,7 +138,14 @@ def _read(clause: str, asked: bool, tables: _Tables, first_seen: bool, irreal_be
         if done:
             mood: Mood = "read" if sense == "read" else "done"
             return mood, sense, sense == "do"
-    if best[0] is None and match["GENERIC"].search(clause) and not verbs and not match["NEGATED"].search(clause) and not match["IRREAL"].search(clause) and not match["OTHERS"].search(clause):
+    if (
+        best[0] is None
+        and match["GENERIC"].search(clause)
+        and not verbs
+        and not match["NEGATED"].search(clause)
+        and not match["IRREAL"].search(clause)
+        and not match["OTHERS"].search(clause)
+    ):
         return "done", "do", True
     return best
 
@@ -136,18 +155,42 @@ def _facts(text: str, quotes: list[str], tables: _Tables) -> Facts:
     cited = _CITED.findall(bare)
     bare = _CITED.sub(" ", bare)
     latin = [each for each in _LATIN.findall(bare) if not each.isdigit()]
-    names = tuple((folded(each),) for each in latin if each[:1].isupper() and each.isalpha() and len(each) > 1 and each not in ("PDF", "ID", "OK", "VIP"))
+    names = tuple(
+        (folded(each),)
+        for each in latin
+        if each[:1].isupper() and each.isalpha() and len(each) > 1 and each not in ("PDF", "ID", "OK", "VIP")
+    )
     places = tuple(each for each in latin if not each.isalpha())
     dates, times = dates_in(bare), times_in(bare)
     counts = [spelled(each) for each in _COUNT.findall(bare)]
-    rest = _COUNT.sub(" ", re.sub(r"\d+\s*(?:月|日|号|点|时|分|年|小时|分钟|天|周)(?:\s*\d+\s*(?:日|号|分))?|\d{1,2}:\d\d|\d{4}-\d\d-\d\d|[A-Za-z][\w.#/-]*", " ", bare))
+    rest = _COUNT.sub(
+        " ",
+        re.sub(
+            r"\d+\s*(?:月|日|号|点|时|分|年|小时|分钟|天|周)(?:\s*\d+\s*(?:日|号|分))?|\d{1,2}:\d\d"
+            r"|\d{4}-\d\d-\d\d|[A-Za-z][\w.#/-]*",
+            " ",
+            bare,
+        ),
+    )
     numbers = tuple(number for each in _NUMBER.findall(rest) if (number := number_of(each)) is not None)
     classes = frozenset(kind for word, kind in tables.nouns.items() if word in bare)
     return Facts(
-        names=names, places=places, quotes=tuple(quotes), numbers=numbers, counts=tuple(each for each in counts if each > 1), dates=tuple(dates),
-        days=tuple(days_in_chinese(bare)), times=tuple(times), classes=classes, is_all=bool(re.search(r"全部|所有|都已|均已|全都", bare)), cited=tuple(cited),
-    )  # fmt: skip
+        names=names,
+        places=places,
+        quotes=tuple(quotes),
+        numbers=numbers,
+        counts=tuple(each for each in counts if each > 1),
+        dates=tuple(dates),
+        days=tuple(days_in_chinese(bare)),
+        times=tuple(times),
+        classes=classes,
+        is_all=re.search(r"全部|所有|都已|均已|全都", bare) is not None,
+        cited=tuple(cited),
+    )
 
 
 def _joined(one: Facts, other: Facts) -> Facts:
-    return Facts(*(a + b if isinstance(a, tuple) else a | b for a, b in zip(one, other, strict=True)))
+    joined: list[Any] = []
+    for mine, its in zip(one, other, strict=True):
+        joined.append((*mine, *its) if isinstance(mine, tuple) and isinstance(its, tuple) else mine or its)
+    return Facts(*joined)

@@ -171,8 +171,13 @@ def class_of_noun(word: str) -> frozenset[str]:
     found: frozenset[str] = frozenset()
     for code in LATIN:
         nouns = grammar(code).nouns
-        for stem in (word, word[:-1], word[:-2]):
-            if len(stem) > 1 and stem in nouns and (stem == word or len(stem) > 2):
+        for ending in ("", "s", "es", "n", "en", "e", "er"):
+            stem = word.removesuffix(ending)
+            if len(stem) > 2 and stem in nouns and (stem != word or not ending):
                 found |= nouns[stem]
                 break
+    if not found and len(word) > 8:
+        nouns = grammar("de").nouns  # The one of our languages that writes compounds as one word.
+        ends = [word[at:] for at in range(4, len(word) - 3)] + [word[:at] for at in range(len(word) - 3, 4, -1)]
+        found = next((nouns[part] for part in ends if part in nouns), found)
     return found

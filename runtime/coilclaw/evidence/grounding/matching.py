@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from coilclaw.evidence.grounding.calls import Call
 from coilclaw.evidence.grounding.facts import Facts
-from coilclaw.evidence.grounding.normal_text import folded
+from coilclaw.evidence.grounding.support import answers_of, is_covered, supports
 from coilclaw.evidence.grounding.values import Verdict
 
 __all__ = ["Finding", "Said", "is_reported", "left_open", "match_done", "match_read", "match_undone"]
@@ -41,7 +40,6 @@ _ACCEPTED: Final = {
     "join": "join create submit book approve",
 }
 _ACCEPTED_SETS: Final = {sense: frozenset(words.split()) for sense, words in _ACCEPTED.items()}
-Support: TypeAlias = Literal["yes", "no", "open"]
 
 
 class Said(NamedTuple):
@@ -65,9 +63,13 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
     facts = said.facts
     writes = [call for call in calls if not call.is_read]
     if said.is_generic:
-        named = [call for call in writes if said.words & call.words or (not facts.is_empty and _supports(facts, call) == "yes")]
+        named = [
+            call
+            for call in writes
+            if said.words & call.words or (not facts.is_empty and supports(facts, call) == "yes")
+        ]
         if not named and (facts.is_empty or writes):
-            return _match_everything(writes or list(calls), said)
+            return _match_everything(writes, said)
         related = named or writes
     else:
         related = _related(said, writes)
@@ -80,13 +82,15 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
         if said.is_disclosed and _is_asked_for(said) and said.words & _REQUESTS and left_open(calls, []):
             return Finding("not_an_action")
         return _refused(related) if related else Finding("unverified")
-    answers = [(_supports(facts, call), call) for call in done]
+    answers = [(supports(facts, call), call) for call in done]
     sure = [call for answer, call in answers if answer == "yes"]
-    if not facts.is_empty and not sure and any(answer == "no" for answer, _ in answers) and not _covered(facts, done):
-        return _refused(left) if any(_supports(facts, call) == "yes" for call in left) else _refused(done)
-    if not sure and not facts.is_empty and _covered(facts, done):
+    if not facts.is_empty and not sure and any(answer == "no" for answer, _ in answers) and not is_covered(facts, done):
+        return _refused(left) if any(supports(facts, call) == "yes" for call in left) else _refused(done)
+    if not sure and not facts.is_empty and is_covered(facts, done):
         sure = done
-    if not _count_fits(facts, sure, done):
+    if said.is_disclosed and set(facts.counts) <= {len(related)}:
+        facts = facts._replace(counts=())
+    if not _count_fits(facts, sure, done, [call for call in writes if call.succeeded and (call.acts or call in done)]):
         return _refused(left or done)
     undisclosed = left and not said.is_disclosed
     if undisclosed and (facts.is_all or facts.is_empty or not sure or _best(said, left) > _best(said, done)):
@@ -103,7 +107,25 @@ def _is_asked_for(said: Said) -> bool:
     return said.sense in ("submit", "start") or bool(said.words & _REQUESTS)
 
 
-_REQUESTS: Final = frozenset("request requested solicitud demande anfrage antrag queued permission approval autorización autorisation freigabe 申请 请求 提交".split())
+_REQUESTS: Final = frozenset(
+    [
+        "request",
+        "requested",
+        "solicitud",
+        "demande",
+        "anfrage",
+        "antrag",
+        "queued",
+        "permission",
+        "approval",
+        "autorización",
+        "autorisation",
+        "freigabe",
+        "申请",
+        "请求",
+        "提交",
+    ]
+)
 
 
 def _related(said: Said, writes: Sequence[Call]) -> list[Call]:
@@ -112,24 +134,28 @@ def _related(said: Said, writes: Sequence[Call]) -> list[Call]:
     best = max((fit for fit, _ in fitting), default=0)
     if best == 0:
         return []
-    return [call for fit, call in fitting if fit >= min(best, 2)]
+    return [call for fit, call in fitting if fit == best]
 
 
 def _fit(said: Said, call: Call) -> int:
-    """How well a call fits the verb of a statement: 3 the same sense, 2 a near one, 1 by what it mentions, 0 not at all."""
+    """How well a call fits a verb: 3 by the same sense, 2 by a near one, 1 by what it mentions, 0 not at all."""
     sense, facts = said.sense, said.facts
     shared = said.words & call.words
-    mentioned = bool(shared) or (not facts.is_empty and _supports(facts, call) == "yes")
+    mentioned = bool(shared) or (not facts.is_empty and supports(facts, call) == "yes")
     accepted = _ACCEPTED_SETS.get(sense)
     if accepted is None:
         return 1 if mentioned or not facts.classes or facts.classes & call.classes or not call.classes else 0
     alien = bool(facts.classes and call.classes and not facts.classes & call.classes and not mentioned)
     if sense in call.senses:
-        if alien and not (sense in ("send", "post", "save", "set", "pay", "book", "run") and not facts.classes & _APART):
+        if alien and not (
+            sense in ("send", "post", "save", "set", "pay", "book", "run") and not facts.classes & _APART
+        ):
             return 0
         return 3
     if call.senses & accepted and not call.is_open:
-        return 0 if alien else 2
+        return (
+            0 if alien else 2 if mentioned or facts.classes & call.classes or not said.words or not call.classes else 0
+        )
     if _is_named(facts, call) and sense not in _STRICT:
         return 1
     if call.is_open or not call.senses:
@@ -137,13 +163,15 @@ def _fit(said: Said, call: Call) -> int:
     return 0
 
 
-_STRICT: Final = frozenset(("send", "pay", "delete", "cancel", "call", "run", "post", "start", "lock", "merge", "push"))
+_STRICT: Final = frozenset(
+    ("send", "pay", "delete", "cancel", "call", "run", "post", "start", "lock", "merge", "push", "write")
+)
 
 
 def _is_named(facts: Facts, call: Call) -> bool:
     """Whether a call is about the very thing that a statement names."""
     named = Facts(names=facts.names, places=facts.places, quotes=facts.quotes, times=facts.times, numbers=facts.numbers)
-    return not named.is_empty and _supports(named, call) == "yes"
+    return not named.is_empty and supports(named, call) == "yes"
 
 
 _APART: Final = frozenset(("payment", "event", "reminder", "order"))
@@ -159,16 +187,25 @@ def _match_everything(calls: Sequence[Call], said: Said) -> Finding:
 
 def match_undone(said: Said, calls: Sequence[Call], *, is_whole: bool) -> Finding:
     """The verdict on `this was not done`: contradicted if it was. `is_whole` for `nothing`, `no mail`, `anything`."""
-    writes = [call for call in calls if not call.is_read]
+    writes = [call for call in calls if call.acts]
     anything = is_whole and said.sense in ("update", "any", "do")
     near = _NEAR.get(said.sense, frozenset())
-    related = [call for call in writes if said.sense in call.senses or near & call.senses or (anything and (_is_about(said, call)))]
+    related = [
+        call
+        for call in writes
+        if said.sense in call.senses or near & call.senses or (anything and (_is_about(said, call)))
+    ]
     done = [call for call in related if call.succeeded]
     if not said.facts.is_empty:
-        done = [call for call in done if _supports(said.facts, call) == "yes"]
-    elif said.facts.classes and not anything:
-        done = [call for call in done if not call.classes or said.facts.classes & call.classes or said.words & call.words]
-    if done and (is_whole or not left_open(related, done)):
+        done = [call for call in done if supports(said.facts, call) == "yes"]
+    elif not is_whole or any(said.words & call.words or said.facts.classes & call.classes for call in calls):
+        done = [
+            call
+            for call in done
+            if said.facts.classes & call.classes or said.words & call.words or (is_whole and call.is_open)
+        ]
+    left = [call for call in left_open(writes, done) if call in related or said.words & call.words]
+    if done and (is_whole or not left):
         return Finding("contradicted", done[-1].evidence.receipt_ref)
     return Finding("not_an_action")
 
@@ -196,7 +233,11 @@ def match_read(said: Said, calls: Sequence[Call]) -> Finding:
     """The verdict on `I looked at something`."""
     done = [call for call in calls if call.succeeded]
     if not calls:
-        return Finding("unverified") if said.facts.classes - {"text"} or not said.facts.is_empty else Finding("not_an_action")
+        return (
+            Finding("unverified")
+            if said.facts.classes - {"text"} or not said.facts.is_empty
+            else Finding("not_an_action")
+        )
     if not done:
         return _refused(calls)
     classes = said.facts.classes & _LOOKED_UP
@@ -204,7 +245,12 @@ def match_read(said: Said, calls: Sequence[Call]) -> Finding:
         return Finding("unverified")
     left = left_open([call for call in calls if call.is_read], done)
     counted = {count for call in done for count in call.counts}
-    if said.facts.counts and left and max(said.facts.counts) > sum(call.is_read for call in done) and counted.isdisjoint(said.facts.counts):
+    if (
+        said.facts.counts
+        and left
+        and max(said.facts.counts) > sum(call.is_read for call in done)
+        and counted.isdisjoint(said.facts.counts)
+    ):
         return _refused(left)
     return Finding("verified", done[-1].evidence.receipt_ref)
 
@@ -212,95 +258,45 @@ def match_read(said: Said, calls: Sequence[Call]) -> Finding:
 def is_reported(said: Said, calls: Sequence[Call]) -> bool:
     """Whether a call that only looked says so itself: then it is a report, and not an action of the assistant."""
     for call in calls:
-        if call.is_read and call.succeeded:
-            support = _supports(said.facts, call)
-            if support != "no" and said.sense in call.senses:
-                return True
-            if _answers(said.facts, call) and support == "yes" and (said.words & call.words or said.facts.dates or said.facts.numbers):
-                return True
+        if call.acts or not call.succeeded or supports(said.facts, call) == "no":
+            continue
+        told = bool(answers_of(said.facts, call))
+        if said.sense in call.senses and (told or said.words & call.words):
+            return True
+        if told and (said.sense == "any" or not call.senses) and _is_detailed(said, call):
+            return True
     return False
+
+
+def _is_detailed(said: Said, call: Call) -> bool:
+    return supports(said.facts, call) == "yes" and bool(
+        said.words & call.words or said.facts.dates or said.facts.numbers
+    )
 
 
 def left_open(calls: Sequence[Call], done: Sequence[Call]) -> list[Call]:
     """Those that did not succeed, and were not made again with success."""
-    return [call for call in calls if not call.succeeded and not any(other.name == call.name and other.given == call.given for other in done)]
+    return [call for call in calls if not call.succeeded and not any(_is_retry(call, other) for other in done)]
+
+
+def _is_retry(call: Call, other: Call) -> bool:
+    if call.name != other.name:
+        return False
+    mine, its = call.evidence.arguments or {}, other.evidence.arguments or {}
+    return mine == its or (
+        any(its.get(name) == value for name, value in mine.items())
+        and len(set(map(str, mine.values())) - set(map(str, its.values()))) < 2
+        and mine.keys() != its.keys()
+    )
 
 
 def _refused(calls: Sequence[Call]) -> Finding:
     return Finding("contradicted", calls[-1].evidence.receipt_ref)
 
 
-def _supports(facts: Facts, call: Call) -> Support:
-    """Whether everything that a statement mentions is in the receipts of one call; `open` if they do not say."""
-    answers = _answers(facts, call)
-    if "no" in answers:
-        return "no"
-    return "yes" if "yes" in answers or not answers else "open"
-
-
-def _answers(facts: Facts, call: Call) -> list[Support]:
-    miss: Support = "open" if call.is_bare else "no"
-    return [
-        *("yes" if _has_name(name, call) else miss for name in facts.names),
-        *("yes" if _has_place(place, call) else miss for place in facts.places),
-        *("yes" if _has_text(quote, call) else miss for quote in facts.quotes),
-        *("yes" if number in call.numbers or number * 100 in call.numbers else (miss if call.numbers else "open") for number in facts.numbers),
-        *("yes" if each in call.dates else ("no" if call.dates else "open") for each in facts.dates),
-        *("yes" if each in call.days else ("no" if call.days else "open") for each in facts.days),
-        *("yes" if _has_time(each, call) else ("no" if call.times else "open") for each in facts.times),
-    ]
-
-
-def _covered(facts: Facts, calls: Sequence[Call]) -> bool:
-    """Whether several calls together have all that a statement mentions."""
-    every = [_answers(facts, call) for call in calls]
-    return len(calls) > 1 and all(any(answer == "yes" for answer in column) for column in zip(*every, strict=True))
-
-
-def _has_name(name: tuple[str, ...], call: Call) -> bool:
-    if "".join(name) in call.words:
-        return True
-    matched = [
-        each for each in name
-        if each in call.words or (len(each) > 3 and (each.removesuffix("s") in call.words or any(word[1:] == each and word[0] != each[0] for word in call.words)))
-    ]  # fmt: skip
-    if not matched:
-        return False
-    if len(matched) == len(name):
-        return True
-    before = " ".join(name[: name.index(matched[-1]) + 1])
-    rest = re.search(re.escape(before) + r" ([^\W\d_]{3,})", call.text)  # `Maple Court` may go on otherwise.
-    return rest is None or rest.group(1) in name or rest.group(1) not in folded_capitals(call)
-
-
-def folded_capitals(call: Call) -> frozenset[str]:
-    return frozenset(folded(word) for word in re.findall(r"[A-ZÀ-Þ][^\W\d_]+", call.raw))
-
-
-def _has_place(place: str, call: Call) -> bool:
-    bare = folded(place.strip("#@`").rstrip("/"))
-    if not bare or re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", call.text):
-        return True
-    base = re.split(r"[/\\]", bare)[-1]
-    return len(base) > 2 and "." in base and base in call.text or not bare.isascii() and bare in call.text
-
-
-def _has_text(quote: str, call: Call) -> bool:
-    plain = folded(quote).strip(" .,!?")
-    if plain in call.text:
-        return True
-    words = re.findall(r"[^\W_]+", plain)
-    return (len(words) > 2 and sum(word in call.words for word in words) >= 0.7 * len(words)) or len(words) > 12
-
-
-def _has_time(time: tuple[int, int], call: Call) -> bool:
-    hour, minute = time
-    return time in call.times or (hour < 13 and ((hour + 12) % 24, minute) in call.times)
-
-
-def _count_fits(facts: Facts, sure: Sequence[Call], done: Sequence[Call]) -> bool:
+def _count_fits(facts: Facts, sure: Sequence[Call], done: Sequence[Call], others: Sequence[Call]) -> bool:
     known = {len(sure), len(done)}
-    for call in done:
+    for call in others:
         known |= call.counts
     known.add(sum(max((size for size in call.counts if size < 1000), default=1) for call in done))
     known.add(len({call.given for call in done}))

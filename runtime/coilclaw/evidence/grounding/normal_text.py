@@ -10,20 +10,19 @@ import re
 import unicodedata
 from typing import Final
 
-__all__ = ["folded", "normal"]
+__all__ = ["folded", "has_chinese", "normal"]
 
 _LOOK_ALIKES: Final = str.maketrans(
-    "АВЕЅІЈКМНОРСТУХаеоѕсрухіјԁһԛԝӏвнтмкгп"  # noqa: RUF001 - the letters that this is about
-    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαιονυρκτɑɡıʟᴀʙᴄᴅᴇꜰɢʜɪᴊᴋᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ"  # noqa: RUF001
-    "‘’ʼ′´‐‑‒−",  # noqa: RUF001
-    "ABESIJKMHOPCTYXaeoscpyxijdhqwlbhtmkrn"
-    "ABEZHIKMNOPTYXaiovuрktagilabcdefghijkmnoprstuvwyz".replace("р", "p")  # noqa: RUF001
+    "АВЕЅІЈКМНОРСТУХаеоѕсрухіјԁһԛԝӏвнтмкгпΑΒΕΖΗΙΚΜΝΟΡΤΥΧαιονυρκτɑɡıʟᴀʙᴄᴅᴇꜰɢʜɪᴊᴋᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ‘’ʼ′´‐‑‒−",
+    "ABESIJKMHOPCTYXaeoscpyxijdhqwlbhtmkrnABEZHIKMNOPTYXaiovuрktagilabcdefghijkmnoprstuvwyz".replace("р", "p")
     + "'''''----",
 )
 _PLAIN: Final = re.compile(r"[\x20-\x25\x27-\x29\x2b-\x3b=?-Z\\a-}]*")  # Nothing that is decoded or dropped.
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,24});")
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|<!--(?:[^-]|-(?!->)){0,500}-->")
-_EMPHASIS: Final = re.compile(r"\*{1,3}|~~(?=\w)|(?<=\w)~~|(?<![\w/.])_{1,3}(?=\w)|(?<=[\w.!?])_{1,3}(?![\w/.])|(?<=[^\W\d_])__(?=[^\W\d_])")
+_EMPHASIS: Final = re.compile(
+    r"\*{1,3}|~~(?=\w)|(?<=\w)~~|(?<![\w/.])_{1,3}(?=\w)|(?<=[\w.!?])_{1,3}(?![\w/.])|(?<=[^\W\d_])__(?=[^\W\d_])"
+)
 _SPACED: Final = re.compile(r"(?<![^\W_])[^\W\d_](?: [^\W\d_]){2,}(?![^\W_])")
 _SPACED_HAN: Final = re.compile(r"(?<=[\u3400-\u9fff])[ \t]+(?=[\u3400-\u9fff])")
 _INSIDE_WORD: Final = re.compile(r"(?<=[^\W\d_])`(?=[^\W\d_])")
@@ -65,6 +64,10 @@ def _is_unseen(char: str) -> bool:
         or 0x0300 <= code <= 0x036F  # After composition: marks that belong to no letter of our languages.
         or code in (0x034F, 0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0)
     )
+
+
+def has_chinese(text: str) -> bool:
+    return not text.isascii() and any("\u3400" <= char <= "\u9fff" for char in text)
 
 
 def folded(word: str) -> str:

@@ -10,25 +10,40 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
+from coilclaw.evidence.grounding.languages.shared import words
 from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Segmenter", "Sentence", "sentences_of"]
 
 Kind: TypeAlias = Literal["prose", "item", "heading", "row", "quote", "code"]
 
-LONGEST: Final = 8_000
+LONGEST: Final = 2_000
 """Characters after which a text is cut although no sentence ended."""
 
-_PAIRS: Final = {'"': '"', "“": "”", "„": "“”\"", "«": "»", "»": "«", "「": "」", "『": "』", "‹": "›", "”": "”", "`": "`"}
-_STOP: Final = re.compile(r"[.!?…。！？；\n\"“„«「『‹`]|：\n")  # noqa: RUF001
-_FENCE: Final = re.compile(r"\s{0,3}(?:```|~~~)")
+_PAIRS: Final = {
+    '"': '"',
+    "“": "”",
+    "„": '“”"',
+    "«": "»",
+    "»": "«",
+    "「": "」",
+    "『": "』",
+    "‹": "›",
+    "”": "”",
+    "`": "`",
+}
+_STOP: Final = re.compile(r"[.!?…。！？；\n\"“„«「『‹`]|：\n")
+_FENCE: Final = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 _BLOCK: Final = re.compile(
-    r"[ \t]{0,12}(?:(?P<item>[-*+•·▪◦‣–—]\s|\(?\d{1,3}[.)、]\s?|[a-z][.)]\s|[✅☑✔✓❌✗✘⏳⚠🟢🔴🟡])|(?P<heading>#{1,6}\s)|(?P<row>\|)|(?P<quote>>))"  # noqa: RUF001
+    r"[ \t]{0,12}(?:(?P<item>[-*+•·▪◦‣–—]\s|\(?\d{1,3}[.)、]\s?|[a-z][.)]\s|[✅☑✔✓❌✗✘⏳⚠🟢🔴🟡])"
+    r"|(?P<heading>#{1,6}\s)|(?P<row>\|)|(?P<quote>>))"
 )
-_SHORT: Final = frozenset(
-    "mr mrs ms dr prof st vs etc eg ie z.b d.h u.a bzw ca nr no approx sr sra dra srta ud uds p.ej pág m mm mme mlle "
-    "e.g i.e a.m p.m am pm inc ltd co jan feb mar apr jun jul aug sep sept oct nov dec fig vol str tel abs art usw evtl ggf inkl max min".split()
-) - {"am", "no", "co"}
+_RULE: Final = re.compile(r"[-:| \t]*\n?")
+_SHORT: Final = words("""
+mr mrs ms dr prof st vs etc eg ie z.b d.h u.a bzw ca nr no approx sr sra dra srta ud uds p.ej pág m mm mme mlle
+e.g i.e a.m p.m am pm inc ltd co jan feb mar apr jun jul aug sep sept oct nov dec fig vol str tel abs art usw
+evtl ggf inkl max min
+""") - {"am", "no", "co"}
 _BEFORE: Final = re.compile(r"[\w.]{1,8}$")
 
 
@@ -82,7 +97,7 @@ class Segmenter:
         held = self._held
         if self._line_start:
             line_end = held.find("\n")
-            if line_end < 0 and not final and len(held) < 24:
+            if line_end < 0 and not final and len(held.lstrip(" \t")) < 8 and len(held) < 24:
                 return 0  # What kind of line it is shows in its first characters.
             if self._fence is not None or _FENCE.match(held):
                 return self._code_line(line_end, final)
@@ -96,6 +111,14 @@ class Segmenter:
         if self._kind in ("row", "quote"):
             end = held.find("\n", self._at)
             self._at = len(held) if end < 0 else end
+            if self._kind == "row" and end >= 0:
+                below = held.find("\n", end + 1)
+                if below < 0 and not final and _RULE.fullmatch(held, end + 1):
+                    return 0  # It may become the line below the head of a table.
+                below = len(held) if below < 0 else below + 1
+                if "-" in held[end + 1 : below] and _RULE.fullmatch(held, end + 1, below):
+                    self._kind = "code"  # The head names columns and claims nothing.
+                    return below
             return end + 1 or None
         return self._sentence_end(final)
 
@@ -120,10 +143,7 @@ class Segmenter:
                     return 0 if len(held) < LONGEST else None
                 self._at = close
                 continue
-            if mark == "\n":
-                end = self._line_break(at, final)
-            else:
-                end = self._full_stop(at, mark, final)
+            end = self._line_break(at, final) if mark == "\n" else self._full_stop(at, mark, final)
             if end is None:
                 self._at = at
                 return 0 if len(held) < LONGEST else None
@@ -134,17 +154,17 @@ class Segmenter:
         return None
 
     def _closing(self, at: int, mark: str, final: bool) -> int | None:
-        """Behind the quotation that opens here; just behind the mark if it opens none; None if that is not known yet."""
+        """Behind the quotation that opens here; behind the mark if it opens none; None if that is not known yet."""
         held = self._held
         before = held[at - 1] if at else " "
         if mark == '"' and (before.isdigit() or before.isalpha()):
             return at + 1  # Inches, or the end of a quotation that was not seen to open.
         closers = _PAIRS[mark]
         limit = held.find("\n\n", at)
-        ends = [end for closer in closers if 0 <= (end := held.find(closer, at + 1)) and (limit < 0 or end < limit)]
+        ends = [end for closer in closers if (end := held.find(closer, at + 1)) >= 0 and (limit < 0 or end < limit)]
         if ends:
             return min(ends) + 1
-        if limit >= 0 or final or len(held) - at > 4_000:
+        if limit >= 0 or final or len(held) - at > LONGEST:
             return at + 1
         self._at = at
         return None
@@ -153,55 +173,63 @@ class Segmenter:
         """Behind the break if a sentence ends there, 0 if not, None if that is not known yet."""
         held = self._held
         rest = held[at + 1 : at + 25]
-        if not final and len(rest) < 24 and "\n" not in rest:
+        if not final and len(rest.lstrip(" \t")) < 8 and len(rest) < 24 and "\n" not in rest:
             return None
         if self._kind in ("item", "heading") and not rest.startswith("  "):
             return at + 1
         before = held[:at].rstrip()
         if not before:
             return at + 1
-        if not rest.strip() or rest.startswith("\n") or _BLOCK.match(rest) or _FENCE.match(rest) or before[-1] in ":：":  # noqa: RUF001
+        if not rest.strip() or rest.startswith("\n") or _BLOCK.match(rest) or _FENCE.match(rest):
+            return at + 1
+        if before[-1] in ":：":
             return at + 1
         first = rest.lstrip()[:1]
-        return 0 if first.islower() or "一" <= first <= "鿿" and "一" <= before[-1] <= "鿿" else at + 1
+        return 0 if first.islower() or ("一" <= first <= "鿿" and "一" <= before[-1] <= "鿿") else at + 1
 
     def _full_stop(self, at: int, mark: str, final: bool) -> int | None:
         held = self._held
-        if mark in "。！？；":  # noqa: RUF001
+        if mark in "。！？；":
             end = at + 1
-            while end < len(held) and held[end] in "。！？”’」』）)】 \"":  # noqa: RUF001
+            while end < len(held) and held[end] in '。！？”’」』）)】 "':
                 end += 1
             return end if end < len(held) or final else None
         end = at + 1
-        while end < len(held) and held[end] in ".!?…\"”’'»)]*_`~“":  # noqa: RUF001
+        while end < len(held) and held[end] in ".!?…\"”’'»)]*_`~“":
             end += 1
         if end >= len(held):
             return end if final else None
         if not held[end].isspace():
-            cjk = "一" <= held[end] <= "鿿" or not held[end].isascii() and not held[end].isalpha()
+            cjk = "一" <= held[end] <= "鿿" or (not held[end].isascii() and not held[end].isalpha())
             return end if cjk or (mark in "!?" and held[end].isalpha()) else 0
         if held[end] == "\n":
             return end + 1
-        start = end
-        while end < len(held) and held[end] in " \t":
-            end += 1
-        if end >= len(held) and not final:
-            return None
-        if mark == "." and start == at + 1:
-            word = _BEFORE.search(held, max(0, at - 8), at)
-            short = word.group().lower() if word else ""
-            if short in _SHORT or (len(short) == 1 and short.isalpha() and short.upper() == word.group()):  # type: ignore[union-attr]
+        end += 1
+        if mark == "." and end == at + 2:
+            found = _BEFORE.search(held, max(0, at - 8), at)
+            word = found.group() if found else ""
+            short = word.lower()
+            if short in _SHORT or (len(word) == 1 and word.isupper()):
                 return 0
             if short.isdigit() and len(short) < 3 and len(held) < end + 3 and not final:
                 return None
-            if short.isdigit() and len(short) < 3 and end < len(held) and (held[end].islower() or held[end:end + 3].title() in _MONTHS):
+            if (
+                short.isdigit()
+                and len(short) < 3
+                and end < len(held)
+                and (held[end].islower() or held[end : end + 3].title() in _MONTHS)
+            ):
                 return 0  # An ordinal number.
-        if mark == "…" or held[at - 1 : at + 1] == "..":
-            return end if end >= len(held) or not held[end].islower() else 0
+        if mark == "…" or held[at : at + 2] == "..":
+            if end >= len(held):
+                return end if final else None
+            return 0 if held[end].islower() else end
         return end
 
 
-_MONTHS: Final = frozenset("Jan Feb Mär Apr Mai Jun Jul Aug Sep Okt Nov Dez".split())
+_MONTHS: Final = words("""
+Jan Feb Mär Apr Mai Jun Jul Aug Sep Okt Nov Dez
+""")
 
 
 def sentences_of(text: str) -> list[Sentence]:

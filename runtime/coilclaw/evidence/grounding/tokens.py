@@ -13,12 +13,17 @@ Kind: TypeAlias = Literal["word", "number", "place", "quote", "mark", "han"]
 
 _TOKEN: Final = re.compile(
     r"""
-    (?P<quote>"[^"\n]{1,4000}"|“[^”\n]{1,4000}”|„[^“”"\n]{1,4000}[“”"]|«[^»\n]{1,4000}»|»[^«\n]{1,4000}«|「[^」\n]{1,4000}」|『[^』\n]{1,4000}』
+    (?P<quote>"[^"\n]{1,4000}"|“[^”\n]{1,4000}”|„[^“”"\n]{1,4000}[“”"]
+        |«[^»\n]{1,4000}»|»[^«\n]{1,4000}«|「[^」\n]{1,4000}」|『[^』\n]{1,4000}』
         |‹[^›\n]{1,4000}›|(?<![\w])'[^'\n]{2,200}'(?![\w]))
-  | (?P<place>`[^`\n]{1,400}`|\[(?:receipt|call|run|req)[-_:][\w:.-]{1,80}\]|https?://[^\s<>()\[\]"，。]{1,500}|[\w.+-]{1,80}@[\w-]{1,80}(?:\.[\w-]{1,40}){1,6}|[\#@][\w-]{1,80}
+  | (?P<place>`[^`\n]{1,400}`|\[(?:receipt|call|run|req)[-_:][\w:.-]{1,80}\]
+        |https?://[^\s<>()\[\]"，。]{1,500}|[\w.+-]{1,80}@[\w-]{1,80}(?:\.[\w-]{1,40}){1,6}|[\#@][\w-]{1,80}
         |(?:~|\.{1,2})?/[\w.@%+-]{1,120}(?:/[\w.@%+-]{0,120}){0,20}|[A-Za-z]:\\[\w.\\ -]{1,200}
-        |[A-Za-z_][\w-]{0,80}/[\w./-]{1,120}|[^\W\d][\w-]{0,100}\.[a-z][a-z0-9]{0,4}(?:\.[a-z0-9]{1,4})?(?![\w])|[A-Za-z]{1,9}-?\d[\w.-]{0,40}(?<![.-])|\d{1,10}-[A-Za-z0-9][\w-]{0,40})
-  | (?P<number>[€$£¥]?\s?\d{1,20}(?:[.,'\u202f ](?=\d{3}(?!\d))\d{3}){0,6}(?:[.,:]\d{1,6}){0,2}(?:st|nd|rd|th|º|ª|er|ème|e)?(?![\w]|\.\d)|\d{1,20}(?:[.,:]\d{1,6}){0,3})
+        |[A-Za-z_][\w-]{0,80}/[\w./-]{1,120}|[^\W\d][\w-]{0,100}\.[a-z][a-z0-9]{0,4}(?:\.[a-z0-9]{1,4})?(?![\w])
+        |[A-Za-z]{1,9}-?\d[\w.-]{0,40}(?<![.-])|\d{1,10}-[A-Za-z0-9][\w-]{0,40})
+  | (?P<number>[€$£¥]?\s?\d{1,20}(?:[.,'\u202f ](?=\d{3}(?!\d))\d{3}){0,6}
+        (?:[.,:]\d{1,6}){0,2}(?:st|nd|rd|th|º|ª|er|ème|e)?(?![\w]|\.\d)
+        |\d{1,20}(?:[.,:]\d{1,6}){0,3})
   | (?P<word>[^\W\d_]+(?:[-'](?=[^\W\d_])[^\W\d_]+)*'?)
   | (?P<mark>[^\s\w])
     """,
@@ -77,6 +82,9 @@ def _words(raw: str, start: int) -> list[Token]:
         return [Token("word", f"{head.lower()}ed", raw, start, start + len(raw))]
     if lower == "t" and head.lower().endswith("n"):
         base = {"ca": "can", "wo": "will", "sha": "shall"}.get(head.lower()[:-1], head.lower()[:-1])
-        return [Token("word", base, head, start, start + len(head)), Token("word", "not", tail, start, start + len(raw))]
+        return [
+            Token("word", base, head, start, start + len(head)),
+            Token("word", "not", tail, start, start + len(raw)),
+        ]
     first = Token("word", head.lower(), head, start, start + len(head))
     return [first, Token("word", _TAIL.get(lower, lower), tail, start + len(head) + 1, start + len(raw))]

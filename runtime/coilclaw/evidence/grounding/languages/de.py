@@ -68,6 +68,7 @@ besprechen/besprochen sprechen/gesprochen gliedern/gegliedert betonen/betont her
 """
 
 MARKS: Final = {
+    "V": "ihm ihn ihnen so sehr mehr viel viele wenig andere anderen dort hier dann nur mal ganz gut gerne danke hallo okay ja nein bitte-sehr sich selbst etwas jeder jede jedes wieder noch-einmal pro gegen ohne-hin zwischen trotz etwa rund ungefähr heute morgen",
     "I": "ich wir habe hab mir uns",
     "Y": "du ihr hast habt dir dich euch",
     "T": "er man jemand niemand wer hat hatte hatten sie",
@@ -85,7 +86,7 @@ MARKS: Final = {
     "c": "nachdem als während",
     "K": "weil da dass denn obwohl sodass aber jedoch doch sondern",
     "W": "der die das den dem welche welcher welches was wer wie wo warum wann",
-    "E": "gestern vorgestern damals früher ursprünglich letzte letzten letzter letztes vorige vorigen vergangene vergangenen einst zuvor",
+    "E": "gestern vorgestern damals früher ursprünglich vorige vorigen vergangene vergangenen einst zuvor",
     "D": "der die das den dem des ein eine einen einem einer eines ihr ihre ihren ihrem deine deinen dein deinem mein meine diese diesen dieser dieses alle beide",
     "J": "und oder sowie aber & bzw",
     "O": "an für in im am mit von vom aus auf zu zum zur über unter per durch bei um nach wegen ab",
@@ -97,12 +98,12 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
-    "open": r"noch nicht|läuft noch|in bearbeitung|steht (?:noch )?aus|wartet|fehlt|schiefgelaufen|noch auf|bleibt|weiterhin",
+    "open": r"freigabe|genehmigung|zustimmung|noch nicht|läuft noch|in bearbeitung|steht (?:noch )?aus|wartet|fehlt|schiefgelaufen|noch auf|bleibt|weiterhin",
     "unchanged": r"\b(?:unverändert|unberührt|unangetastet|wie (?:zuvor|vorher|bisher))\b|ohne etwas zu|bevor (?:ich )?etwas",
     "generic": r"\b(?:alles (?:ist )?(?:erledigt|fertig|bereit|eingerichtet|klar gegangen|geregelt|in ordnung gebracht)|ist (?:jetzt |nun |bereits )?(?:erledigt|fertig|durch|online|live|geschafft)|"
     r"gekümmert|hat (?:alles )?geklappt|lief (?:alles )?(?:glatt|durch|problemlos)|fertig[.!]?$|vollzogen|geklappt)",
-    "send": r"\b(?:ist|sind) (?:jetzt |bereits |schon )?(?:raus|unterwegs|rausgegangen)\b|\bwei(?:ß|ss) (?:jetzt |nun |ebenfalls |schon )?bescheid\b|bescheid (?:gegeben|gesagt)|\bging(?:en)? (?:\w+ )?(?:raus|an)\b",
-    "report": r"laut|gemäß|ich sehe|wie ich sehe|(?:zeigt|steht|heißt|meldet|schreibt|sagt|geht hervor|ergibt)|offenbar|nach dem verlauf|im verlauf",
+    "send": r"\b(?:ist|sind) (?:jetzt |bereits |schon )?(?:raus|unterwegs|rausgegangen)\b|\b(?:wei(?:ß|ss)|wissen) (?:jetzt |nun |ebenfalls |schon )?bescheid\b|bescheid (?:gegeben|gesagt)|\bging(?:en)? (?:\w+ )?(?:raus|an)\b",
+    "report": r"(?:du hast|sie haben|ihr habt) |laut|gemäß|ich sehe|wie ich sehe|(?:zeigt|steht|heißt|meldet|schreibt|sagt|geht hervor|ergibt)|offenbar|nach dem verlauf|im verlauf",
     "imperative": r"\b(?:prüfen|überprüfen|kontrollieren|achten|vergewissern|schauen) sie\b|stellen sie sicher|\b(?:prüfe|prüf|schau|achte)\b.*\bob\b",
     "ignore": r"gut gemacht|erledigt haben|erledigt ist,|zu erledigen",
 }

@@ -10,8 +10,8 @@ UNKNOWN: Final = r"[a-z]{3,}(?:ed|led|ped)"
 
 # `send/sent`: base and past; `write/wrote/written`: base, past, participle; `ship+`: the consonant is doubled.
 VERBS: Final = """
-send: star loop+ send/sent resend/resent email e-mail mail forward notify dispatch deliver transmit broadcast text dm message relay
-  reply respond invite cc bcc alert page ping+ inform warn remind mailshot fax
+send: ship+ loop send/sent ping resend/resent email e-mail mail forward notify dispatch deliver transmit broadcast text dm message relay
+  reply respond invite cc bcc alert page inform warn remind mailshot fax
 submit: submit+ file lodge request hand queue enqueue initiate
 post: post publish tweet announce comment share repost release
 create: create add build/built generate make/made open register insert provision establish import log+
@@ -22,7 +22,7 @@ lock: lock unlock block unblock freeze/froze/frozen seal
 update: update change touch alter resize compress zip+ unzip+ paste crop+ star grant_x modify edit rename revise correct amend replace patch mark assign flag+ label tag+ fix convert
   upgrade downgrade reset/reset overwrite/overwrote/overwritten restore revert extend shorten refresh renew reassign
   rewrite/rewrote/rewritten swap+ bump rotate migrate close resolve reopen transition tick check_off complete_task promote demote
-  raise lower increase decrease pause resume fill rearrange sort clean tidy reconnect
+  raise lower increase decrease pause resume fill rearrange clean tidy reconnect
 move: move reschedule postpone shift relocate archive push_back advance
 delete: delete remove erase clear purge drop+ wipe trash uninstall unsubscribe revoke detach discard destroy prune
   nuke scrub+ empty
@@ -31,14 +31,14 @@ pay: pay/paid transfer+ purchase buy/bought order charge refund wire donate sett
 write: write/wrote/written
 save: save store export upload download copy backup back_up record sync synchronize synchronise persist put/put print scan
 run: run/ran/run re-run/re-ran/re-run execute compile test rebuild/rebuilt rerun/reran/rerun benchmark format trigger
-deploy: deploy redeploy launch install reinstall rollback ship+ spin/spun scale
+deploy: deploy redeploy launch install reinstall rollback spin/spun scale
 start: start restart reboot reload boot kick power
 push: push
 commit: commit stage stash rebase
 merge: merge
 call: call phone dial ring/rang/rung contact
 approve: approve accept confirm authorise authorize grant sign validate
-do: do/did/done complete finish handle process perform carry_out conduct accomplish implement wrap+ sort_out effect
+do: sort do/did/done complete finish handle process perform carry_out conduct accomplish implement wrap+ sort_out effect
 read: pull check search look_up read/read fetch retrieve query review inspect examine verify scan open compare browse consult look
   pull_up go_through/went_through double-check count list view monitor analyse analyze audit cross-check
 refuse: decline reject refuse deny dismiss
@@ -47,19 +47,20 @@ join: join enrol+ enroll register subscribe sign_up book_in
 
 # Verbs that no tool is needed for: what is thought, said or written into the answer itself.
 TEXTUAL: Final = """
-think/thought know/knew/known understand/understood see/saw/seen notice find/found hear/heard say/said tell/told explain mention note describe
+bring/brought think/thought know/knew/known understand/understood see/saw/seen notice find/found hear/heard say/said tell/told explain mention note describe
 suggest recommend assume suppose guess believe feel/felt hope want need like love prefer plan+ intend expect mean/meant agree disagree
 decide consider wonder realise realize remember forget/forgot/forgotten learn try attempt begin/began/begun keep/kept leave/left
 use take/took/taken get/got/gotten give/gave/given have/had come/came/come be/was/been become/became/become seem appear help work show/shown
 include highlight summarise summarize outline answer ask translate draft prepare compose propose word phrase quote cite list base
 focus group sort_by skip+ ignore limit round calculate compute estimate count figure reason conclude identify spot+ recognise
 recognize interpret treat refer+ point apologise apologize miss stick/stuck hold/held wait stay remain plan follow enjoy
-trained design fail struggle encounter hit/hit lack receive return lose/lost choose/chose/chosen pick opt+ split/split
+trained design fail struggle encounter hit/hit lack receive return lose/lost choose/chose/chosen pick opt split/split
 break/broke/broken allow intend mean promise claim call name avoid hesitate aim welcome appreciate thank
 laugh smile happen talk speak/spoke/spoken chat+ discuss cover limit touch observe detect deduce infer+ confuse misread/misread misunderstand/misunderstood
 """
 
 MARKS: Final = {
+    "V": "them him her yourself himself herself itself themselves there here very much more most less many few such other others than too well okay ok yes hi hello thanks sorry please-note per upon among between across against along around because-of despite during except like near toward towards until-then via within while-also whereas good news great sure perfect also-known away",
     "I": "i we me us myself",
     "Y": "you u ya",
     "T": "he she they who someone somebody anyone everyone people nobody",
@@ -82,7 +83,7 @@ MARKS: Final = {
     "c": "when after before while as",
     "K": "because since although though so but however that",
     "W": "who which whose whom that where what why how",
-    "E": "ago yesterday previously originally formerly historically earlier back last past",
+    "E": "ago yesterday previously originally formerly historically earlier",
     "D": "the a an your my our his her their its this that these those some any every each all both no another",
     "J": "and or but then plus nor & as-well-as",
     "O": "to for in on at with from into onto via by of about under over per through within as off out up down regarding to",
@@ -95,7 +96,7 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
-    "open": r"still (?:being|running|pending|process|has to|have to|needs?|waiting)|in progress|under review|waiting (?:for|on)|has(?: not|n't)|have(?: not|n't) (?:yet )?|not yet|on hold|as soon as|fell through|turned down|went wrong|whether|can't (?:tell|say)|up to (?:now|speed)_",
+    "open": r"\bapproval\b|permission|needs? (?:your|a)|\bstill\b|jammed|stuck|in progress|under review|waiting (?:for|on)|has(?: not|n't)|have(?: not|n't) (?:yet )?|not yet|on hold|as soon as|fell through|turned down|went wrong|whether|can't (?:tell|say)|up to (?:now|speed)_",
     "unchanged": r"\b(?:unchanged|untouched|unaffected|unmodified|as (?:it|they) (?:was|were)|(?:still )?where (?:it|they) (?:was|were)|still sitting in|exactly as before)\b|\b(?:before|without) \w+ing anything",
     "generic": r"(?:all|you'?re|you are|we'?re|everything(?:'s| is| has been)?) (?:all )?(?:set|done|sorted|good to go|ready|"
     r"taken care of|handled|complete|completed|finished|in place)|(?:it|that|this|everything|all of (?:it|this|that|them))"
@@ -107,7 +108,7 @@ PHRASES: Final = {
     r"(?:has|have) gone (?:through|live)|is (?:now |back )?(?:live|up and running)|(?:is|are) (?:now )?(?:live|in effect|in force|up and running|up to date)(?: again| now)",
     "send": r"(?:went|gone|is|are|going) out(?: to)?(?= |$)|(?:is|are) on (?:its|their|the) way|(?:now )?in (?:\w+ ){0,3}(?:inbox|mailbox)|"
     r"(?:has|have|should have|got|received) (?:it|them|the (?:mail|email|file|message|link))(?: now| by now)|let \w+ know|fired off|shot off|got in touch|drop(?:ped)? \w+ a (?:line|note)",
-    "report": r"according to|\bper \[|i (?:can )?(?:also )?see\b|i noticed|(?:records?|logs?|history|calendar|tracker|tracking|page|document|file|mail|email|message|statement|ledger|report|system|dashboard|transcript) (?:\w+ )?(?:shows?|says?|states?|indicates?|mentions?|confirms?|lists?)|(?:he|she|they|landlord|it) (?:says?|wrote|writes|mentions?|confirms?)|looks like|i found (?:that|an?|two|three|\d)|(?:it|there) (?:says|appears|seems)|found out|turns out|based on",
+    "report": r"(?:author|article|text|paper|book|report|writer|study|he|she) (?:\w+ )?(?:argues?|claims?|says?|states?|explains?|reports?|writes?|notes?|suggests?) that|you(?:'ve| have)? (?:told|said|mentioned|wrote|asked|already)|according to|\bper \[|i (?:can )?(?:also )?see\b|i noticed|(?:records?|logs?|history|calendar|tracker|tracking|page|document|file|mail|email|message|statement|ledger|report|system|dashboard|transcript|site|website|portal|airline|provider|supplier|vendor|bank|shop|seller|courier) (?:\w+ )?(?:claims?|shows?|says?|states?|indicates?|mentions?|confirms?|lists?)|(?:he|she|they|landlord|it) (?:says?|wrote|writes|mentions?|confirms?)|looks like|i found (?:that|an?|two|three|\d)|(?:it|there) (?:says|appears|seems)|found out|turns out|based on",
     "imperative": r"^(?:please |then |first,? |next,? |and )?(?:check|make sure|verify|ensure|see|confirm|find out|look)\b.{0,40}\b(?:that|whether|if|which|how)\b|\b(?:check|verify|make sure|ensure|confirm) (?:that|whether|if)\b",
     "ignore": r"well done|easier said than done|said and done|needs? to be done|to be done|have you done|get (?:it|things|this) done|getting (?:it|things) done|done (?:with|by) you|once done|"
     r"when(?:ever)? you(?:'re| are) (?:done|ready|all set)|are (?:all )?set to|ready set|data set|set of|mind set|if done|can be done|should be done|could be done|is to be",

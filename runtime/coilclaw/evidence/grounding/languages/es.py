@@ -44,6 +44,7 @@ olvidar aprender referir/referido ignorar omitir observar hablar comentar acabar
 """
 
 MARKS: Final = {
+    "V": "así muy más menos mucho poco otro otra otros otras aquí allí hoy mañana gracias hola sí vale bueno buena bien-hecho mismo misma cada entre contra durante sin-más unos algo alguien perfecto claro según-esto mí ti",
     "I": "he hemos yo nosotros",
     "Y": "has tú usted ustedes habéis",
     "T": "ella él ellos ellas alguien quien quién",
@@ -61,7 +62,7 @@ MARKS: Final = {
     "c": "tras después-de antes al",
     "K": "porque pues pero que aunque ya-que",
     "W": "que quien cual cuales donde qué cuál cómo cuándo dónde quién",
-    "E": "ayer anteayer antes pasado pasada pasados anteriormente originalmente antiguamente hace",
+    "E": "ayer anteayer anteriormente originalmente antiguamente hace",
     "D": "el la los las un una unos unas tu su tus sus mi este esta estos estas ese esa ambos ambas todos todas",
     "J": "y e o u pero ni &",
     "O": "a al de del en con para por desde hasta sobre según",
@@ -72,7 +73,7 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
-    "open": r"en curso|en trámite|todavía|aún|a la espera|pendiente|sigue",
+    "open": r"aprobación|autorización|confirmación|en curso|en trámite|todavía|aún|a la espera|pendiente|sigue",
     "unchanged": r"\b(?:sin cambios|igual que antes|intact[oa]s?|tal (?:y )?como estaban?|tal cual)\b|sin (?:cambiar|tocar|modificar) nada",
     "generic": r"^(?:¡?\s*)(?:listo|listos|hecho|todo listo|ya está|ya quedó|perfecto, listo)\b|\btodo (?:está |ha quedado |quedó )?(?:listo|hecho|en orden|resuelto|solucionado)|\bya (?:está|quedó|queda) (?:todo |hecho|listo|resuelt[oa]|solucionad[oa])|"
     r"\bme (?:he encargado|encargué|ocupé|he ocupado) de|\b(?:ha|ha) salido (?:todo )?bien|\bsin (?:ningún )?problemas?[.!]?$|ya está en (?:producción|marcha|línea)|misión cumplida|asunto resuelto",

@@ -42,6 +42,7 @@ regrouper limiter souligner tenir/tenu
 """
 
 MARKS: Final = {
+    "V": "ainsi très plus moins beaucoup peu autre autres ici là aujourd'hui demain merci bonjour oui non bon bonne même chaque entre contre pendant-que quelque quelques parfait voilà donc-voilà moi toi eux lui-même",
     "I": "je j' ai avons on nous",
     "Y": "tu vous as avez",
     "T": "il elle ils elles quelqu'un qui personne",
@@ -59,7 +60,7 @@ MARKS: Final = {
     "c": "après avant pendant une-fois",
     "K": "parce car mais que qu' puisque cependant quoique bien-que",
     "W": "qui que dont où quoi quel quelle comment pourquoi combien qu'",
-    "E": "hier avant-hier auparavant précédemment dernier dernière derniers dernières passé passée jadis autrefois initialement",
+    "E": "hier avant-hier auparavant précédemment jadis autrefois initialement",
     "D": "le la les l' un une des du de votre vos ton ta tes mon ma mes son sa ses ce cet cette ces leur leurs tous toutes",
     "J": "et ou mais puis ni &",
     "O": "à au aux de du d' dans sur avec pour par chez vers en depuis sous",
@@ -70,7 +71,7 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
-    "open": r"en cours|toujours|encore|en attente|reste",
+    "open": r"validation|approbation|autorisation|en cours|toujours|encore|en attente|reste",
     "unchanged": r"\b(?:inchangée?s?|intacte?s?|tels? quels?|telles? quelles?)\b|sans rien (?:changer|modifier|toucher)",
     "generic": r"^(?:c'est (?:fait|bon|réglé|en ordre|terminé|chose faite|parti)|fait|voilà, c'est fait|terminé)\b|\bc'est (?:fait|réglé|chose faite|en ligne|terminé|parti)\b|\btout (?:est|a été) (?:bien )?(?:prêt|fait|réglé|en ordre|en place|terminé|bon|bouclé)|"
     r"\bme suis (?:occupé|chargé)e? d|\btout s'est bien passé|\b(?:est|sont) (?:désormais |maintenant )?(?:en ligne|opérationnel)|mission accomplie|\b(?:est|sont) bien partie?s?\b",

@@ -1,4 +1,4 @@
-"""`coilclaw sop`: the SOPs of the workspace, and their runs."""
+"""`coilclaw sop run` and `coilclaw sop resume`: a SOP, step by step."""
 
 from __future__ import annotations
 
@@ -8,96 +8,31 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import click
 
-from coilclaw.agent.sop import InvalidSop, NoSuchSop, SopRunner, read_sop, read_sop_file, sop_names, sop_path
-from coilclaw.cli.opening import load_registry, open_app, settings_for, show_diagnostics
+from coilclaw.agent import open_agent
+from coilclaw.agent.sop import AgentAnswers, SopRunner, read_sop, read_sop_file
+from coilclaw.cli.opening import settings_for, show_diagnostics
 from coilclaw.cli.pending_calls import tell_pending
 from coilclaw.cli.run_report import tell_unknown, workspace_option
-from coilclaw.cli.terminal import counted, say, say_json, say_text, say_wrapped, show_problem, styled
+from coilclaw.cli.terminal import counted, say, say_json, say_text, say_wrapped, styled
 from coilclaw.cli.waiting import CommandApp, open_for_run
 from coilclaw.sandbox import Deadline
 from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
-    from coilclaw.agent.sop import SopReport, StepReport
-    from coilclaw.bridge import Registry
+    from coilclaw.agent.sop import SopReport, StepReport, Unknown
     from coilclaw.config import Settings
 
-__all__ = ["sop"]
+__all__ = ["resume_sop", "run_sop"]
 
-_SHOWN_RUNS: Final = 10
 _EXIT_CODES: Final = {"completed": 0, "suspended": 3, "cancelled": 130}
 _COLOURS: Final = {"succeeded": "green", "completed": "green", "failed": "red", "denied": "yellow"}
 
 
-@click.group()
-def sop() -> None:
-    """List, check, run and resume the SOPs of the workspace.
-
-    \b
-    Example:
-      coilclaw sop validate daily-check
-      coilclaw sop run daily-check
-      coilclaw sop resume sop-1a1e265a6b2e813fd94
-    """
-
-
-@sop.command("list", epilog="Example: coilclaw sop list --json")
-@click.option("--workspace", metavar="DIR", help="The workspace whose SOPs are listed.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-def list_sops(workspace: str | None, as_json: bool) -> None:
-    """List the SOPs of the workspace, and their latest runs."""
-    settings = settings_for(workspace)
-    found = [_facts(_place(settings), name, None) for name in sop_names(_place(settings))]
-    with open_app(settings) as claw:
-        runs = claw.runs.workflows.list(limit=_SHOWN_RUNS)
-    if as_json:
-        listed = [{"run_id": each.run_id, "name": each.name, "status": each.state} for each in runs]
-        say_json({"sops": found, "runs": listed})
-        return
-    for each in found:
-        about = counted(each["steps"], "step") if each["valid"] else counted(len(each["problems"]), "problem")
-        say_wrapped(f"{as_name(each['name'])}  ", one_line(f"{about}  {each['description']}".rstrip()))
-    if not found:
-        say(f"No SOPs: write one to {as_name(str(_place(settings) / sop_path('NAME')))}", err=True)
-    if runs:
-        say("Latest runs:", err=True, dim=True)
-    for run in runs:
-        say(
-            f"{as_name(run.run_id)}  ",
-            styled(one_line(run.state), fg=_COLOURS.get(run.state)),
-            f"  {as_name(run.name)}",
-        )
-
-
-@sop.command("validate", epilog="Example: coilclaw sop validate daily-check")
-@click.argument("name", required=False)
-@click.option("--workspace", metavar="DIR", help="The workspace whose SOPs are checked.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
-def validate(name: str | None, workspace: str | None, as_json: bool) -> None:
-    """Check the SOP called NAME, or all of them, and report every problem at once. Exit code 2 if there is one."""
-    settings = settings_for(workspace)
-    place, registry = _place(settings), load_registry(settings)
-    if name is not None:
-        read_sop_file(place, name)  # One that is asked for by its name must be there.
-    found = [_facts(place, each, registry) for each in ([name] if name is not None else sop_names(place))]
-    if as_json:
-        say_json(found)
-    for each in () if as_json else found:
-        if each["valid"]:
-            say(f"Valid: {as_name(sop_path(each['name']))}")
-        else:
-            show_problem(InvalidSop(sop_path(each["name"]), each["problems"]))
-    if not found:
-        say("There are no SOPs.", err=True)
-    sys.exit(0 if all(each["valid"] for each in found) else 2)
-
-
-@sop.command("run", epilog="Example: coilclaw sop run daily-check")
+@click.command("run", epilog="Example: coilclaw sop run daily-check")
 @click.argument("name")
 @click.option("--workspace", metavar="DIR", help="The workspace whose SOPs, tools and files are used.")
 @click.option("--provider", metavar="NAME", help="The provider that answers agent steps.")
@@ -114,13 +49,14 @@ def run_sop(name: str, workspace: str | None, provider: str | None, yes: bool, w
     """
     settings = settings_for(workspace)
     with _opened(settings, provider, yes=yes, wait=wait, as_json=as_json) as (command, runner):
-        definition = read_sop(name, read_sop_file(_place(settings), name), command.claw.tools.registry)
+        text = read_sop_file(settings.config.workspace_dir.resolve(), name)
+        definition = read_sop(name, text, command.claw.tools.registry)
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
             report = runner.start(definition, command.caller)
     _show_end(report, workspace_option(workspace), as_json)
 
 
-@sop.command("resume", epilog="Example: coilclaw sop resume sop-1a1e265a6b2e813fd94")
+@click.command("resume", epilog="Example: coilclaw sop resume sop-1a1e265a6b2e813fd94")
 @click.argument("run_id", metavar="RUN")
 @click.option("--workspace", metavar="DIR", help="The workspace the run began in, if it is not the configured one.")
 @click.option("--provider", metavar="NAME", help="The provider that answers agent steps.")
@@ -136,7 +72,7 @@ def resume_sop(
     run_id: str,
     workspace: str | None,
     provider: str | None,
-    unknown: Literal["retry", "failed"] | None,
+    unknown: Unknown | None,
     yes: bool,
     wait: bool,
     as_json: bool,
@@ -159,10 +95,6 @@ def resume_sop(
 def _opened(
     settings: Settings, provider: str | None, *, yes: bool, wait: bool, as_json: bool
 ) -> Iterator[tuple[CommandApp, SopRunner]]:
-
-    from coilclaw.agent import open_agent
-    from coilclaw.agent.sop.agent_answers import AgentAnswers
-
     deadline = Deadline(settings.config.limits.seconds)
     with open_for_run(settings, deadline, yes=yes, wait=wait) as command:
         claw = command.claw
@@ -170,17 +102,6 @@ def _opened(
         listen = (lambda step: None) if as_json else _show_step
         with AgentAnswers(claw, partial(open_agent, claw, provider=provider, environment=os.environ)) as answers:
             yield command, SopRunner(claw, claw.runs.workflows, answers, listen=listen, deadline=deadline)
-
-
-def _facts(place: Path, name: str, registry: Registry | None) -> dict[str, Any]:
-    facts: dict[str, Any] = {"name": name, "valid": True, "description": "", "steps": 0, "problems": []}
-    try:
-        found = read_sop(name, read_sop_file(place, name), registry)
-        return {**facts, "description": found.description, "steps": len(found.steps)}
-    except InvalidSop as error:
-        return {**facts, "valid": False, "problems": error.problems}
-    except NoSuchSop as error:
-        return {**facts, "valid": False, "problems": [error.message]}
 
 
 def _show_step(step: StepReport) -> None:
@@ -204,7 +125,3 @@ def _show_end(report: SopReport, options: str, as_json: bool) -> NoReturn:
     elif report.status == "suspended":
         tell_pending(report.approvals, report.run_id, options, resume="sop resume")
     sys.exit(_EXIT_CODES.get(report.status, 1))
-
-
-def _place(settings: Settings) -> Path:
-    return settings.config.workspace_dir.resolve()

@@ -1,0 +1,84 @@
+"""A sentence made ready for checking: its tokens, its language, and what its phrases say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from coilclaw.evidence.grounding.facts import stems_of
+from coilclaw.evidence.grounding.grammar import Grammar
+from coilclaw.evidence.grounding.languages.shared import WEAK
+from coilclaw.evidence.grounding.normal_text import folded
+from coilclaw.evidence.grounding.statements import Statement
+from coilclaw.evidence.grounding.tokens import Token
+
+__all__ = ["Reading"]
+
+
+class Reading(NamedTuple):
+    """A sentence, made ready for checking."""
+
+    text: str
+    plain: str
+    tokens: list[Token]
+    language: str
+    words: Grammar
+    is_question: bool
+    is_listed: bool
+
+    @property
+    def says_i(self) -> bool:
+        return any(token.text in ("i", "we", "ich", "wir", "yo", "je", "j'") for token in self.tokens)
+
+    def plain_part(self) -> Reading | None:
+        """The clauses that tell something as a fact, and about nobody; None if there are none."""
+        parts: list[list[Token]] = [[]]
+        for token in self.tokens:
+            if (token.text in (",", ";", "—", "–") and token.kind == "mark") or "J" in self.words.marks.get(
+                token.text, ""
+            ):
+                parts.append([])
+            parts[-1].append(token)
+        kept = [token for part in parts if not any(self._is_beside(token) for token in part) for token in part]
+        return self._replace(tokens=kept) if len(kept) > 3 else None
+
+    def _is_beside(self, token: Token) -> bool:
+        return (
+            token.kind == "word"
+            and bool(set(self.words.marks.get(token.text, "")) & set("CNMYIT"))
+            and token.text not in WEAK
+        )
+
+    def is_unreal(self, found: re.Match[str]) -> bool:
+        """Whether the clause around a phrase denies it, or does not tell it as a fact."""
+        start = max(self.plain.rfind(mark, 0, found.start()) for mark in ",;:—")
+        ends = [end for mark in ",;:—" if (end := self.plain.find(mark, found.end())) >= 0]
+        part = [token for token in self.tokens if start < token.start < min(ends, default=len(self.plain))]
+        return any(set(self.words.marks.get(token.text, "")) & set("CNM") and token.text not in WEAK for token in part)
+
+    def has(self, phrase: str) -> re.Match[str] | None:
+        return self.words.phrases[phrase].search(self.plain.lower())
+
+    def left_of(self, statement: Statement) -> int:
+        """Where the noun of a statement without a subject may begin: clauses before it that have no verb."""
+        at = statement.start
+        while at > 0 and (statement.verb == statement.start or self.is_listed):
+            token = self.tokens[at - 1]
+            if (
+                set(self.words.marks.get(token.text, "")) & set("IYTHBSMC")
+                or token.text in self.words.forms
+                or token.text in (";", ".", "!", "?")
+            ):
+                break
+            at -= 1
+        return at
+
+    def content(self, span: Iterable[int]) -> frozenset[str]:
+        """The words of a span that are about things, without case and accents."""
+        words = (
+            folded(token.text)
+            for token in (self.tokens[at] for at in span)
+            if token.kind == "word" and not self.words.marks.get(token.text) and len(token.text) > 2
+        )
+        return frozenset(stems_of(words))

@@ -1,0 +1,134 @@
+"""Words that name an action, told as past, as under way, or as something that someone managed to do."""
+
+from __future__ import annotations
+
+from coilclaw.evidence.grounding.clauses import Clause, Clauses
+from coilclaw.evidence.grounding.grammar import LATIN, Form, grammar
+from coilclaw.evidence.grounding.languages.shared import AMBIGUOUS, JUST, LIGHT, NOUN_SENSE
+
+__all__ = ["verb_at"]
+
+
+def verb_at(clauses: Clauses, at: int, clause: Clause) -> Form | None:
+    """The action that a word names as past, under way, or as one that someone managed to do."""
+    token = clauses.tokens[at]
+    if token.kind != "word":
+        return None
+    form = clauses.words.forms.get(token.text)
+    if form is not None and form.kind in ("past", "first") and (noun := _light(clauses, at, clause)):
+        form = Form(noun, form.kind)
+    if (
+        form is None
+        and token.text in ("told", "asked", "let")
+        and (_is_to_others(clauses, at) or "B" in clauses.near(at, clause)[0])
+    ):
+        return Form("send", "past")
+    if token.text == "let" and any(each.text == "know" for each in clauses.tokens[at + 1 : at + 6]):
+        near, subject = clauses.near(at, clause)
+        return (
+            Form("send", "past")
+            if "H" in near or (subject >= clause.start and clauses.tokens[subject].text == "i")
+            else None
+        )
+    if form is None and token.text not in clauses.words.thinking and token.text not in clauses.words.marks:
+        form = _foreign(token.text, clauses.words.code)
+        if form is None and _is_unknown_verb(clauses, at, clause):
+            return Form("any", "past")
+    if form is None or _is_adjective(clauses, at, clause):
+        return None
+    near = clauses.near(at, clause)[0]
+    if form.kind == "base":
+        before = [token.text for token in clauses.tokens[max(clause.start, at - 6) : at]]
+        if before[-1:] in (["de"], ["d'"]) and not JUST.isdisjoint(before):
+            return Form(form.sense, "first")
+        if "G" in near or "did" in before[-3:]:
+            return Form(form.sense, "past")
+        if clauses.words.code == "de" and {"konnte", "konnten"} & {
+            token.text for token in clauses.tokens[clause.start : clause.end]
+        }:
+            return Form(form.sense, "past")
+        return None
+    if token.text == "did" and not _is_main_did(clauses, at):
+        return None
+    if form.kind == "progress":
+        led = [token.text for token in clauses.tokens[max(clause.start, at - 2) : at]]
+        if led in (["liberty", "of"], ["succeeded", "in"]):
+            return Form(form.sense, "past")
+        return (
+            form if (led[-1:] and led[-1] in ("am", "finished", "done", "completed")) or led == ["am", "now"] else None
+        )
+    if clauses.words.code == "en" and form.kind == "past" and token.text in AMBIGUOUS and not set(near) & set("HBS"):
+        subject = clauses.near(at, clause)[1]
+        if subject < clause.start or "Y" in clauses.marks(subject) or token.text == "run":
+            return None
+    return form
+
+
+def _is_adjective(clauses: Clauses, at: int, clause: Clause) -> bool:
+    """`the cleaned list`, and verbs that mean something else with the word behind them."""
+    after = clauses.tokens[at + 1] if at + 1 < clause.end else None
+    text = clauses.tokens[at].text
+    if text in ("stopped", "ended") and (after is None or clauses.marks(at + 1)[:1] in ("C", "c", "K", "O", "A")):
+        return True
+    if text in ("ran", "run", "came", "turned") and after is not None and after.text in ("into", "out", "across"):
+        return True
+    if clauses.words.code != "en" or at == clause.start or after is None or after.kind != "word":
+        return False
+    before = clauses.marks(at - 1)
+    return "D" in before and not set(before) & set("IYTAP") and not clauses.marks(at + 1)
+
+
+def _light(clauses: Clauses, at: int, clause: Clause) -> str | None:
+    """What a verb that says little by itself was done to: `made a payment`, `no transfer was made`."""
+    if clauses.tokens[at].text not in LIGHT:
+        return None
+    for where in [*range(at + 1, min(at + 6, clause.end)), *range(at - 1, clause.start - 1, -1)]:
+        if (noun := NOUN_SENSE.get(clauses.tokens[where].text)) is not None:
+            return noun
+    return None
+
+
+def _is_to_others(clauses: Clauses, at: int) -> bool:
+    after = clauses.tokens[at + 1] if at + 1 < len(clauses.tokens) else None
+    return after is not None and (
+        after.text in ("them", "him", "her", "anyone", "everyone", "everybody") or after.is_capital
+    )
+
+
+def _is_main_did(clauses: Clauses, at: int) -> bool:
+    after = clauses.tokens[at + 1].text if at + 1 < len(clauses.tokens) else ""
+    return (
+        not after
+        or after in (":", ".", "!")
+        or after in ("it", "that", "this", "so", "everything", "as", "all", "what")
+    )
+
+
+def _is_unknown_verb(clauses: Clauses, at: int, clause: Clause) -> bool:
+    token = clauses.tokens[at]
+    if token.is_capital or not clauses.words.unknown.fullmatch(token.text):
+        return False
+    if clauses.words.code == "de":
+        return at >= clause.end - 2 and any(
+            set("IB") & set(clauses.marks(each)) for each in range(clause.start, clause.end) if each != at
+        )
+    near, subject = clauses.near(at, clause)
+    if "B" in near and ("H" in near or clauses.tokens[at - 1].text == "se"):
+        return True
+    if "S" in near or "B" in near:
+        return False
+    if clauses.words.code == "en":
+        return (subject >= clause.start and clauses.tokens[subject].text in ("i", "we")) or (
+            subject < clause.start and clauses.first_seen and clause.joined[:1] in ("J", ",")
+        )
+    return "I" in near
+
+
+def _foreign(word: str, code: str) -> Form | None:
+    """A past form of another language, which is not a word of this one."""
+    if len(word) < 4:
+        return None
+    for other in LATIN:
+        if other != code and (form := grammar(other).forms.get(word)) is not None and form.kind in ("past", "first"):
+            return None if other == "en" and word in AMBIGUOUS else form
+    return None

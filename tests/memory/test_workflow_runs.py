@@ -1,0 +1,96 @@
+"""Workflow runs on disk: of all processes that would carry one out, one does."""
+
+from __future__ import annotations
+
+import pytest
+
+from coilclaw.memory import NoSuchWorkflowRun, StepRecord, WorkflowRuns, WorkflowRunTaken
+from coilclaw.store import Database
+
+
+class Processes:
+    """Processes that can end."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.gone: set[str] = set()
+
+    def of(self, name: str) -> WorkflowRuns:
+        return WorkflowRuns(self._database, name, lambda process: process not in self.gone)
+
+
+@pytest.fixture
+def processes(database: Database) -> Processes:
+    return Processes(database)
+
+
+def test_steps_are_kept_with_what_they_started_and_gave(processes: Processes) -> None:
+    runs = processes.of("a")
+    record = runs.begin("work", "/ws", "text")
+    assert (record.status, record.workspace, record.definition) == ("running", "/ws", "text")
+    first = runs.begin_step(record, 1, "run-1")
+    assert runs.steps(record.run_id) == {1: first} == {1: StepRecord(number=1, status="running", started="run-1")}
+    done = StepRecord(number=1, status="succeeded", started="run-1", output={"x": ["\ud800", None]})
+    runs.end_step(record, done, "completed")
+    assert runs.steps(record.run_id) == {1: done}
+    assert runs.find(record.run_id).status == "completed"
+    with pytest.raises(NoSuchWorkflowRun):
+        runs.find("sop-1")
+
+
+def test_a_run_is_taken_over_when_it_is_suspended_or_its_process_is_gone(processes: Processes) -> None:
+    first, second = processes.of("a"), processes.of("b")
+    record = first.begin("work", "/ws", "text")
+    with pytest.raises(WorkflowRunTaken, match="it is running"):
+        second.take_over(second.find(record.run_id))
+    processes.gone.add("a")
+    assert second.find(record.run_id).state == "orphaned"
+    taken = second.take_over(second.find(record.run_id))
+    second.end(taken, "suspended")
+    assert second.take_over(second.find(record.run_id)).status == "running"
+
+
+def test_of_two_that_take_over_one_succeeds(processes: Processes) -> None:
+    runs = processes.of("a")
+    record = runs.begin("work", "/ws", "text")
+    runs.end(record, "suspended")
+    seen = [processes.of(name) for name in "bc"]
+    found = [each.find(record.run_id) for each in seen]
+    assert seen[0].take_over(found[0]).status == "running"
+    with pytest.raises(WorkflowRunTaken):
+        seen[1].take_over(found[1])
+
+
+def test_whoever_lost_a_run_changes_nothing_of_it(processes: Processes) -> None:
+    first, second = processes.of("a"), processes.of("b")
+    lost = first.begin("work", "/ws", "text")
+    step = first.begin_step(lost, 1, "run-1")
+    processes.gone.add("a")
+    second.take_over(second.find(lost.run_id))
+    for change in (
+        lambda: first.begin_step(lost, 2, "run-2"),
+        lambda: first.end_step(lost, step, "completed"),
+        lambda: first.end(lost, "failed"),
+    ):
+        with pytest.raises(WorkflowRunTaken, match="another process"):
+            change()
+    assert second.steps(lost.run_id) == {1: step}
+    assert second.find(lost.run_id).status == "running"
+
+
+@pytest.mark.parametrize("status", ["completed", "failed", "denied", "cancelled"])
+def test_a_run_that_is_over_stays_over(processes: Processes, status: str) -> None:
+    runs = processes.of("a")
+    record = runs.begin("work", "/ws", "text")
+    runs.end(record, status)  # type: ignore[arg-type]
+    with pytest.raises(WorkflowRunTaken, match=f"it is {status}"):
+        runs.take_over(runs.find(record.run_id))
+
+
+def test_the_latest_runs_come_first(processes: Processes) -> None:
+    runs = processes.of("a")
+    made = [runs.begin(f"work-{number}", "/ws", "text").run_id for number in range(4)]
+    found = [each.run_id for each in runs.list(limit=3)]
+    assert len(found) == 3
+    assert found == sorted(found, reverse=True)
+    assert set(found) < set(made)

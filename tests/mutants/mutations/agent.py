@@ -1,0 +1,117 @@
+"""Mutations of the agent: its loop, its bounds and its answers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutation import Mutation
+
+__all__ = ["MUTATIONS"]
+
+MUTATIONS: Final = (
+    Mutation(
+        "coilclaw.agent.grounded_text:GroundedText.end",
+        "if unsupported and not self._labels:",
+        "if False:",
+        "tests/agent/test_grounding.py -k put_right",
+        "a claim without a receipt is held back for one correction",
+    ),
+    Mutation(
+        "coilclaw.agent.grounded_text:GroundedText._take",
+        "self._show(each.shown[",
+        "self._show(each.text[",
+        "tests/agent/test_grounding.py -k labelled",
+        "the label behind a claim that nothing supports",
+    ),
+    Mutation(
+        "coilclaw.agent.turn:Turn._corrected",
+        "return text.summary()",
+        "return grounded",
+        "tests/agent/test_grounding.py -k code_ends_the_answer",
+        "code ends an answer that the model cannot put right",
+    ),
+    Mutation(
+        "coilclaw.agent.turn:Turn._round",
+        "if response.tool_calls and request.tools:",
+        "if response.tool_calls:",
+        "tests/agent/test_bounds.py -k not_offered",
+        "after the last round nothing is carried out",
+    ),
+    Mutation(
+        "coilclaw.agent.turn:Turn._request",
+        "may_act = stopped is None and",
+        "may_act =",
+        "tests/agent/test_bounds.py -k says_so",
+        "while tools are stopped the model is offered none",
+    ),
+    Mutation(
+        "coilclaw.agent.guard:LoopGuard.is_repeated",
+        "return self._made[identity] > _MOST_ALIKE",
+        "return False",
+        "tests/agent/test_bounds.py -k made_twice",
+        "a request that was made twice is not carried out again",
+    ),
+    Mutation(
+        "coilclaw.agent.guard:Spending.exceeded",
+        "if tokens >= settings.turn_tokens:",
+        "if False:",
+        "tests/agent/test_bounds.py -k used_its_tokens",
+        "the bound of a turn's tokens",
+    ),
+    Mutation(
+        "coilclaw.agent.guard:Spending.exceeded",
+        "self.price >= settings.turn_price",
+        "False",
+        "tests/agent/test_bounds.py -k cost_its_price",
+        "the bound of a turn's price",
+    ),
+    Mutation(
+        "coilclaw.agent.execution:Execution.run",
+        "caller = replace(self._caller, request=key)",
+        "caller = self._caller",
+        "tests/agent/test_approvals.py -k continues",
+        "a request finds its run again",
+    ),
+    Mutation(
+        "coilclaw.agent.handles:Handle.read",
+        "if record.header.conversation_id != conversation:",
+        "if False:",
+        "tests/agent/test_handles.py -k forged",
+        "a handle gives nothing of another conversation",
+    ),
+    Mutation(
+        "coilclaw.agent.transcript:Transcript.say",
+        'if before is not None and before.get("state") == "waiting":',
+        "if False:",
+        "tests/agent/test_approvals.py -k refused_while",
+        "no message comes between a question and its answer",
+    ),
+    Mutation(
+        "coilclaw.agent.transcript:Transcript._idle_document",
+        'is_running(str(before.get("process")))',
+        "False",
+        "tests/agent/test_interruptions.py -k leaves_the_message",
+        "two tasks do not answer in one conversation at once",
+    ),
+    Mutation(
+        "coilclaw.agent.threads:finished",
+        "            cancel()",
+        "            pass",
+        "tests/agent/test_interruptions.py -k cancelled_run",
+        "cancelling a turn cancels its run",
+    ),
+    Mutation(
+        "coilclaw.agent.prompt:as_data",
+        "_unmarked(text)",
+        "text",
+        "tests/agent/test_prompt.py -k close_its_marks",
+        "text of tools stays between its marks",
+    ),
+    Mutation(
+        "coilclaw.agent.agent:Agent._allowed",
+        "return self._settings.tools_allow.get(self._claw.memory.show(conversation).channel)",
+        "return None",
+        "tests/agent/test_tools_allow.py -k shown_what",
+        "a channel bounds what its conversations may call",
+    ),
+)
