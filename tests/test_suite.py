@@ -11,6 +11,7 @@ from tests.sampling import EVERYTHING
 
 TESTS: Final = Path(__file__).parent
 MOST_CASES: Final = {
+    "agent": 220,
     "app": 400,
     "bridge": 800,
     "cli": 900,

@@ -46,7 +46,7 @@ def test_a_script_approves_and_resumes_its_own_run(tmp_path: Path) -> None:
     lines = printed_by(SCRIPT, tmp_path).splitlines()
     assert lines[0] == "crm.note {'text': 'called Ada'} write"
     assert [line.split()[:2] for line in lines[1:]] == [["crm.lookup", "succeeded"], ["crm.note", "succeeded"]]
-    assert "by grace" in lines[2]
+    assert "granted grace" in lines[2]
 
 
 def test_another_request_answers_what_a_run_asked() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
-    from coilclaw.evidence.grounding import Evidence
+    from coilclaw.evidence import Evidence
     from coilclaw.sdk import ActivityItem
 
 __all__ = ["ConversationActivity"]

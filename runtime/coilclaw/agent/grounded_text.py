@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.evidence.grounding import AnswerStream
+from coilclaw.evidence import AnswerStream
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
-    from coilclaw.evidence.grounding import Claim, Evidence, Released
+    from coilclaw.evidence import Claim, Evidence, Released
 
 __all__ = ["Grounded", "GroundedText"]
 

@@ -16,7 +16,7 @@ from coilclaw.sdk.frozen import Frozen
 if TYPE_CHECKING:
     from coilclaw.app.approvals import ApprovalRequest
     from coilclaw.app.stores import Stores
-    from coilclaw.evidence.grounding import Evidence
+    from coilclaw.evidence import Evidence
     from coilclaw.runs import RunRecord, RunReport
     from coilclaw.sandbox import DisplayedOutput, RunWarning, SnippetError
     from coilclaw.sdk import ActivityItem, Receipt, Result, RunStatus, ToolCallError
@@ -229,7 +229,7 @@ def run_evidence(stores: Stores, known: RunRecord) -> tuple[tuple[ActivityItem, 
 
 
 def _evidence(item: ActivityItem, last: Receipt, contents: Mapping[str, bytes]) -> Evidence:
-    from coilclaw.evidence.grounding import Evidence
+    from coilclaw.evidence import Evidence
 
     arguments, result = (json.loads(contents.get(each or "", b"null")) for each in (last.args_hash, last.result_hash))
     return Evidence(

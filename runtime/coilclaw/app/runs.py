@@ -15,7 +15,7 @@ from coilclaw.sdk import RunStatus
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
-    from coilclaw.evidence.grounding import Evidence
+    from coilclaw.evidence import Evidence
     from coilclaw.memory import WorkflowRuns
     from coilclaw.runs import RunPage, RunRecord
     from coilclaw.sdk import ActivityItem
