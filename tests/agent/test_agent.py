@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,6 +40,18 @@ def test_a_snippet_acts_and_its_result_goes_back(claw: CoilClaw, mailbox: Mailbo
     assert {each.conversation_id for each in claw.receipts.latest(50, run_id=answer.run_ids[0])} == {
         answer.conversation_id
     }
+
+
+def test_what_a_service_wants_back_is_remembered_with_the_request(claw: CoilClaw, mailbox: Mailbox) -> None:
+    asked = code("tools.mail.send(to='a@x.org').unwrap()")
+    echo = {"model": "m", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}]}
+    thoughtful = replace(asked, tool_calls=(replace(asked.tool_calls[0], echo=echo),))
+    model = Scripted(thoughtful, say("Sent."), say("Yes."))
+    first = asyncio.run(Agent(claw, model).answer("Send it"))
+    asyncio.run(Agent(claw, model).answer("Really?", conversation=first.conversation_id))
+    for request in model.requests[1:]:
+        (kept,) = [each.echo for message in request.messages for each in message.tool_requests]
+        assert kept == echo
 
 
 def test_a_direct_call_takes_the_same_path(claw: CoilClaw, mailbox: Mailbox) -> None:

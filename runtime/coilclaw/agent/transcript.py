@@ -213,6 +213,7 @@ class Transcript:
         """Add a reply that asks for tools."""
         calls = [
             {"id": each.id, "name": each.name, "arguments": dict(each.arguments), "problem": each.problem}
+            | ({} if each.echo is None else {"echo": each.echo})
             for each in response.tool_calls
         ]
         self._append(
