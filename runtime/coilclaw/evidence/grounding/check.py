@@ -50,7 +50,11 @@ class Checker(Judge):
 
     def mark(self) -> dict[str, Any]:
         """What the sentences so far have left behind, for `restore`."""
-        return {name: value for name, value in vars(self).items() if name != "calls"}
+        return {
+            name: value.copy() if isinstance(value, dict) else value
+            for name, value in vars(self).items()
+            if name != "calls"
+        }
 
     def restore(self, marked: dict[str, Any]) -> None:
         """Forget the sentences since then."""

@@ -9,6 +9,7 @@ __all__ = [
     "AMBIGUOUS",
     "ASKING",
     "CREATIVE",
+    "ELSE",
     "INSTRUMENTS",
     "JUST",
     "LAST",
@@ -148,6 +149,11 @@ YOURS: Final = words("""
 your ihr ihre ihren ihrem ihrer dein deine deinen deinem deiner tu tus su sus votre vos ton ta tes
 """)
 """Words for what belongs to the person."""
+
+ELSE: Final = words("""
+else other others further weitere weiteren sonst sonstigen andere anderen otro otra otros otras más demás autre autres
+""")
+"""Words that deny only the rest."""
 
 NOUN_SENSE: Final = {
     noun: sense
