@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.agent.agent import Agent
 from coilclaw.providers import open_provider
 
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
-    from coilclaw.providers import Credentials
+    from coilclaw.providers import Credentials, ProviderChanged
 
 __all__ = ["open_agent"]
+
+_logger: Final = logging.getLogger(__name__)
+_WITH_KEYS: Final = ("openai-compatible", "anthropic")
 
 
 @asynccontextmanager
@@ -26,10 +30,24 @@ async def open_agent(
 ) -> AsyncIterator[Agent]:
     """An agent over an app, with a provider of its configuration; by default the default one.
 
-    Keys come from `credentials`, or from where the provider's table says, which may be variables of `environment`.
+    Keys come from `credentials`; by default from the auth profiles of the home, and then from where the provider's
+    table says, which may be variables of `environment`. Rotations and fallbacks are recorded.
     """
     config = claw.settings.config
-    agent = Agent(claw, open_provider(config, provider, credentials=credentials, environment=environment))
+    name = provider or config.default_provider
+
+    def changed(change: ProviderChanged) -> None:
+        facts = change.facts()
+        claw.receipts.record("provider.fallback", facts, conversation=facts.pop("conversation"))
+
+    if credentials is None and any(each.kind in _WITH_KEYS for each in config.providers.models.values()):
+        from coilclaw.providers import ProfileCredentials
+
+        credentials = ProfileCredentials(claw.settings.home, environment or {}, record=claw.receipts.record)
+    opened = open_provider(config, name, credentials=credentials, environment=environment, listen=changed)
+    agent = Agent(claw, opened)
+    table = config.providers.models[name]
+    _logger.info("provider.selected", extra={"event": {"provider": name, "kind": table.kind, "model": table.model}})
     try:
         yield agent
     finally:
