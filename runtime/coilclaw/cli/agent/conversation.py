@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from coilclaw.cli.agent.turn_view import AnnouncedApprover, TurnView
 from coilclaw.cli.approver import approver_for
-from coilclaw.cli.questions import terminal_questions
 from coilclaw.cli.terminal import say
 from coilclaw.cli.waiting import command_caller
 from coilclaw.sandbox import Deadline
@@ -75,11 +74,11 @@ class TerminalConversation:
             view.clear()
             say(f"{as_name(tool)}: {one_line(message)}", err=True)
 
-        ask = terminal_questions(ended)
-
         def asked(question: str) -> str | None:
+            from coilclaw.cli.questions import ask_on_terminal  # Few turns ask.
+
             view.clear()
-            return ask(question)
+            return ask_on_terminal(question, ended)
 
         caller = command_caller(approver=AnnouncedApprover(approver, view), ask=asked, progress=tell)
         listen = (lambda event: None) if self._options.as_json else view.listen
