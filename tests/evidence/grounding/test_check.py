@@ -45,7 +45,9 @@ def test_what_a_receipt_confirms_is_verified(answer: str) -> None:
 )
 def test_nothing_but_success_confirms_that_it_was_done(answer: str, call: Evidence | None) -> None:
     given = [] if call is None else [call]
-    assert {claim.verdict for claim in check_answer(answer, given).claims} == {"contradicted" if given else "unverified"}
+    assert {claim.verdict for claim in check_answer(answer, given).claims} == {
+        "contradicted" if given else "unverified"
+    }
 
 
 @pytest.mark.parametrize(

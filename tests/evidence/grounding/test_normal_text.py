@@ -42,7 +42,9 @@ def test_a_disguised_claim_in_chinese_is_a_claim(hidden: str) -> None:
 
 
 def test_words_that_contain_a_verb_are_other_words() -> None:
-    assert check_answer("At present, I represent nobody; the absent members consented to this essential test.", []).grounded
+    assert check_answer(
+        "At present, I represent nobody; the absent members consented to this essential test.", []
+    ).grounded
 
 
 @pytest.mark.parametrize("text", ["file_name_x.txt", "J'ai", "/a/b_c/d.py", "5 * 3", "Ana García", "a < b and c > d"])
