@@ -58,7 +58,7 @@ class Clauses:
                 yield Clause(start, at, joined)
                 start, joined = at, ""
             if (token.kind == "mark" and (token.text in _BREAKS or token.text > "\u2100")) or (
-                "J" in marks and at > start
+                "J" in marks and (at > start or joined == ",")
             ):
                 if at > start:
                     yield Clause(start, at, joined)
