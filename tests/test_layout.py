@@ -82,6 +82,7 @@ def test_the_namespace_has_no_file_of_its_own() -> None:
         "memory",
         "scorecard",
         "config",
+        "channels",
         "providers",
         "workspace_tools",
     ],

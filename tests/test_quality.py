@@ -20,7 +20,7 @@ SOURCES = sorted(
 )
 MADE_FOR_THEIR_JOB = {
     "apsw", "certifi", "click", "httpcore", "httpx", "icalendar", "idna", "jsonschema",
-    "packaging", "pydantic", "python-dateutil", "recurring-ical-events", "RestrictedPython", "rich", "wasmtime",
+    "packaging", "prompt-toolkit", "pydantic", "python-dateutil", "recurring-ical-events", "RestrictedPython", "rich", "wasmtime",
     "watchdog",
 }  # fmt: skip
 

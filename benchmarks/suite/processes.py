@@ -21,6 +21,7 @@ _COMMANDS: Final = (
     "approval list",
     "tool list",
     "run -",
+    "agent -m hello",
 )
 
 
@@ -37,6 +38,8 @@ class ProcessProbe:
         self._seconds(self._command, "init", "--workspace", str(folder / "workspace"))
         # The first run makes the database, the key and the index of contracts.
         self._seconds(self._command, "run", "-")
+        # The first turn draws what a prompt says about the tools.
+        self._seconds(self._command, "agent", "-m", "hello")
 
     def _seconds(self, *command: str) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -123,6 +123,7 @@ TARGETS: Final = (
             ("coilclaw approval list", 10),
             ("coilclaw tool list", 12),
             ("coilclaw run -", 16),
+            ("coilclaw agent -m hello", 20),
         )
     ),
 )

@@ -14,6 +14,7 @@ from coilclaw.agent.guard import LoopGuard, Spending
 from coilclaw.agent.requests import Requests, give_up
 from coilclaw.agent.settings import AgentSettings
 from coilclaw.agent.threads import finished
+from coilclaw.agent.tool_texts import ToolTextFile
 from coilclaw.agent.tools import Toolset
 from coilclaw.agent.transcript import Transcript
 from coilclaw.agent.turn import Turn
@@ -188,6 +189,7 @@ class Agent:
                 self._claw.tools.policy,
                 tokens=self._settings.tool_tokens,
                 python=self._claw.tools.python,
+                kept=ToolTextFile(self._claw.settings.home),
             )
         return known
 

@@ -65,6 +65,11 @@ class Answer(Frozen):
     run_ids: tuple[str, ...] = field(default=())
     """The runs of this turn."""
 
+    @property
+    def grounded(self) -> bool:
+        """Whether receipts support everything that the text claims."""
+        return all(each.is_supported for each in self.claims)
+
     def facts(self) -> dict[str, Any]:
         """The answer as JSON data."""
         usage, error = self.usage, self.error
@@ -76,6 +81,7 @@ class Answer(Frozen):
             "actions": self.actions,
             "activity": [item._asdict() for item in self.activity],
             "folded_reads": self.folded_reads,
+            "grounded": self.grounded,
             "claims": [
                 {"text": each.text, "verdict": each.verdict, "receipt_ref": each.receipt_ref} for each in self.claims
             ],
@@ -93,6 +99,7 @@ class RoundStarted(Frozen):
     """The model is asked, for the first time in this turn or with results of tools."""
 
     number: int
+    conversation_id: str = ""
 
 
 class TextReleased(Frozen):

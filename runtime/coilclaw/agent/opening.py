@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.agent.agent import Agent
 from coilclaw.agent.answer import ProviderChanged
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["open_agent"]
 
+_logger: Final = logging.getLogger(__name__)
+_WITH_KEYS: Final = ("openai-compatible", "anthropic")
+
 
 @asynccontextmanager
 async def open_agent(
@@ -28,24 +32,26 @@ async def open_agent(
 ) -> AsyncIterator[Agent]:
     """An agent over an app, with a provider of its configuration; by default the default one.
 
-    Keys come from `credentials`, by default from the auth profiles of the home, from where the provider's table says,
-    and from variables of `environment`. Receipts tell of rotated credentials and of providers that fell back.
+    Keys come from `credentials`; by default from the auth profiles of the home, and then from where the provider's
+    table says, which may be variables of `environment`. Rotations and fallbacks are recorded.
     """
     config = claw.settings.config
-    table = config.providers.models.get(provider or config.default_provider)
-    if credentials is None and table is not None and table.kind != "mock":
-        from coilclaw.providers.auth import ProfileCredentials  # A mock needs none, and is to start quickly.
-
-        credentials = ProfileCredentials(claw.settings.home, environment or {}, record=claw.receipts.record)
+    name = provider or config.default_provider
 
     def fell_back(change: FallBack) -> None:
-        facts = {name: value for name, value in change.facts().items() if name != "conversation"}
-        claw.receipts.record("provider.fallback", facts, conversation=change.conversation)
+        facts = change.facts()
+        claw.receipts.record("provider.fallback", facts, conversation=facts.pop("conversation"))
         event = ProviderChanged(before=change.before, after=change.after, reason=change.reason)
         agent.tell(change.conversation, event)
 
-    opened = open_provider(config, provider, credentials=credentials, environment=environment, listen=fell_back)
+    if credentials is None and any(each.kind in _WITH_KEYS for each in config.providers.models.values()):
+        from coilclaw.providers import ProfileCredentials
+
+        credentials = ProfileCredentials(claw.settings.home, environment or {}, record=claw.receipts.record)
+    opened = open_provider(config, name, credentials=credentials, environment=environment, listen=fell_back)
     agent = Agent(claw, opened)
+    table = config.providers.models[name]
+    _logger.info("provider.selected", extra={"event": {"provider": name, "kind": table.kind, "model": table.model}})
     try:
         yield agent
     finally:

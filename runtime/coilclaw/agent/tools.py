@@ -10,11 +10,13 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from coilclaw.agent.tool_texts import ToolTexts, key_of
 from coilclaw.bridge import allowed_tools, estimated_tokens, first_sentence, registry_stubs, search_tools, tool_schemas
 from coilclaw.providers import ToolSchema
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
+    from coilclaw.agent.tool_texts import ToolTextFile
     from coilclaw.bridge import Registry
     from coilclaw.policy import Policy
     from coilclaw.providers import ToolRequest
@@ -93,12 +95,21 @@ class Toolset:
     """The tools of one registry that a conversation may call."""
 
     def __init__(
-        self, registry: Registry, allowed: Sequence[str] | None, policy: Policy, *, tokens: int, python: str
+        self,
+        registry: Registry,
+        allowed: Sequence[str] | None,
+        policy: Policy,
+        *,
+        tokens: int,
+        python: str,
+        kept: ToolTextFile | None = None,
     ) -> None:
+        """What a prompt says about the tools is looked for in `kept` before it is drawn."""
         self._whole = registry
         self._policy = policy
         self._tokens = tokens
         self._python = python
+        self._kept = kept
         ids = registry.tools.keys() if allowed is None else allowed_tools(registry, allowed)
         tools = {tool_id: tool for tool_id, tool in registry.tools.items() if tool_id in ids}
         self.registry = replace(registry, tools=MappingProxyType(tools))
@@ -107,21 +118,36 @@ class Toolset:
         """Whether this was made from that very registry."""
         return self._whole is registry
 
-    @cached_property
+    @property
     def stubs(self) -> str:
         """Typed Python stubs, within the budget."""
-        return registry_stubs(self.registry, budget_tokens=self._tokens, policy=self._policy, python=self._python).text
+        return self._texts.stubs
+
+    @cached_property
+    def _texts(self) -> ToolTexts:
+        tools = self.registry.tools.values()
+        key = key_of(tools, self._tokens, self._python, self._policy.digest)
+        if self._kept is not None and (found := self._kept.read(key)) is not None:
+            return found
+        made = ToolTexts(
+            stubs=registry_stubs(
+                self.registry, budget_tokens=self._tokens, policy=self._policy, python=self._python
+            ).text,
+            listed=self._drawn(),
+        )
+        if self._kept is not None:
+            self._kept.write(key, made)
+        return made
 
     def schemas(self, found: Iterable[str] = ()) -> tuple[ToolSchema, ...]:
         """What a request advertises. `found` are ids that the model has searched for; they come last, in their order,
         so that what stood before them stays the same."""
-        if self._listed is not None:
-            return (RUN_PYTHON, *self._listed)
+        if (listed := self._texts.listed) is not None:
+            return (RUN_PYTHON, *listed)
         known = (self.registry.tools.get(tool_id) for tool_id in dict.fromkeys(found))
         return (RUN_PYTHON, FIND_TOOLS, *(_schema(tool) for tool in known if tool is not None and _is_callable(tool)))
 
-    @cached_property
-    def _listed(self) -> tuple[ToolSchema, ...] | None:
+    def _drawn(self) -> tuple[ToolSchema, ...] | None:
         """Every tool for a direct call; None if that would take more than half of the budget."""
         made = tuple(_schema(tool) for tool in self.registry.tools.values() if _is_callable(tool))
         total = 0

@@ -105,7 +105,7 @@ class Turn(Frozen):
     async def _round(self) -> Answer | None:
         """Ask the model once. Returns its answer, or None if it asks for tools."""
         rounds = len(self.transcript.current.steps)
-        self.listen(RoundStarted(number=rounds + 1))
+        self.listen(RoundStarted(number=rounds + 1, conversation_id=self.transcript.conversation))
         stop = self.claw.estop.state
         request = self._request(
             is_last=rounds >= self.settings.tool_rounds, stopped=None if stop is None else str(stop)

@@ -19,6 +19,7 @@ from coilclaw.sdk.legible import as_name
 if TYPE_CHECKING:
     from coilclaw.app import ApprovalRequest, CoilClaw, Window
     from coilclaw.config import Settings
+    from coilclaw.runs import RunRecord
 
 __all__ = ["approval"]
 
@@ -215,13 +216,19 @@ def _end(
 
         with open_app(settings) as claw:
             known = claw.runs.find(run_id)
-            if not known.is_waiting:
-                say(f"{as_name(run_id)} continues in the process that waits for it.", err=True)
-                return
-        of = known.header.conversation_id or ""
-        command = f"sop resume {as_name(of)}" if of.startswith("sop-") else f"resume {as_name(run_id)}"
-        say(f"To continue: coilclaw {command}{workspace_option(workspace)}", err=True)
+        if not known.is_waiting:
+            say(f"{as_name(run_id)} continues in the process that waits for it.", err=True)
+            return
+        say(f"To continue: coilclaw {_continuing(known)}{workspace_option(workspace)}", err=True)
         return
     with open_app(settings) as claw:
         waits = claw.approvals.pending(run_id)
     sys.exit(3 if waits else 0)
+
+
+def _continuing(known: RunRecord) -> str:
+    """The command that continues a run: alone, or with the SOP or the turn of a conversation that waits for it."""
+    of = known.header.conversation_id or ""
+    if of.startswith("sop-"):
+        return f"sop resume {as_name(of)}"
+    return f"resume {as_name(known.run_id)}" if known.header.request is None else f"agent --resume {as_name(of)}"

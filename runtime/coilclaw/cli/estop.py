@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from coilclaw.app import Estop, StopChange, open_stores
+from coilclaw.cli.logs import log_event
 from coilclaw.cli.opening import terminal_notices, this_person
 from coilclaw.cli.terminal import say, say_json, warn
 from coilclaw.config import home_folder, load_settings
@@ -63,6 +64,7 @@ def _set(stop: Estop, reason: str | None, as_json: bool) -> None:
             say(f"{one_line(known)}. `coilclaw estop --clear` ends it.", err=True, fg="red")
 
     done = stop.set(by=this_person(), reason=reason, told=told)
+    log_event("estop.triggered", by=this_person(), reason=reason, receipt=done.receipt)
     if done.problem is not None:
         warn(f"the stop holds, but its receipt could not be written: {done.problem}")
     if as_json:

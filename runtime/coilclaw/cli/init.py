@@ -13,7 +13,7 @@ from coilclaw.config import config_text, load_settings
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name
 
-__all__ = ["init", "setup"]
+__all__ = ["init", "set_up", "setup"]
 
 _STARTER_TOOL = '''\
 """A tool of your own. Change it and call it again: `coilclaw run hello.py`."""
@@ -39,6 +39,15 @@ print("It is", tools.time.now().unwrap()["utc"])
 @click.option("--workspace", metavar="DIR", help="Where the workspace is (default: ~/coilclaw-workspace).")
 def init(workspace: str | None) -> None:
     """Set up CoilClaw's home folder, the configuration and a workspace. What exists already is left as it is."""
+    place = set_up(workspace)
+    # The file may name another workspace, whose tools the script does not mean.
+    option = f"--workspace {as_name(str(place))} " if settings_for().config.workspace_dir != place else ""
+    say()
+    say(f"Try it:  coilclaw run {option}{as_name(str(place / 'hello.py'))}")
+
+
+def set_up(workspace: str | None) -> Path:
+    """Make what is missing of the home folder and a workspace, say what was made, and return the workspace."""
     given = {"workspace_dir": str(expanded(workspace).absolute())} if workspace else {}
     chosen = load_settings(os.environ, given)  # Refused before anything is made.
     home, path, place = chosen.home, chosen.path, chosen.config.workspace_dir
@@ -65,10 +74,7 @@ def init(workspace: str | None) -> None:
         claw.receipts.latest(1)
         say(f"Receipts are kept in {as_name(str(settings.config.receipts.path))}")
     say(f"Workspace: {as_name(str(place))}")
-    # The file may name another workspace, whose tools the script does not mean.
-    option = f"--workspace {as_name(str(place))} " if settings.config.workspace_dir != place else ""
-    say()
-    say(f"Try it:  coilclaw run {option}{as_name(str(place / 'hello.py'))}")
+    return place
 
 
 @click.command(epilog="Example: coilclaw setup")

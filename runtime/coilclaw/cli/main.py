@@ -18,8 +18,13 @@ __all__ = ["cli", "main"]
 
 _COMMANDS: Final = {
     "init": ("coilclaw.cli.init:init", "Set up CoilClaw's home folder, configuration and a workspace."),
+    "onboard": (
+        "coilclaw.cli.onboard:onboard",
+        "Set everything up step by step: workspace, model, key, first answer.",
+    ),
     "setup": ("coilclaw.cli.init:setup", "Compile the sandbox ahead of the first run."),
     "run": ("coilclaw.cli.run:run", "Run a Python snippet in the sandbox."),
+    "agent": ("coilclaw.cli.agent:agent", "Talk to a model that uses your tools; every action has a receipt."),
     "resume": ("coilclaw.cli.resume:resume", "Resume a suspended run."),
     "cancel": ("coilclaw.cli.resume:cancel", "Cancel a suspended run."),
     "approval": ("coilclaw.cli.approvals:approval", "List, show, approve and deny pending calls."),
@@ -57,15 +62,26 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
 )
-def cli() -> None:
+@click.option("-v", "--verbose", count=True, help="Log what happens on stderr; twice for more. See COILCLAW_LOG.")
+@click.pass_context
+def cli(ctx: click.Context, verbose: int) -> None:
     """Run Python that a model wrote, in a sandbox, with a receipt for every tool call.
+
+    COILCLAW_LOG is warning, info or debug, or json for one JSON object a line, or both: json,debug.
 
     \b
     Example:
       coilclaw init
+      coilclaw agent -m "What files are in this project?"
       echo 'tools.time.now().unwrap()' | coilclaw run -
       coilclaw receipt verify
     """
+    if verbose or os.environ.get("COILCLAW_LOG"):
+        from coilclaw.cli.logs import choose_logging, log_event
+        from coilclaw.sdk.version import VERSION
+
+        choose_logging(verbose)
+        log_event("startup", version=VERSION, command=ctx.invoked_subcommand, process=os.getpid())
 
 
 def main() -> NoReturn:

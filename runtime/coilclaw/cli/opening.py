@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import pwd
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from coilclaw.cli.logs import begin_logging, log_event, receipts_logged
 from coilclaw.cli.terminal import say, say_progress, warn
 from coilclaw.config import load_settings
 from coilclaw.sdk import OperatorError
@@ -56,23 +59,36 @@ def settings_for(workspace: str | None = None, **overrides: Any) -> Settings:
     settings = load_settings(os.environ, given)
     if settings.config.workspace_dir.exists() and not settings.config.workspace_dir.is_dir():
         raise OperatorError(f"the workspace {settings.config.workspace_dir} is not a folder")
+    log_event("config.path", path=str(settings.path), exists=settings.path.exists())
+    log_event("workspace.path", path=str(settings.config.workspace_dir))
     return settings
 
 
-def open_app(settings: Settings, *, record: bool = True, pool: int = 0, deadline: Deadline | None = None) -> CoilClaw:
+@contextmanager
+def open_app(
+    settings: Settings,
+    *,
+    record: bool = True,
+    pool: int = 0,
+    watch: bool = False,
+    deadline: Deadline | None = None,
+) -> Iterator[CoilClaw]:
     """The app of one command. With `deadline`, another process that writes to the database is waited for no longer
     than the run has time. A command that only looks at tools passes `record=False`: nothing is recorded then."""
     from coilclaw.app import CoilClaw, Composition
 
+    begin_logging()
     parts = Composition(
         settings,
         environment=os.environ,
         record=record,
         pool=pool,
+        watch=watch,
         notices=terminal_notices(),
         patience=None if deadline is None else lambda: max(_SHORTEST_WAIT, deadline.remaining),
     )
-    return CoilClaw(parts)
+    with CoilClaw(parts) as claw, receipts_logged(claw) if record else nullcontext():
+        yield claw
 
 
 def load_registry(settings: Settings) -> Registry:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
     from coilclaw.receipts import Verification
 
-__all__ = ["receipt"]
+__all__ = ["print_receipt", "receipt"]
 
 _FRACTION: Final = re.compile(r"\.\d+Z$")
 """The part of a second in a timestamp: JSON has it, a line for a person has no room."""
@@ -56,7 +56,7 @@ def list_receipts(run_id: str | None, limit: int, follow: bool, as_json: bool) -
         say_json([each._asdict() for each in receipts])
         return
     for each in receipts:
-        _print(each)
+        print_receipt(each)
     if not receipts:
         say("There are no receipts of this run." if run_id else "There are no receipts yet.", err=True)
 
@@ -66,7 +66,7 @@ def _follow(claw: CoilClaw, run_id: str | None, limit: int, *, as_json: bool) ->
         if as_json:
             say_json(each._asdict())
         else:
-            _print(each)
+            print_receipt(each)
 
     # What comes while the latest are printed is behind this cursor, and may be among them.
     after, latest = claw.feed.end(), claw.receipts.latest(limit, run_id=run_id)
@@ -81,7 +81,8 @@ def _follow(claw: CoilClaw, run_id: str | None, limit: int, *, as_json: bool) ->
         return
 
 
-def _print(each: Receipt) -> None:
+def print_receipt(each: Receipt) -> None:
+    """Print a receipt as one line."""
     subject = each.payload.get("path") or each.tool or each.run_id or each.payload.get("provider") or ""
     when, kind, status = _FRACTION.sub("Z", one_line(each.timestamp)), one_line(each.type), one_line(each.status)
     say(f"{each.seq:>5} {when} {kind:<19} {status:<9} {as_name(str(subject))}")

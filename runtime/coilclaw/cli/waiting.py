@@ -69,11 +69,8 @@ def warn_if_stopped(claw: CoilClaw) -> None:
 
 def command_caller(**facts: object) -> Caller:
     """The caller of what a person starts with a command: what tools report is shown on stderr."""
-    return Caller(
-        channel="cli",
-        progress=lambda tool, message: say(f"{as_name(tool)}: {one_line(message)}", err=True),
-        **facts,  # type: ignore[arg-type]
-    )
+    facts.setdefault("progress", lambda tool, message: say(f"{as_name(tool)}: {one_line(message)}", err=True))
+    return Caller(channel="cli", **facts)  # type: ignore[arg-type]
 
 
 class _Patience:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cleared", "Memory", "create_tables"]
 
+_logger: Final = logging.getLogger(__name__)
 _TITLE: Final = 80
 """Characters."""
 
@@ -89,6 +91,8 @@ class Memory:
         )
         with self._database.transaction() as connection:
             add_conversation(connection, made)
+        facts = {"conversation": made.conversation_id, "channel": channel}
+        _logger.info("conversation.started", extra={"event": facts})
         return made.conversation_id
 
     def append(self, conversation_id: str, *drafts: TurnDraft) -> tuple[Turn, ...]:
@@ -98,7 +102,8 @@ class Memory:
         """
         kept = _kept(drafts, self._redaction())  # Before the transaction: it may take long, or wait for locks.
         with self._database.transaction() as connection:
-            return _append(connection, conversation_id, kept)
+            turns = _append(connection, conversation_id, kept)
+        return _told(turns)
 
     def suspend(
         self,
@@ -182,7 +187,15 @@ class Memory:
                     hint="another process has resumed it; look at the conversation again",
                 )
             set_pending(connection, conversation_id, pending)
-            return _append(connection, conversation_id, kept)
+            turns = _append(connection, conversation_id, kept)
+        return _told(turns)
+
+
+def _told(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    for turn in turns:
+        facts = {"conversation": turn.conversation_id, "turn": turn.id, "role": turn.role}
+        _logger.info("memory.persisted", extra={"event": facts})
+    return turns
 
 
 class _Kept(NamedTuple):

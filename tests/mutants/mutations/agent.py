@@ -114,4 +114,11 @@ MUTATIONS: Final = (
         "tests/agent/test_tools_allow.py -k shown_what",
         "a channel bounds what its conversations may call",
     ),
+    Mutation(
+        "coilclaw.agent.transcript:Transcript.ask",
+        '{} if each.echo is None else {"echo": each.echo}',
+        "{}",
+        "tests/agent/test_agent.py -k wants_back",
+        "what a service wants back is remembered",
+    ),
 )

@@ -12,7 +12,7 @@ from coilclaw.evidence.grounding.facts import pairs_of, stems_of
 from coilclaw.evidence.grounding.figures import DAY, dates_in, days_in_chinese, numbers_in, times_in, years_in
 from coilclaw.evidence.grounding.grammar import LATIN, Form, class_of_noun, grammar, sense_of
 from coilclaw.evidence.grounding.languages.shared import NOUN_SENSE, words
-from coilclaw.evidence.grounding.normal_text import folded, normal
+from coilclaw.evidence.grounding.normal_text import folded, has_chinese, normal
 from coilclaw.evidence.grounding.values import Evidence
 
 __all__ = ["Call", "calls_of"]
@@ -69,8 +69,9 @@ browser
 class Call:
     """One call of the evidence."""
 
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, evidence: Evidence, number: int = 0) -> None:
         self.evidence = evidence
+        self.number = number
         parts = re.split(r"[./:]", normal(evidence.tool_id))
         self.name = [part.lower() for part in _PART.findall(normal(evidence.tool_id))]
         self.method = [part.lower() for part in _PART.findall(" ".join(parts[1:]))] or self.name
@@ -151,6 +152,14 @@ class Call:
 
             found |= senses_in(self.summary)
         return frozenset(found)
+
+    @cached_property
+    def language(self) -> str:
+        """The language of its summary."""
+        if has_chinese(self.summary):
+            return "zh"
+        tokens = [word.lower() for word in _WORD.findall(self.summary)]
+        return max(LATIN, key=lambda code: sum(word in grammar(code).marks for word in tokens))
 
     @cached_property
     def is_open(self) -> bool:
@@ -237,4 +246,4 @@ def _integers(value: Any) -> Iterable[int]:
 
 
 def calls_of(evidence: Iterable[Evidence]) -> list[Call]:
-    return [Call(each) for each in evidence]
+    return [Call(each, number) for number, each in enumerate(evidence)]

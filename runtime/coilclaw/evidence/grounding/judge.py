@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from coilclaw.evidence.grounding.calls import Call, calls_of
 from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
 from coilclaw.evidence.grounding.grammar import grammar
-from coilclaw.evidence.grounding.languages.shared import NOW, ONLY, PLANNED, STILL, WAS, WHOLE, YOURS
+from coilclaw.evidence.grounding.languages.shared import ELSE, NOW, ONLY, PLANNED, STILL, WAS, WHOLE, YOURS
 from coilclaw.evidence.grounding.matching import (
     Finding,
     Said,
+    is_about,
     is_reported,
     left_open,
     match_done,
@@ -37,6 +38,7 @@ class Judge:
         self.is_expository = False
         self.asked: Facts | None = None  # What a fragment before this sentence named.
         self._is_text_work = False
+        self._taken: dict[int, tuple[str, str, frozenset[str]]] = {}  # Calls, and the statements that are about them.
 
     def state(self, read: Reading) -> Finding | None:
         """The verdict on what a sentence without an action says is the case now."""
@@ -105,10 +107,13 @@ class Judge:
             read.content([at for at in span if at != statement.verb]),
             statement.is_generic,
             self.failures > 0,
+            read.language,
         )
         if statement.is_refusal and (not self.calls or any(not call.succeeded for call in self.calls)):
             return None
         if statement.mood == "undone":
+            if any(read.tokens[at].text in ELSE for at in span):
+                return Finding("not_an_action")
             whole = any(read.tokens[at].text in WHOLE for at in span)
             return self.undone(said._replace(words=read.content(statement.clause)), whole)
         only = not ONLY.isdisjoint(read.tokens[at].text for at in span)
@@ -136,7 +141,19 @@ class Judge:
                 return None
         elif self._is_background(read, statement, said):
             return None
-        return self.cited(said) or match_done(said, self.meant(facts))
+        return self.cited(said) or self._untaken(said, match_done(said, self.meant(facts)), read.text)
+
+    def _untaken(self, said: Said, finding: Finding, sentence: str) -> Finding:
+        """A call that another statement is about supports this one only if it mentions what this one does."""
+        if not finding.calls or said.is_generic:
+            return finding
+        call = next((each for each in finding.calls if each.number not in self._taken), finding.calls[-1])
+        first = self._taken.setdefault(call.number, (said.sense, sentence, said.words))
+        is_other = first[0] != said.sense and said.sense not in call.senses
+        is_beside = first[1] == sentence and bool(said.words) and first[2] != said.words
+        if (is_other or is_beside) and not is_about(said, call):
+            return Finding("unverified")
+        return finding
 
     def meant(self, facts: Facts) -> list[Call]:
         """The calls that a statement cites, or all."""
@@ -173,6 +190,7 @@ class Judge:
             and len(read.tokens) > (6 if self.is_expository else 12)
             and not statement.is_headline
             and not read.says_i
+            and not (statement.is_perfect and not self.is_expository)
         ):
             return True
         if (

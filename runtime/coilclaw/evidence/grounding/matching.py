@@ -7,10 +7,11 @@ from typing import Final, NamedTuple
 
 from coilclaw.evidence.grounding.calls import Call
 from coilclaw.evidence.grounding.facts import Facts
+from coilclaw.evidence.grounding.languages.shared import words
 from coilclaw.evidence.grounding.support import answers_of, is_covered, supports
 from coilclaw.evidence.grounding.values import Verdict
 
-__all__ = ["Finding", "Said", "is_reported", "left_open", "match_done", "match_read", "match_undone"]
+__all__ = ["Finding", "Said", "is_about", "is_reported", "left_open", "match_done", "match_read", "match_undone"]
 
 # A verb of the first sense may tell of a call whose name or summary has a verb of the others.
 _ACCEPTED: Final = {
@@ -20,7 +21,7 @@ _ACCEPTED: Final = {
     "create": "create book save post submit send set push join write",
     "book": "book create pay submit send move update join",
     "set": "set update create start cancel book lock",
-    "lock": "lock set cancel",
+    "lock": "lock set cancel create book",
     "update": "update set move save create push approve write cancel merge commit",
     "move": "move update save book push",
     "delete": "delete cancel move",
@@ -51,11 +52,14 @@ class Said(NamedTuple):
     is_generic: bool = False
     is_disclosed: bool = False
     """Whether the answer says elsewhere that something was not done."""
+    language: str = "en"
 
 
 class Finding(NamedTuple):
     verdict: Verdict
     receipt_ref: str | None = None
+    calls: tuple[Call, ...] = ()
+    """The calls that a verified statement may be about."""
 
 
 def match_done(said: Said, calls: Sequence[Call]) -> Finding:
@@ -63,11 +67,7 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
     facts = said.facts
     writes = [call for call in calls if not call.is_read]
     if said.is_generic:
-        named = [
-            call
-            for call in writes
-            if said.words & call.words or (not facts.is_empty and supports(facts, call) == "yes")
-        ]
+        named = [call for call in writes if is_about(said, call)]
         if not named and (facts.is_empty or writes):
             return _match_everything(writes, said)
         related = named or writes
@@ -95,7 +95,13 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
     undisclosed = left and not said.is_disclosed
     if undisclosed and (facts.is_all or facts.is_empty or not sure or _best(said, left) > _best(said, done)):
         return _refused(left)
-    return Finding("verified", (sure or done)[-1].evidence.receipt_ref)
+    best = sure or done
+    return Finding("verified", best[-1].evidence.receipt_ref, tuple(best))
+
+
+def is_about(said: Said, call: Call) -> bool:
+    """Whether a call mentions what a statement does."""
+    return bool(said.words & call.words) or (not said.facts.is_empty and supports(said.facts, call) == "yes")
 
 
 def _best(said: Said, calls: Sequence[Call]) -> int:
@@ -107,45 +113,40 @@ def _is_asked_for(said: Said) -> bool:
     return said.sense in ("submit", "start") or bool(said.words & _REQUESTS)
 
 
-_REQUESTS: Final = frozenset(
-    [
-        "request",
-        "requested",
-        "solicitud",
-        "demande",
-        "anfrage",
-        "antrag",
-        "queued",
-        "permission",
-        "approval",
-        "autorización",
-        "autorisation",
-        "freigabe",
-        "申请",
-        "请求",
-        "提交",
-    ]
-)
+_REQUESTS: Final = words("""
+request requested solicitud demande anfrage antrag queued permission approval autorización autorisation freigabe
+申请 请求 提交
+""")
 
 
 def _related(said: Said, writes: Sequence[Call]) -> list[Call]:
     """The calls that a statement may be about; where some fit by their verb, only those."""
-    fitting = [(_fit(said, call), call) for call in writes]
+    fitting = [(_rank(said, call), call) for call in writes]
     best = max((fit for fit, _ in fitting), default=0)
     if best == 0:
         return []
-    return [call for fit, call in fitting if fit == best]
+    found = [call for fit, call in fitting if fit == best]
+    if said.is_disclosed and not any(call.succeeded for call in found):
+        # What failed is told of elsewhere; this may be about a call that fits less well and names the same thing.
+        found += [call for fit, call in fitting if 0 < fit < best and call.succeeded and _is_named(said.facts, call)]
+    return found
+
+
+def _rank(said: Said, call: Call) -> int:
+    """How well a call fits, with what it mentions before a sense that is only near."""
+    fit = _fit(said, call)
+    return 9 if fit == 3 else fit + 2 * is_about(said, call) if fit else 0
 
 
 def _fit(said: Said, call: Call) -> int:
     """How well a call fits a verb: 3 by the same sense, 2 by a near one, 1 by what it mentions, 0 not at all."""
     sense, facts = said.sense, said.facts
-    shared = said.words & call.words
-    mentioned = bool(shared) or (not facts.is_empty and supports(facts, call) == "yes")
+    mentioned = is_about(said, call)
     accepted = _ACCEPTED_SETS.get(sense)
     if accepted is None:
         return 1 if mentioned or not facts.classes or facts.classes & call.classes or not call.classes else 0
-    alien = bool(facts.classes and call.classes and not facts.classes & call.classes and not mentioned)
+    classes = facts.classes - {"text"}
+    alien = bool(classes and call.classes and not classes & call.classes and not mentioned)
     if sense in call.senses:
         if alien and not (
             sense in ("send", "post", "save", "set", "pay", "book", "run") and not facts.classes & _APART
@@ -153,9 +154,11 @@ def _fit(said: Said, call: Call) -> int:
             return 0
         return 3
     if call.senses & accepted and not call.is_open:
-        return (
-            0 if alien else 2 if mentioned or facts.classes & call.classes or not said.words or not call.classes else 0
-        )
+        if alien:
+            return 0
+        # Words of another language than the summary's have nothing to be compared with.
+        comparable = said.words and call.classes and said.language == call.language
+        return 2 if mentioned or classes & call.classes or not comparable else 0
     if _is_named(facts, call) and sense not in _STRICT:
         return 1
     if call.is_open or not call.senses:

@@ -225,7 +225,8 @@ def _headline(clauses: Clauses, at: int, where: int, clause: Clause, near: str) 
     ):
         return "other", near
     known = any(
-        class_of_noun(clauses.tokens[each].text) - {"contact"} or clauses.tokens[each].kind in ("place", "quote")
+        class_of_noun(clauses.tokens[each].text) - {"contact", "text"}
+        or clauses.tokens[each].kind in ("place", "quote")
         for each in head
     )
     if not known and not clauses.is_listed:

@@ -59,7 +59,8 @@ def verb_at(clauses: Clauses, at: int, clause: Clause) -> Form | None:
         )
     if clauses.words.code == "en" and form.kind == "past" and token.text in AMBIGUOUS and not set(near) & set("HBS"):
         subject = clauses.near(at, clause)[1]
-        if subject < clause.start or "Y" in clauses.marks(subject) or token.text == "run":
+        goes_on = clauses.first_seen and clause.joined[:1] in ("J", ",")
+        if (subject < clause.start and not goes_on) or "Y" in clauses.marks(max(0, subject)) or token.text == "run":
             return None
     return form
 

@@ -9,7 +9,9 @@ __all__ = [
     "AMBIGUOUS",
     "ASKING",
     "CREATIVE",
+    "ELSE",
     "INSTRUMENTS",
+    "IS",
     "JUST",
     "LAST",
     "LIGHT",
@@ -148,6 +150,14 @@ YOURS: Final = words("""
 your ihr ihre ihren ihrem ihrer dein deine deinen deinem deiner tu tus su sus votre vos ton ta tes
 """)
 """Words for what belongs to the person."""
+
+ELSE: Final = words("""
+else other others further weitere weiteren sonst sonstigen andere anderen otro otra otros otras más demás autre autres
+""")
+"""Words that deny only the rest."""
+
+IS: Final = words("it this that he she who what where how here there everything something nothing all one")
+"""Words behind which `'s` is a verb."""
 
 NOUN_SENSE: Final = {
     noun: sense

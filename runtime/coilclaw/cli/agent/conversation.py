@@ -1,0 +1,94 @@
+"""One conversation at this terminal: messages in, answers shown."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from coilclaw.cli.agent.turn_view import AnnouncedApprover, TurnView
+from coilclaw.cli.approver import approver_for
+from coilclaw.cli.terminal import say
+from coilclaw.cli.waiting import command_caller
+from coilclaw.sandbox import Deadline
+from coilclaw.sdk.frozen import Frozen
+from coilclaw.sdk.legible import as_name, one_line
+
+if TYPE_CHECKING:
+    from coilclaw.agent import Answer, TurnEvent
+    from coilclaw.app import Caller
+    from coilclaw.channels import RuntimeHandle
+    from coilclaw.cli.agent.interrupts import Interrupts
+
+__all__ = ["TerminalConversation", "TurnOptions"]
+
+
+class TurnOptions(Frozen):
+    """What the command line says about every turn."""
+
+    model: str | None = None
+    profile: str | None = None
+    yes: bool = False
+    as_json: bool = False
+
+
+class TerminalConversation:
+    """Has messages answered one after the other, and shows each answer unless it is for a program."""
+
+    def __init__(
+        self, handle: RuntimeHandle, interrupts: Interrupts, options: TurnOptions, conversation: str | None = None
+    ) -> None:
+        self.handle = handle
+        self.id = conversation
+        self._interrupts = interrupts
+        self._options = options
+
+    async def say(self, message: str) -> Answer | None:
+        """Have a message answered. None if it was interrupted before anything was recorded."""
+        options = self._options
+        return await self._turn(
+            lambda caller, listen: self.handle.answer(
+                message,
+                caller=caller,
+                conversation=self.id,
+                listen=listen,
+                model=options.model,
+                profile=options.profile,
+            )
+        )
+
+    async def resume(self) -> Answer | None:
+        """Continue the conversation after what it waited for was decided."""
+        conversation = self.id
+        assert conversation is not None, "only what was begun can be resumed"
+        return await self._turn(lambda caller, listen: self.handle.resume(conversation, caller=caller, listen=listen))
+
+    async def _turn(
+        self, begin: Callable[[Caller, Callable[[TurnEvent], None]], Coroutine[Any, Any, Answer]]
+    ) -> Answer | None:
+        view, ended = TurnView(self._interrupts.cancel), Deadline(0)
+        workspace = self.handle.claw.settings.config.workspace_dir
+        approver = approver_for(self._options.yes, ended, may_wait=True, workspace=workspace)
+
+        def tell(tool: str, message: str) -> None:
+            view.clear()
+            say(f"{as_name(tool)}: {one_line(message)}", err=True)
+
+        def asked(question: str) -> str | None:
+            from coilclaw.cli.questions import ask_on_terminal  # Few turns ask.
+
+            view.clear()
+            return ask_on_terminal(question, ended)
+
+        caller = command_caller(approver=AnnouncedApprover(approver, view), ask=asked, progress=tell)
+        listen = (lambda event: None) if self._options.as_json else view.listen
+        try:
+            answer = await self._interrupts.run(begin(caller, listen), ended.cancel)
+        except CancelledError:
+            view.clear()
+            self.id = self.id or view.conversation
+            return None
+        self.id = answer.conversation_id
+        if not self._options.as_json:
+            view.end(answer)
+        return answer

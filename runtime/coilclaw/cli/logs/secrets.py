@@ -1,0 +1,72 @@
+"""Taking secrets out of what is logged: those that are known by value, and what looks like a credential."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final, TypeVar
+
+__all__ = ["Secrets"]
+
+V = TypeVar("V")
+
+_SHORTEST: Final = 6
+"""Shorter values would garble ordinary text, and protect nothing."""
+_SECRET_NAME: Final = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE)
+_SECRET_KEY: Final = re.compile(
+    r"^(.*_)?(api_?key|token|secret|password|passwd|passphrase|authorization|cookie|credentials?)$", re.IGNORECASE
+)
+_SHAPES: Final = re.compile(
+    r"""
+    -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
+    | \b(?:sk|pk|rk)-[A-Za-z0-9_-]{12,}
+    | \bgh[pousr]_[A-Za-z0-9]{16,} | \bgithub_pat_[A-Za-z0-9_]{16,} | \bglpat-[A-Za-z0-9_-]{16,}
+    | \bxox[a-z]-[A-Za-z0-9-]{8,} | \bAKIA[0-9A-Z]{16}\b | \bAIza[A-Za-z0-9_-]{30,} | \bph[cx]_[A-Za-z0-9]{16,}
+    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*
+    | (?<=Bearer\ )[A-Za-z0-9._~+/=-]{8,} | (?<=Basic\ )[A-Za-z0-9+/=]{8,}
+    | (?<=://)[^\s/@:]*:[^\s/@]+(?=@)
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+
+
+class Secrets:
+    """The secrets that this process can know of, read when the first record is logged."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._values: list[tuple[str, str]] | None = None
+
+    def removed(self, value: V) -> V:
+        """Return the same text or JSON value without secrets."""
+        made: Any = value
+        if isinstance(value, str):
+            made = self._text(value)
+        elif isinstance(value, Mapping):
+            made = {
+                self._text(str(key)): "[secret]" if _SECRET_KEY.match(str(key)) else self.removed(each)
+                for key, each in value.items()
+            }
+        elif isinstance(value, list | tuple):
+            made = [self.removed(each) for each in value]
+        elif value is not None and not isinstance(value, bool | int | float):
+            made = self._text(str(value))
+        return made  # type: ignore[no-any-return]
+
+    def _text(self, text: str) -> str:
+        if self._values is None:
+            self._values = sorted(self._known(), key=lambda each: -len(each[1]))
+        text = _SHAPES.sub("[secret]", text)
+        for name, secret in self._values:
+            text = text.replace(secret, f"[secret {name}]")
+        return text
+
+    def _known(self) -> list[tuple[str, str]]:
+        found = [(name, value) for name, value in self._environment.items() if _SECRET_NAME.search(name)]
+        with suppress(Exception):  # A store that cannot be read gives no secrets away either.
+            from coilclaw.config import SecretStore, home_folder
+
+            store = SecretStore(home_folder(self._environment), {})
+            found += [(name, store.get(name) or "") for name in store.names()]
+        return [(name, value) for name, value in found if len(value) >= _SHORTEST]
