@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
 
 
-@pytest.mark.parametrize("damaged", [[None], [{}], [{"id": 1, "name": 2, "arguments": 3}], [["x"]], [{"cut": "2 entries"}]])
+@pytest.mark.parametrize(
+    "damaged", [[None], [{}], [{"id": 1, "name": 2, "arguments": 3}], [["x"]], [{"cut": "2 entries"}]]
+)
 def test_requests_that_were_not_kept_are_not_carried_out(claw: CoilClaw, damaged: list[Any]) -> None:
     conversation = claw.memory.begin("cli")
     claw.memory.append(
