@@ -12,6 +12,7 @@ from tests.agent.conftest import Open
 from tests.agent.scripted import Scripted, call, code, say
 
 from coilclaw.agent import Agent, ConversationBusy, TurnEvent, ignore
+from coilclaw.agent.tools import Toolset
 from coilclaw.providers import ChatRequest, ChatResponse, CredentialsNeeded, ProviderError
 from coilclaw.sdk import ToolContext, define_tool
 
@@ -108,6 +109,30 @@ def test_a_cancelled_request_to_the_model_leaves_the_message(claw: CoilClaw) -> 
     asyncio.run(interrupted())
     (known,) = claw.memory.list()
     assert asyncio.run(Agent(claw, Scripted(say("Hello."))).resume(known.conversation_id)).text == "Hello."
+
+
+def test_a_turn_that_cannot_begin_is_given_back(claw: CoilClaw, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message is kept, and nobody is told that the conversation is busy."""
+    agent = Agent(claw, Scripted(say("Hello.")))
+    with monkeypatch.context() as patch:
+        patch.setattr(Toolset, "__init__", lambda *given, **more: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            asyncio.run(agent.answer("Hi"))
+    (known,) = claw.memory.list()
+    assert not known.is_waiting
+    assert asyncio.run(agent.resume(known.conversation_id)).text == "Hello."
+
+
+def test_a_turn_that_is_cancelled_while_it_begins_is_given_back(claw: CoilClaw) -> None:
+    async def cancelled() -> None:
+        task = asyncio.create_task(Agent(claw, Scripted(say("Hello."))).answer("Hi"))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert [known.is_waiting for known in claw.memory.list()] == [False]
 
 
 def test_a_listener_that_fails_does_not_end_the_turn(claw: CoilClaw) -> None:

@@ -21,6 +21,8 @@ from coilclaw.agent.turn import Turn
 from coilclaw.bridge import Caller
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from coilclaw.agent.answer import Answer, Listen, TurnEvent
     from coilclaw.app import CoilClaw
     from coilclaw.providers import Provider
@@ -72,8 +74,8 @@ class Agent:
             known.say(message, partial(give_up, execution, known))
             return known
 
-        turn = await self._turn(await finished(begin), caller, listen, model, hint, profile)
-        return await self._completed(turn)
+        metadata = {"hint": hint, "profile": profile}
+        return await self._completed(begin, partial(self._turn, caller, listen, model, metadata))
 
     async def resume(
         self, conversation: str, *, caller: Caller | None = None, listen: Listen = ignore, model: str | None = None
@@ -82,10 +84,13 @@ class Agent:
 
         Calls that were made are not made again. Raises NothingToResume, NoSuchConversation and ConversationBusy.
         """
-        known = self._transcript(conversation)
-        await finished(known.take_up)
-        turn = await self._turn(known, caller or Caller(), listen, model, None, None, resumed=True)
-        return await self._completed(turn)
+
+        def take_up() -> Transcript:
+            known = self._transcript(conversation)
+            known.take_up()
+            return known
+
+        return await self._completed(take_up, partial(self._turn, caller or Caller(), listen, model, {}, resumed=True))
 
     async def abandon(self, conversation: str) -> None:
         """End an unfinished turn without an answer; calls that wait for approval are not made.
@@ -105,29 +110,41 @@ class Agent:
         """Close the provider."""
         await self._provider.aclose()
 
-    async def _completed(self, turn: Turn) -> Answer:
-        conversation = turn.transcript.conversation
-        self._under_way[conversation] = turn.listen
-        try:
-            return await turn.complete()
-        finally:
-            del self._under_way[conversation]
+    async def _completed(self, claim: Callable[[], Transcript], make: Callable[[Transcript], Turn]) -> Answer:
+        """Claim a turn and work on it. Whatever happens, the claim is given back."""
+        claimed: list[Transcript] = []
 
-    async def _turn(
+        def begun() -> Turn:
+            claimed.append(claim())
+            return make(claimed[0])
+
+        try:
+            turn = await finished(begun)
+            conversation = turn.transcript.conversation
+            self._under_way[conversation] = turn.listen
+            try:
+                return await turn.complete()
+            finally:
+                del self._under_way[conversation]
+        except BaseException:
+            for each in claimed:
+                await finished(each.leave)
+            raise
+
+    def _turn(
         self,
-        transcript: Transcript,
         caller: Caller,
         listen: Listen,
         model: str | None,
-        hint: str | None,
-        profile: str | None,
+        metadata: Mapping[str, Any],
+        transcript: Transcript,
         *,
         resumed: bool = False,
     ) -> Turn:
         conversation, settings = transcript.conversation, self._settings
-        allowed = await finished(lambda: self._allowed(conversation, caller))
+        allowed = self._allowed(conversation, caller)
         bounded = replace(caller, conversation=conversation, tools_allow=allowed)
-        toolset = await finished(lambda: self._toolset(allowed))
+        toolset = self._toolset(allowed)
         steps = transcript.current.steps
         answered = [
             request
@@ -136,7 +153,8 @@ class Agent:
             if result is not None
         ]
         told = _listening(listen)
-        metadata: dict[str, Any] = {"conversation": conversation, "hint": hint, "profile": profile}
+        activity = self._activity(transcript)
+        said = {"conversation": conversation, **metadata}
         return Turn(
             claw=self._claw,
             provider=self._provider,
@@ -151,12 +169,12 @@ class Agent:
                 settings.seconds,
                 told,
             ),
-            activity=self._activity(transcript),
+            activity=activity,
             spending=Spending(settings, [(step.provider, step.usage) for step in steps]),
             listen=told,
             model=model,
-            metadata={name: value for name, value in metadata.items() if value is not None},
-            resumed=resumed,
+            metadata={name: value for name, value in said.items() if value is not None},
+            done_before=None if resumed else activity.evidence(),
         )
 
     def _transcript(self, conversation: str) -> Transcript:

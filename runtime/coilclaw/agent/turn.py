@@ -7,6 +7,7 @@ and the answer. A process that dies in between leaves a turn that another one co
 from __future__ import annotations
 
 from contextlib import aclosing
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.agent.action_section import action_section
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from coilclaw.agent.tools import Toolset
     from coilclaw.agent.transcript import Transcript
     from coilclaw.app import CoilClaw, Report
+    from coilclaw.evidence import Evidence
     from coilclaw.providers import Provider, ToolSchema
 
 __all__ = ["Turn"]
@@ -73,7 +75,8 @@ class Turn(Frozen):
     listen: Listen
     model: str | None = None
     metadata: Mapping[str, Any]
-    resumed: bool = False
+    done_before: tuple[Evidence, ...] | None = None
+    """What the conversation had done when the turn began; None for a turn that is resumed."""
 
     async def complete(self) -> Answer:
         """Work on the turn until it is answered, waits, or cannot be continued."""
@@ -83,34 +86,40 @@ class Turn(Frozen):
             return await self._unfinished("failed", Problem(code=error.code, message=error.message, hint=error.hint))
         except NotResumable as error:
             return await self._unfinished("stopped", Problem(code=error.code, message=error.message, hint=error.hint))
-        except BaseException:
-            await finished(self.transcript.leave)
-            raise
 
     async def _loop(self) -> Answer:
-        resumed = self.resumed
+        done = self.done_before
+        if done is None:
+            state = await finished(lambda: self._carry_out(resumed=True), self.requests.cancel)
+            if isinstance(state, Answer):
+                return state
+            done = state
         while True:
-            report = await finished(lambda: self.requests.carry_out(resumed=resumed), self.requests.cancel)  # noqa: B023
-            resumed = False
-            if report is not None and report.status == "suspended":
-                return await finished(lambda: self._waiting(report))  # noqa: B023
-            if report is not None:
-                problem = Problem(code="cancelled", message=f"{report.run_id} was cancelled")
-                return await self._unfinished("cancelled", problem)
             if (exceeded := self.spending.exceeded) is not None:
                 return await self._without_model(exceeded)
-            if (answer := await self._round()) is not None:
-                return answer
+            state = await self._round(done)
+            if isinstance(state, Answer):
+                return state
+            done = state
 
-    async def _round(self) -> Answer | None:
-        """Ask the model once. Returns its answer, or None if it asks for tools."""
+    def _carry_out(self, *, resumed: bool = False) -> Answer | tuple[Evidence, ...]:
+        """Carry out what the model has asked for. Returns what was done so far, or an answer if the turn ends here."""
+        report = self.requests.carry_out(resumed=resumed)
+        if report is None:
+            return self.activity.evidence()
+        if report.status == "suspended":
+            return self._waiting(report)
+        problem = Problem(code="cancelled", message=f"{report.run_id} was cancelled")
+        return self._left("cancelled", problem)
+
+    async def _round(self, evidence: tuple[Evidence, ...]) -> Answer | tuple[Evidence, ...]:
+        """Ask the model once. Returns its answer, or what was done when it has asked for tools."""
         rounds = len(self.transcript.current.steps)
         self.listen(RoundStarted(number=rounds + 1, conversation_id=self.transcript.conversation))
         stop = self.claw.estop.state
         request = self._request(
             is_last=rounds >= self.settings.tool_rounds, stopped=None if stop is None else str(stop)
         )
-        evidence = await finished(self.activity.evidence)
         text = GroundedText(evidence, self._release)
         if stop is not None:
             self._release(_stop_sentence(str(stop)))
@@ -119,11 +128,15 @@ class Turn(Frozen):
         if response.tool_calls and request.tools:
             if grounded.released.strip():
                 self._release("\n\n")
-            await finished(lambda: self.transcript.ask(response, self._usage(request, response)))
-            return None
-        grounded = await self._corrected(request, response, grounded)
+            asked = partial(self._asked, response, self._usage(request, response))
+            return await finished(asked, self.requests.cancel)
+        grounded = await self._corrected(request, response, grounded, evidence)
         before = "" if stop is None else _stop_sentence(str(stop))
         return await finished(lambda: self._answered(response, grounded, before))
+
+    def _asked(self, response: ChatResponse, usage: Usage) -> Answer | tuple[Evidence, ...]:
+        self.transcript.ask(response, usage)
+        return self._carry_out()
 
     def _request(self, *, is_last: bool, stopped: str | None) -> ChatRequest:
         may_act = stopped is None and self.provider.capabilities().tool_calls
@@ -167,11 +180,12 @@ class Turn(Frozen):
         sent = text_tokens(request.system_prompt) + sum(map(message_tokens, request.messages))
         return Usage(input_tokens=sent, output_tokens=text_tokens(response.final_text))
 
-    async def _corrected(self, request: ChatRequest, response: ChatResponse, grounded: Grounded) -> Grounded:
+    async def _corrected(
+        self, request: ChatRequest, response: ChatResponse, grounded: Grounded, evidence: tuple[Evidence, ...]
+    ) -> Grounded:
         """The answer with claims that nothing supports put right by the model, once, or labelled."""
         if not grounded.unsupported:
             return grounded
-        evidence = await finished(self.activity.evidence)
         lines = activity_lines(*relevant(await finished(self.activity.items)))
         note = correction([claim.text for claim in grounded.unsupported], lines, grounded.released)
         messages = (
@@ -235,13 +249,12 @@ class Turn(Frozen):
         return self._answer("waiting", text, approvals=report.approvals, unknown=report.unknown, waits=report.run_id)
 
     async def _unfinished(self, status: AnswerStatus, problem: Problem) -> Answer:
+        return await finished(partial(self._left, status, problem))
+
+    def _left(self, status: AnswerStatus, problem: Problem) -> Answer:
         """The turn stays as it is, and can be resumed."""
-
-        def left() -> Answer:
-            self.transcript.leave()
-            return self._answer(status, "", error=problem)
-
-        return await finished(left)
+        self.transcript.leave()
+        return self._answer(status, "", error=problem)
 
     def _answer(self, status: AnswerStatus, text: str, *, waits: str | None = None, **more: Any) -> Answer:
         run_ids = (*self.transcript.current.run_ids, *([waits] if waits else []))
