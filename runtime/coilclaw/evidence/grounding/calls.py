@@ -9,7 +9,15 @@ from functools import cached_property
 from typing import Any, Final
 
 from coilclaw.evidence.grounding.facts import pairs_of, stems_of
-from coilclaw.evidence.grounding.figures import DAY, dates_in, days_in_chinese, numbers_in, times_in, years_in
+from coilclaw.evidence.grounding.figures import (
+    DAY,
+    dates_in,
+    days_in_chinese,
+    months_in,
+    numbers_in,
+    times_in,
+    years_in,
+)
 from coilclaw.evidence.grounding.grammar import LATIN, Form, class_of_noun, grammar, sense_of
 from coilclaw.evidence.grounding.languages.shared import NOUN_SENSE, words
 from coilclaw.evidence.grounding.normal_text import folded, has_chinese, normal
@@ -36,7 +44,8 @@ _NOUNS: Final = words("""
 text mail email message file order book page list plan card record post call bill invoice note link tag label
 issue sync copy share check test build release star
 """) - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
-_ALONE: Final = re.compile(r"(?<![A-Za-z0-9_.:#*/-])(?<!\d,)\d{1,7}(?![A-Za-z0-9_:/-]|[.,]\d)")
+_ALONE: Final = re.compile(r"(?<![A-Za-z0-9_.:#*/+-])(?<!\d,)\d{1,7}(?![A-Za-z0-9_:/-]|[.,]\d)")
+_YEAR_MONTH: Final = re.compile(r"(?<!\d)20\d\d-(0[1-9]|1[0-2])(?!\d)")
 _COMMANDS: Final = {
     word: sense
     for sense, names in {
@@ -193,6 +202,11 @@ class Call:
     @cached_property
     def dates(self) -> frozenset[tuple[int, int]]:
         return frozenset(dates_in(self.raw))
+
+    @cached_property
+    def months(self) -> frozenset[int]:
+        numbered = {int(each) for each in _YEAR_MONTH.findall(self.raw)}
+        return frozenset(months_in(self.raw) | {month for month, _ in self.dates} | numbered)
 
     @cached_property
     def days(self) -> frozenset[int]:

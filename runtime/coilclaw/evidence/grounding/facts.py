@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from coilclaw.evidence.grounding.figures import DAY, ISO, MONTH, dates_in, number_of, times_in
+from coilclaw.evidence.grounding.figures import DAY, ISO, MONTH, dates_in, months_in, number_of, times_in
 from coilclaw.evidence.grounding.grammar import Grammar, class_of_noun, grammar
 from coilclaw.evidence.grounding.languages.shared import words
 from coilclaw.evidence.grounding.normal_text import folded
@@ -33,6 +33,7 @@ class Facts(NamedTuple):
     counts: tuple[int, ...] = ()
     dates: tuple[tuple[int, int], ...] = ()
     days: tuple[int, ...] = ()
+    months: tuple[int, ...] = ()
     times: tuple[tuple[int, int], ...] = ()
     classes: frozenset[str] = frozenset()
     is_all: bool = False
@@ -49,6 +50,7 @@ class Facts(NamedTuple):
             or self.counts
             or self.dates
             or self.days
+            or self.months
             or self.times
         )
 
@@ -147,6 +149,7 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
         counts=tuple(counts),
         dates=tuple(dates),
         days=tuple(days),
+        months=() if dates else tuple(months_in(part)),
         times=tuple(times),
         classes=frozenset(classes),
         is_all=is_all,

@@ -9,7 +9,18 @@ from typing import Final
 from coilclaw.evidence.grounding.calls import Call, calls_of
 from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
 from coilclaw.evidence.grounding.grammar import class_of_noun, grammar
-from coilclaw.evidence.grounding.languages.shared import ELSE, NOW, ONLY, PLANNED, STILL, WAS, WHOLE, YOURS, words
+from coilclaw.evidence.grounding.languages.shared import (
+    ACTIVE,
+    ELSE,
+    NOW,
+    ONLY,
+    PLANNED,
+    STILL,
+    WAS,
+    WHOLE,
+    YOURS,
+    words,
+)
 from coilclaw.evidence.grounding.matching import (
     Finding,
     Said,
@@ -51,7 +62,7 @@ class Judge:
         """The verdict on what a sentence without an action says is the case now."""
         if any(token.text in WAS for token in read.tokens):
             return None
-        is_now = any(token.text in NOW for token in read.tokens)
+        is_now = any(token.text in NOW for token in read.tokens) or _is_active(read)
         everything = range(len(read.tokens))
         facts = facts_in(read.plain, read.tokens, everything, -1, read.language)
         said = Said("any", facts, read.content(everything))
@@ -61,7 +72,9 @@ class Judge:
             for call in writes
             if said.words & call.words or (not facts.is_empty and supports(facts, call) == "yes")
         ]
-        if is_now and is_reported(said, self.calls):
+        if (facts.numbers or facts.dates or facts.times) and is_reported(said, self.calls):
+            return None
+        if self.failures and any(not call.succeeded for call in related):
             return None
         if related and is_now:
             if not facts.classes - {"text", "prose"}:
@@ -97,6 +110,7 @@ class Judge:
         if (
             facts.is_empty
             and statement.mood != "undone"
+            and not read.acts_before(statement)
             and any(set(read.words.marks.get(read.tokens[at].text, "")) & set("PX") for at in span)
         ):
             facts = facts_in(
@@ -143,6 +157,12 @@ class Judge:
                 if statement.is_first
                 else None
             )
+        if (
+            statement.sense == "approve"
+            and statement.is_first
+            and not any("approve" in call.senses for call in self.calls)
+        ):
+            return match_read(said, [call for call in self.calls if not call.acts])  # `I confirmed that it works.`
         if statement.is_first:
             if self._is_text(read, statement, facts):
                 return None
@@ -269,3 +289,12 @@ class Judge:
             if words & (call.words - {"exit", "error", "not"}):
                 return Finding("contradicted", call.evidence.receipt_ref)
         return Finding("not_an_action")
+
+
+def _is_active(read: Reading) -> bool:
+    """Whether something is said to be on or off."""
+    for at, token in enumerate(read.tokens[:-1]):
+        if "S" in read.words.marks.get(token.text, "") and read.tokens[at + 1].text in ACTIVE:
+            after = read.tokens[at + 2] if at + 2 < len(read.tokens) else None
+            return after is None or after.kind == "mark" or after.text in ("until", "till", "bis", "hasta", "jusqu'à")
+    return False

@@ -246,6 +246,8 @@ def match_read(said: Said, calls: Sequence[Call]) -> Finding:
     classes = said.facts.classes & _LOOKED_UP
     if classes and not any(classes & call.classes or said.words & call.words or call.is_open for call in calls):
         return Finding("unverified")
+    if said.facts.months and all(supports(Facts(months=said.facts.months), call) == "no" for call in done):
+        return Finding("unverified")
     left = left_open([call for call in calls if call.is_read], done)
     counted = {count for call in done for count in call.counts}
     if (

@@ -9,23 +9,24 @@ __all__ = ["MARKS", "NOUNS", "NUMBERS", "PHRASES", "TEXTUAL", "UNKNOWN", "VERBS"
 UNKNOWN: Final = r"(?:(?:ab|an|auf|aus|bei|durch|ein|fest|frei|her|hin|hoch|los|mit|nach|um|vor|weg|weiter|zu|zurück|zusammen)?ge[a-zäöüß]{2,}(?:t|en)|(?:ab|an|auf|aus|bei|durch|ein|fest|frei|her|hin|hoch|los|mit|nach|um|vor|weg|weiter|zu|zurück|zusammen)?(?:be|ver|er|ent|zer|über|unter|um)[a-zäöüß]{3,}(?:t|en)|[a-zäöüß]{2,}iert)"
 
 VERBS: Final = """
+join: einchecken/eingecheckt
 send: senden/gesendet/gesandt schicken/geschickt verschicken/verschickt versenden/versendet/versandt abschicken/abgeschickt
   weiterleiten/weitergeleitet mailen/gemailt benachrichtigen/benachrichtigt informieren/informiert einladen/eingeladen
   antworten/geantwortet beantworten/beantwortet übermitteln/übermittelt zustellen/zugestellt zusenden/zugesendet zuschicken/zugeschickt
   verständigen/verständigt anschreiben/angeschrieben absenden/abgesendet/abgesandt rausschicken/rausgeschickt losschicken/losgeschickt
   rausgehen/rausgegangen erinnern/erinnert mitteilen/mitgeteilt anfragen/angefragt melden/gemeldet ankündigen/angekündigt ausliefern/ausgeliefert
-submit: einreichen/eingereicht beantragen/beantragt anmelden/angemeldet abgeben/abgegeben anfordern/angefordert
+submit: einreichen/eingereicht beantragen/beantragt anmelden/angemeldet abgeben/abgegeben anfordern/angefordert nachreichen/nachgereicht beauftragen/beauftragt reklamieren/reklamiert
 post: posten/gepostet veröffentlichen/veröffentlicht teilen/geteilt freigeben/freigegeben kommentieren/kommentiert publizieren/publiziert
-create: erstellen/erstellt anlegen/angelegt hinzufügen/hinzugefügt eintragen/eingetragen erzeugen/erzeugt einrichten/eingerichtet
+create: erstellen/erstellt anlegen/angelegt hinzufügen/hinzugefügt eintragen/eingetragen erzeugen/erzeugt einrichten/eingerichtet verlinken/verlinkt ausstellen/ausgestellt abonnieren/abonniert
   eröffnen/eröffnet registrieren/registriert einfügen/eingefügt importieren/importiert generieren/generiert aufnehmen/aufgenommen anhängen/angehängt
   ergänzen/ergänzt verknüpfen/verknüpft aufsetzen/aufgesetzt
 book: buchen/gebucht reservieren/reserviert planen/geplant vereinbaren/vereinbart terminieren/terminiert umbuchen/umgebucht einplanen/eingeplant
-set: setzen/gesetzt stellen/gestellt einstellen/eingestellt aktivieren/aktiviert einschalten/eingeschaltet ausschalten/ausgeschaltet
+set: setzen/gesetzt stellen/gestellt einstellen/eingestellt aktivieren/aktiviert einschalten/eingeschaltet ausschalten/ausgeschaltet stummschalten/stummgeschaltet dimmen/gedimmt verbinden/verbunden trennen/getrennt herunterfahren/heruntergefahren hochfahren/hochgefahren
   konfigurieren/konfiguriert anschalten/angeschaltet abschalten/abgeschaltet öffnen/geöffnet
   schließen/geschlossen anpassen/angepasst verriegeln/verriegelt regeln/geregelt hochstellen/hochgestellt umstellen/umgestellt hochdrehen/hochgedreht
   herunterdrehen/heruntergedreht absenken/abgesenkt
-lock: sperren/gesperrt entsperren/entsperrt blockieren/blockiert
-update: aktualisieren/aktualisiert ändern/geändert bearbeiten/bearbeitet umbenennen/umbenannt korrigieren/korrigiert ersetzen/ersetzt
+lock: sperren/gesperrt entsperren/entsperrt blockieren/blockiert freischalten/freigeschaltet aufschließen/aufgeschlossen
+update: aktualisieren/aktualisiert ändern/geändert bearbeiten/bearbeitet umbenennen/umbenannt korrigieren/korrigiert ersetzen/ersetzt umleiten/umgeleitet zuordnen/zugeordnet skalieren/skaliert rotieren/rotiert komprimieren/komprimiert entpacken/entpackt befüllen/befüllt verteilen/verteilt
   markieren/markiert zuweisen/zugewiesen abhaken/abgehakt zurücksetzen/zurückgesetzt wiederherstellen/wiederhergestellt verlängern/verlängert
   hinterlegen/hinterlegt überschreiben/überschrieben umwandeln/umgewandelt konvertieren/konvertiert migrieren/migriert beheben/behoben
   zusammenführen/zusammengeführt erhöhen/erhöht senken/gesenkt ausfüllen/ausgefüllt erneuern/erneuert reparieren/repariert kürzen/gekürzt sortieren/sortiert
@@ -36,7 +37,7 @@ delete: löschen/gelöscht entfernen/entfernt leeren/geleert bereinigen/bereinig
 cancel: stornieren/storniert absagen/abgesagt kündigen/gekündigt abbrechen/abgebrochen stoppen/gestoppt beenden/beendet abbestellen/abbestellt
   abmelden/abgemeldet deaktivieren/deaktiviert
 refuse: ablehnen/abgelehnt verweigern/verweigert abweisen/abgewiesen
-pay: zahlen/gezahlt bezahlen/bezahlt überweisen/überwiesen kaufen/gekauft bestellen/bestellt erstatten/erstattet begleichen/beglichen
+pay: zahlen/gezahlt bezahlen/bezahlt überweisen/überwiesen kaufen/gekauft bestellen/bestellt erstatten/erstattet begleichen/beglichen aufgeben/aufgegeben zurückerstatten/zurückerstattet belasten/belastet ordern/geordert
   abbuchen/abgebucht nachbestellen/nachbestellt gutschreiben/gutgeschrieben spenden/gespendet einzahlen/eingezahlt
 write: schreiben/geschrieben
 save: speichern/gespeichert sichern/gesichert exportieren/exportiert hochladen/hochgeladen herunterladen/heruntergeladen

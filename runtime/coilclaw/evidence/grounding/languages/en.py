@@ -12,22 +12,22 @@ UNKNOWN: Final = r"[a-z]{3,}(?:ed|led|ped)"
 VERBS: Final = """
 send: ship+ loop send/sent ping resend/resent email e-mail mail forward notify dispatch deliver transmit broadcast text dm message relay
   reply respond invite cc bcc alert page inform warn remind mailshot fax
-submit: submit+ file lodge request hand queue enqueue initiate
+submit: submit+ file lodge request hand queue enqueue initiate resubmit expedite
 post: post publish tweet announce comment share repost release
-create: create add build/built generate make/made open register insert provision establish import log+
+create: create add build/built generate make/made open register insert provision establish import log+ onboard issue
   clone fork duplicate spawn initialize initialise append attach link enter sign
 book: book reserve schedule arrange rebook organise organize secure
-set: set/set configure enable activate adjust tune pin+ toggle switch turn dim+ arm disarm mute unmute
+set: set/set configure enable activate adjust tune pin+ toggle switch turn dim+ arm disarm mute unmute snooze silence connect disconnect pair unpair plug play
 lock: lock unlock block unblock freeze/froze/frozen seal
-update: update change touch alter resize compress zip+ unzip+ paste crop+ star grant_x modify edit rename revise correct amend replace patch mark assign flag+ label tag+ fix convert
+update: update change touch alter resize compress zip+ unzip+ paste crop+ star grant_x modify edit rename revise correct amend replace patch mark assign flag+ label tag+ fix convert redirect reroute allocate escalate whitelist blacklist waive restock replenish transcribe digitise digitize
   upgrade downgrade reset/reset overwrite/overwrote/overwritten restore revert extend shorten refresh renew reassign
   rewrite/rewrote/rewritten swap+ bump rotate migrate close resolve reopen transition tick check_off complete_task promote demote
   raise lower increase decrease pause resume fill rearrange clean tidy reconnect
 move: move reschedule postpone shift relocate archive push_back advance
 delete: delete remove erase clear purge drop+ wipe trash uninstall unsubscribe revoke detach discard destroy prune
   nuke scrub+ empty
-cancel: cancel cancelled/cancelled call_off abort stop+ terminate kill halt end close shut/shut disable deactivate suspend
-pay: pay/paid transfer+ purchase buy/bought order charge refund wire donate settle reimburse top_up deposit withdraw/withdrew/withdrawn credit debit invoice bill reorder tip+ spend/spent
+cancel: cancel cancelled/cancelled call_off abort stop+ terminate kill halt end close shut/shut disable deactivate suspend void ban
+pay: pay/paid transfer+ purchase buy/bought order charge refund wire donate settle reimburse top_up deposit withdraw/withdrew/withdrawn credit debit invoice bill reorder tip+ spend/spent sell/sold trade exchange rent lease hire invest
 write: write/wrote/written
 save: save store export upload download copy backup back_up record sync synchronize synchronise persist put/put print scan
 run: run/ran/run re-run/re-ran/re-run execute compile test rebuild/rebuilt rerun/reran/rerun benchmark format trigger
@@ -42,7 +42,7 @@ do: sort do/did/done complete finish handle process perform carry_out conduct ac
 read: pull check search look_up read/read fetch retrieve query review inspect examine verify scan open compare browse consult look
   pull_up go_through/went_through double-check count list view monitor analyse analyze audit cross-check
 refuse: decline reject refuse deny dismiss
-join: join enrol+ enroll register subscribe sign_up book_in
+join: join enrol+ enroll register subscribe sign_up book_in onboard
 """
 
 # Verbs that no tool is needed for: what is thought, said or written into the answer itself.

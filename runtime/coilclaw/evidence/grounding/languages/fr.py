@@ -12,16 +12,16 @@ VERBS: Final = """
 send: envoyer expédier transmettre/transmis transférer_mail notifier avertir prévenir/prévenu informer répondre/répondu inviter adresser relancer livrer signaler renvoyer alerter communiquer remettre/remis
 submit: soumettre/soumis déposer demander inscrire/inscrit
 post: publier partager annoncer poster commenter diffuser
-create: créer ajouter générer enregistrer insérer ouvrir/ouvert importer joindre/joint noter inscrire/inscrit établir saisir/saisi rattacher lier
-book: réserver planifier programmer fixer organiser caler
-set: configurer activer régler allumer éteindre/éteint fermer mettre/mis ajuster baisser définir
+create: créer ajouter générer enregistrer insérer ouvrir/ouvert importer joindre/joint noter inscrire/inscrit établir saisir/saisi rattacher lier émettre/émis abonner
+book: réserver planifier programmer fixer organiser caler reprogrammer
+set: configurer activer régler allumer éteindre/éteint fermer mettre/mis ajuster baisser définir enclencher armer désarmer brancher débrancher lever connecter déconnecter
 lock: verrouiller déverrouiller bloquer débloquer geler
-update: modifier changer corriger renommer remplacer actualiser marquer assigner attribuer restaurer réinitialiser prolonger renouveler convertir migrer réparer résoudre/résolu clôturer compléter remplir fusionner éditer augmenter réduire/réduit rectifier basculer trier nettoyer
+update: modifier changer corriger renommer remplacer actualiser marquer assigner attribuer restaurer réinitialiser prolonger renouveler convertir migrer réparer résoudre/résolu clôturer compléter remplir fusionner éditer augmenter réduire/réduit rectifier basculer trier nettoyer étiqueter épingler compresser décompresser redimensionner associer dissocier réaffecter réassigner rétablir
 move: déplacer reporter décaler archiver avancer ranger repousser
 delete: supprimer effacer retirer vider enlever désinstaller révoquer purger détruire/détruit
-cancel: annuler arrêter interrompre/interrompu résilier désactiver stopper
+cancel: annuler arrêter interrompre/interrompu résilier désactiver stopper désabonner désinscrire/désinscrit
 refuse: refuser rejeter
-pay: payer régler virer transférer acheter commander rembourser verser créditer débiter
+pay: payer régler virer transférer acheter commander rembourser verser créditer débiter facturer prélever
 write: écrire/écrit
 save: sauvegarder stocker exporter téléverser télécharger copier imprimer synchroniser mémoriser charger
 deploy: installer déployer
@@ -29,7 +29,7 @@ start: démarrer redémarrer
 run: exécuter lancer tester compiler relancer
 push: pousser
 call: appeler contacter téléphoner joindre/joint
-approve: accorder approuver accepter confirmer autoriser signer valider
+approve: accorder approuver accepter confirmer autoriser signer valider octroyer
 do: faire/fait terminer achever finaliser réaliser traiter effectuer accomplir gérer
 read: vérifier chercher consulter lire/lu rechercher examiner comparer parcourir/parcouru regarder contrôler inspecter analyser récupérer relire/relu afficher passer_en_revue
 """

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 __all__ = [
+    "ACTIVE",
     "AMBIGUOUS",
     "ASKING",
     "CREATIVE",
@@ -150,6 +151,9 @@ YOURS: Final = words("""
 your ihr ihre ihren ihrem ihrer dein deine deinen deinem deiner tu tus su sus votre vos ton ta tes
 """)
 """Words for what belongs to the person."""
+
+ACTIVE: Final = words("active live on off enabled disabled aktiv an aus offen activo activa actif activée activé")
+"""States that something was switched into."""
 
 ELSE: Final = words("""
 else other others further weitere weiteren sonst sonstigen andere anderen otro otra otros otras más demás autre autres
