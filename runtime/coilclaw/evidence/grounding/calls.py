@@ -45,6 +45,7 @@ text mail email message file order book page list plan card record post call bil
 issue sync copy share check test build release star
 """) - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
 _ALONE: Final = re.compile(r"(?<![A-Za-z0-9_.:#*/+-])(?<!\d,)\d{1,7}(?![A-Za-z0-9_:/-]|[.,]\d)")
+_AMOUNT: Final = re.compile(r"(?<![A-Za-z0-9_.:#*/+-])(?<!\d,)(\d{1,7})(?= ?[^\W\d_])")
 _YEAR_MONTH: Final = re.compile(r"(?<!\d)20\d\d-(0[1-9]|1[0-2])(?!\d)")
 _COMMANDS: Final = {
     word: sense
@@ -88,6 +89,7 @@ class Call:
         self.given = _text_of(evidence.arguments)
         self.raw = f"{evidence.tool_id} {self.summary} {self.given} {_text_of(evidence.result)}"
         self.text = folded(self.raw)
+        self._told = folded(f"{self.summary} {self.given}")
 
     @property
     def succeeded(self) -> bool:
@@ -106,7 +108,8 @@ class Call:
                 return "read" if form.sense == "read" else "write"
         if self.is_open:
             return "read" if self.given.lower().lstrip('{"sqlmdcoan: ').startswith("select") else "write"
-        return "read" if not _READING.isdisjoint(self.name) else ""
+        is_plural = re.search(r"[^s]s$", self.method[-1]) and not self._forms(_WORD.findall(self.summary.lower())[:6])
+        return "read" if is_plural or not _READING.isdisjoint(self.name) else ""
 
     @property
     def is_read(self) -> bool:
@@ -198,6 +201,18 @@ class Call:
             | set(_integers(self.evidence.result))
             | set(_sizes(self.evidence.result))
         )
+
+    @cached_property
+    def amounts(self) -> frozenset[int]:
+        """Those of its counts that say of what they are: `3 files`, and the lengths of lists."""
+        told = {int(each) for each in _AMOUNT.findall(self.summary)}
+        sizes = set(_sizes(self.evidence.arguments))
+        return frozenset(told | sizes if told else sizes | set(_integers(self.evidence.arguments)))
+
+    @cached_property
+    def details(self) -> frozenset[str]:
+        """Its words without those of the tool's name but for the last part."""
+        return frozenset(stems_of([*_WORD.findall(self._told), *map(folded, self.method)]) | pairs_of(self._told))
 
     @cached_property
     def dates(self) -> frozenset[tuple[int, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from coilclaw.evidence.grounding.calls import Call, calls_of
-from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
+from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of, stems_of
 from coilclaw.evidence.grounding.grammar import class_of_noun, grammar
 from coilclaw.evidence.grounding.languages.shared import (
     ACTIVE,
@@ -24,7 +24,6 @@ from coilclaw.evidence.grounding.languages.shared import (
 from coilclaw.evidence.grounding.matching import (
     Finding,
     Said,
-    is_about,
     is_reported,
     left_open,
     match_done,
@@ -56,7 +55,7 @@ class Judge:
         self.asked: Facts | None = None  # What a fragment before this sentence named.
         self._is_text_work = False
         self._reporting = ""
-        self._taken: dict[int, tuple[str, str, frozenset[str]]] = {}  # Calls, and the statements that are about them.
+        self._taken: dict[int, tuple[str, str, str]] = {}  # Calls, and the statements that are about them.
 
     def state(self, read: Reading) -> Finding | None:
         """The verdict on what a sentence without an action says is the case now."""
@@ -129,6 +128,7 @@ class Judge:
             statement.is_generic,
             self.failures > 0,
             read.language,
+            folded(read.tokens[statement.verb].text),
         )
         if statement.is_refusal and (not self.calls or any(not call.succeeded for call in self.calls)):
             return None
@@ -175,10 +175,12 @@ class Judge:
         if not finding.calls or said.is_generic:
             return finding
         call = next((each for each in finding.calls if each.number not in self._taken), finding.calls[-1])
-        first = self._taken.setdefault(call.number, (said.sense, sentence, said.words))
+        first = self._taken.setdefault(call.number, (said.sense, sentence, said.verb))
         is_other = first[0] != said.sense and said.sense not in call.senses
-        is_beside = first[1] == sentence and bool(said.words) and first[2] != said.words
-        if (is_other or is_beside) and not is_about(said, call):
+        is_beside = first[0] == said.sense and first[1] == sentence and first[2] != said.verb
+        named = said.words | stems_of([said.verb])
+        is_told = bool(named & call.details) or (not said.facts.is_empty and supports(said.facts, call) == "yes")
+        if (is_other or is_beside) and not is_told:
             return Finding("unverified")
         return finding
 
@@ -211,7 +213,7 @@ class Judge:
             return True
         yours = any(token.text in YOURS for token in read.tokens)
         is_told = any(token.text in NOW or token.text in _EVERYTHING for token in read.tokens)
-        is_ours = yours or is_told or bool(said.facts.classes & _PERSONAL)
+        is_ours = yours or is_told or statement.is_generic or bool(said.facts.classes & _PERSONAL)
         if not self.calls and statement.mood == "state" and not is_ours:
             return True
         if not self.calls and statement.mood == "state" and self.is_expository and len(read.tokens) > 6:

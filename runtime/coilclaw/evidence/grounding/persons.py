@@ -229,6 +229,8 @@ def _headline(clauses: Clauses, at: int, where: int, clause: Clause, near: str) 
         or clauses.tokens[each].kind in ("place", "quote")
         for each in head
     )
+    if clauses.last is not None and clauses.last[0] == "patient" and clause.joined[:1] in ("J", ","):
+        return "patient", near + "pB" + _around(clauses, at, clause)  # `The mail was sent and the file deleted.`
     if not known and not clauses.is_listed:
         return "adjective", near
     if clauses.tokens[at].text in AMBIGUOUS and not class_of_noun(clauses.tokens[where].text) and not clauses.is_listed:
