@@ -87,7 +87,11 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
             bare = token.raw.strip("`[]")
             if token.raw.startswith("[") or re.fullmatch(r"(?:receipt|call)[-_][\w-]+", bare):
                 cited.append(bare)
-            elif any(map(str.isalnum, bare)) and not ISO.search(bare) and not re.fullmatch(r"\d{1,2}[-–]\d{1,2}", bare):
+            elif (
+                any(map(str.isalnum, bare))
+                and not ISO.search(bare)
+                and not re.fullmatch(r"\d{1,2}[-–]\d{1,2}|\d+-[a-zà-ÿ]+", bare)
+            ):
                 places.append(bare)
         elif token.kind == "quote":
             quotes.append(token.raw[1:-1])
@@ -217,9 +221,9 @@ def _is_total(at: int, tokens: Sequence[Token]) -> bool:
         return False
     if before and before[-1] in ("the", "los", "las", "les", "den", "your", "mes", "vos", "tus", "sus", "my"):
         before.pop()
-    return (bool(before) and before[-1] in ("of", "von", "de", "des", "sur", "parmi", "entre", "out", "aus")) or (
-        bool(before) and before[-1] == "des"
-    )
+    return (
+        bool(before) and before[-1] in ("of", "der", "von", "de", "des", "sur", "parmi", "entre", "out", "aus")
+    ) or (bool(before) and before[-1] == "des")
 
 
 _OVER: Final = re.compile(r"(?:19|20)\d\d$")
