@@ -177,6 +177,8 @@ def _note_number(
     after = tokens[at + 1] if at + 1 < len(tokens) else None
     before = tokens[at - 1].text if at else ""
     following = after.text if after else ""
+    if following == "-" and at + 2 < len(tokens) and tokens[at + 2].kind == "word":
+        return  # `15-minute`.
     money = (
         _CURRENCY.search(token.raw)
         or (after and _CURRENCY.match(after.raw))
