@@ -35,8 +35,8 @@ from tests.mutants.mutations import (
 __all__ = ["MUTATIONS"]
 
 _LAYERS: Final = (
-    agent_sop,
     agent,
+    agent_sop,
     app,
     bridge,
     bridge_admission,
@@ -47,8 +47,8 @@ _LAYERS: Final = (
     memory,
     net,
     policy,
-    providers_auth,
     providers,
+    providers_auth,
     receipts,
     runs,
     sandbox,

@@ -121,4 +121,11 @@ MUTATIONS: Final = (
         "tests/agent/test_agent.py -k wants_back",
         "what a service wants back is remembered",
     ),
+    Mutation(
+        "coilclaw.agent.tool_texts:ToolTextFile.read",
+        'found is None or found["key"] != key',
+        "found is None",
+        "tests/agent/test_tool_texts.py",
+        "texts that were kept are those of the present tools and policy",
+    ),
 )
