@@ -323,7 +323,7 @@ def test_no_process_and_no_descriptor_is_left_after_close() -> None:
     thread.join(60)
     assert isinstance(outcomes[0], Crashed), "a run that is under way ends with its process"
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
-    assert set(os.listdir("/proc/self/fd")) == before
+    assert set(os.listdir("/proc/self/fd")) <= before, "what others had open may be closed meanwhile"
     assert isinstance(Execution().of("1 + 1", engine).outcome, Completed), "and no other is started"
     assert not engine.workers.pids
 

@@ -55,9 +55,7 @@ class _Choice(Frozen):
 @click.option("--key-env", metavar="NAME", help="The environment variable that has the key.")
 @click.option("--key-stdin", is_flag=True, help="Read the key from standard input, and keep it as an auth profile.")
 @click.option("--first-run/--no-first-run", default=True, help="Ask the model for a first answer (default: yes).")
-@click.option(
-    "--yes", "--non-interactive", "yes", is_flag=True, help="Ask nothing; use defaults for the rest."
-)
+@click.option("--yes", "--non-interactive", "yes", is_flag=True, help="Ask nothing; use defaults for the rest.")
 def onboard(
     workspace: str | None,
     kind: str | None,

@@ -15,12 +15,13 @@ from coilclaw.evidence.grounding.matching import Finding, Said, is_reported, mat
 from coilclaw.evidence.grounding.normal_text import folded, has_chinese, normal
 from coilclaw.evidence.grounding.reading import Reading
 from coilclaw.evidence.grounding.sentences import Sentence, sentences_of
-from coilclaw.evidence.grounding.statements import language_of, statements_in
+from coilclaw.evidence.grounding.statements import language_of, languages_of, statements_in
 from coilclaw.evidence.grounding.tokens import tokens_of
 from coilclaw.evidence.grounding.values import Claim, Evidence, Grounding
 
 __all__ = ["Checker", "check_answer"]
 
+_ALONE: Final = re.compile(r"[\"“„«「]([^\"”“»」\n]+)[\"”“»」]", re.DOTALL)
 _REPORT_IN_CHINESE: Final = re.compile(
     r"根据|据[^，]{0,8}(?:显示|记录|说)|从[^，]{0,10}看|显示|记录(?:里|中)|原文|写道|提到|看到|查到"
 )
@@ -83,11 +84,9 @@ class Checker(Judge):
             or read.phrases["open"].search(plain.lower())
         ):
             self.failures += 1
-        if (
-            tokens
-            and read.code == "en"
-            and (form := read.forms.get(tokens[0].text)) is not None
-            and form.kind == "base"
+        first = tokens[0].text if tokens else ""
+        if first in ("to", "um", "para", "pour") or (
+            read.code == "en" and (form := read.forms.get(first)) and form.kind == "base"
         ):
             self.is_expository = True
         if "C" in marks or "c" in marks or "L" in marks or re.search(r"如果|当.*时|一旦|若|后如|须", plain):
@@ -108,6 +107,8 @@ class Checker(Judge):
             or (self._last_intro and re.fullmatch(r"[*_“\"«„].*[*_”\"»“]", text, re.DOTALL))
         ):
             return [Claim(text=text, verdict="not_an_action")]
+        if not self._last_intro and (quoted := _ALONE.fullmatch(text)):
+            text = quoted.group(1)  # Nobody is said to have said it.
         plain = normal(text)
         if plain.endswith((":", "：")) and CREATIVE.search(plain):
             self._given = 1  # What follows, up to a blank line, is that text.
@@ -121,12 +122,15 @@ class Checker(Judge):
             bare = _without_bullet(plain)
             tokens = tokens_of(bare)
             if tokens:
-                code = language_of(tokens)
-                language = language if has_chinese(plain) else code
+                listed = sentence.kind in ("item", "row", "heading")
                 asked = bare.rstrip("\"'”)* ").endswith("?")
-                claims += self._latin(
-                    Reading(text, bare, tokens, code, grammar(code), asked, sentence.kind in ("item", "row", "heading"))
-                )
+                for number, code in enumerate(languages_of(tokens)):
+                    reading = Reading(text, bare, tokens, code, grammar(code), asked, listed)
+                    found = self._latin(reading, is_main=number == 0)
+                    language = "zh" if has_chinese(plain) else code if found or language == "en" else language
+                    if found:
+                        claims += found
+                        break
         if not claims:
             finding = Finding("not_an_action")
             if not plain.rstrip("\"'”)* ").endswith(("?", "？", ":", "：")):
@@ -158,14 +162,14 @@ class Checker(Judge):
         )
         return tuple(claims)
 
-    def _latin(self, read: Reading) -> list[Claim]:
+    def _latin(self, read: Reading, *, is_main: bool) -> list[Claim]:
         claims: list[Claim] = []
         denial: Claim | None = None
         statements, others_act = statements_in(
             read.tokens, read.language, is_question=read.is_question, is_listed=read.is_listed
         )
         everything = range(len(read.tokens))
-        if read.has("imperative"):
+        if not is_main or (read.has("imperative") and not read.says_i):
             statements = [statement for statement in statements if statement.is_first]
         for statement in statements:
             if statement.is_generic and read.has("ignore"):
@@ -174,6 +178,8 @@ class Checker(Judge):
                 claims.append(_claim(read.text, finding, read.language))
                 if statement.mood == "undone" and statement.sense in ("update", "any", "do"):
                     denial = claims[-1]  # `I have changed nothing else; I only fixed the typo.`
+        if not is_main:
+            return claims
         if any(claim.verdict == "verified" for claim in claims):
             self._has_told = True
             claims = [claim for claim in claims if claim is not denial]

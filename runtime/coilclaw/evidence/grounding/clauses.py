@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from coilclaw.evidence.grounding.grammar import Grammar
-from coilclaw.evidence.grounding.languages.shared import ASKING
+from coilclaw.evidence.grounding.languages.shared import ASKING, IS
 from coilclaw.evidence.grounding.tokens import Token
 
 __all__ = ["Clause", "Clauses"]
@@ -38,7 +38,17 @@ class Clauses:
         self.last: tuple[str, str] | None = None  # Person and marks of the verb before.
 
     def marks(self, at: int) -> str:
-        return self.words.marks.get(self.tokens[at].text, "") if self.tokens[at].kind == "word" else ""
+        token = self.tokens[at]
+        if token.kind != "word":
+            return ""
+        if (
+            token.text == "'s"
+            and at
+            and not set(self.marks(at - 1)) & set("PTW")
+            and self.tokens[at - 1].text not in IS
+        ):
+            return ""  # A genitive.
+        return self.words.marks.get(token.text, "")
 
     def _clauses(self) -> Iterator[Clause]:
         start, joined = 0, ""
@@ -48,7 +58,7 @@ class Clauses:
                 yield Clause(start, at, joined)
                 start, joined = at, ""
             if (token.kind == "mark" and (token.text in _BREAKS or token.text > "\u2100")) or (
-                "J" in marks and at > start
+                "J" in marks and (at > start or joined == ",")
             ):
                 if at > start:
                     yield Clause(start, at, joined)

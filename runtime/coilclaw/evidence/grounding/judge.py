@@ -190,6 +190,7 @@ class Judge:
             and len(read.tokens) > (6 if self.is_expository else 12)
             and not statement.is_headline
             and not read.says_i
+            and not (statement.is_perfect and not self.is_expository)
         ):
             return True
         if (

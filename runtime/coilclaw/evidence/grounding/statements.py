@@ -17,7 +17,7 @@ from coilclaw.evidence.grounding.persons import person_of
 from coilclaw.evidence.grounding.tokens import Token
 from coilclaw.evidence.grounding.verbs import verb_at
 
-__all__ = ["Mood", "Statement", "language_of", "statements_in"]
+__all__ = ["Mood", "Statement", "language_of", "languages_of", "statements_in"]
 
 Mood: TypeAlias = Literal["done", "undone", "state", "read", "progress", "failed"]
 
@@ -39,7 +39,19 @@ class Statement(NamedTuple):
     """Whether the verb may also tell that something was refused: `the card was blocked`."""
     is_headline: bool = False
     """Whether it has no verb but the participle: `Mail sent`."""
+    is_perfect: bool = False
+    """Whether it is told as something that has just been done: `has been sent`."""
     clause: range = range(0)
+
+
+def languages_of(tokens: list[Token]) -> list[str]:
+    """Our languages in Latin letters whose common words occur in a sentence, the most frequent one first."""
+    found: dict[str, int] = {}
+    for code in LATIN:
+        marks = grammar(code).marks
+        found[code] = sum(1 + ("~" in marks[token.text]) for token in tokens if token.text in marks)
+    main = language_of(tokens)
+    return [main, *(code for code, count in found.items() if code != main and count * 10 > found[main] * 6 > 0)]
 
 
 def language_of(tokens: list[Token]) -> str:
@@ -176,6 +188,7 @@ class _Reader(Clauses):
             mood, form.sense, at, clause.start, clause.end,
             is_first=person == "first" or (person == "none" and "p" not in marks and not self.is_listed),
             is_generic=form.sense == "do", is_refusal="F" in self.marks(at) and "p" in marks, is_headline="h" in marks,
+            is_perfect="H" in marks,
             clause=range(clause.start, clause.end),
         )  # fmt: skip
 

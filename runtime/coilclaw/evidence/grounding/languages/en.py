@@ -75,12 +75,12 @@ MARKS: Final = {
     "N": "not n't never no neither nor without cannot unable hardly barely nothing none nobody n't ain't",
     "A": "just already now also successfully then finally already really actually indeed both all only recently therefore "
     "still duly promptly immediately instantly automatically previously subsequently additionally since ever even so again "
-    "simply quickly safely properly correctly completely fully partially partly permanently manually personally kindly soon "
+    "simply quickly safely properly correctly completely fully partially partly permanently manually personally kindly "
     "once-again hereby thereby first next afterwards meanwhile quietly directly yet too accordingly officially each newly freshly "
     "certainly definitely absolutely of-course as-well earlier today currently temporarily formally secretly silently",
-    "C": "if once unless until till whether assuming suppose supposing provided providing should lest would-have were-it "
+    "C": "soon if once unless until till whether assuming suppose supposing provided providing should lest would-have were-it "
     "whenever wherever either-if",
-    "c": "when after before while as",
+    "c": "when after before while",
     "K": "because since although though so but however that",
     "W": "who which whose whom that where what why how",
     "E": "ago yesterday previously originally formerly historically earlier",
@@ -92,7 +92,7 @@ MARKS: Final = {
     "attempted tried unfortunately missing held",
     "G": "managed able succeeded finished proceeded completed went-ahead",
     "~": "the a an i you to of in and is it that for on with as at by be this are was not have from or but we your my can will",
-    "L": "always usually typically normally generally often automatically sometimes typically every daily default whenever",
+    "L": "each always usually typically normally generally often automatically sometimes typically every daily default whenever",
 }
 
 PHRASES: Final = {
@@ -108,7 +108,7 @@ PHRASES: Final = {
     r"(?:has|have) gone (?:through|live)|is (?:now |back )?(?:live|up and running)|(?:is|are) (?:now )?(?:live|in effect|in force|up and running|up to date)(?: again| now)",
     "send": r"(?:went|gone|is|are|going) out(?: to)?(?= |$)|(?:is|are) on (?:its|their|the) way|(?:now )?in (?:\w+ ){0,3}(?:inbox|mailbox)|"
     r"(?:has|have|should have|got|received) (?:it|them|the (?:mail|email|file|message|link))(?: now| by now)|let \w+ know|fired off|shot off|got in touch|drop(?:ped)? \w+ a (?:line|note)",
-    "report": r"(?:author|article|text|paper|book|report|writer|study|he|she) (?:\w+ )?(?:argues?|claims?|says?|states?|explains?|reports?|writes?|notes?|suggests?) that|you(?:'ve| have)? (?:told|said|mentioned|wrote|asked|already)|according to|\bper \[|i (?:can )?(?:also )?see\b|i noticed|(?:records?|logs?|history|calendar|tracker|tracking|page|document|file|mail|email|message|statement|ledger|report|system|dashboard|transcript|site|website|portal|airline|provider|supplier|vendor|bank|shop|seller|courier) (?:\w+ )?(?:claims?|shows?|says?|states?|indicates?|mentions?|confirms?|lists?)|(?:he|she|they|landlord|it) (?:says?|wrote|writes|mentions?|confirms?)|looks like|i found (?:that|an?|two|three|\d)|(?:it|there) (?:says|appears|seems)|found out|turns out|based on",
+    "report": r"(?:author|article|text|paper|book|report|writer|study|he|she) (?:\w+ )?(?:argues?|claims?|says?|states?|explains?|reports?|writes?|notes?|suggests?) that|you(?:'ve| have)? (?:told|said|mentioned|wrote)|according to|\bper \[|i (?:can )?(?:also )?see\b|i noticed|(?:records?|logs?|history|calendar|tracker|tracking|page|document|file|mail|email|message|statement|ledger|report|system|dashboard|transcript|site|website|portal|airline|provider|supplier|vendor|bank|shop|seller|courier) (?:\w+ )?(?:claims?|shows?|says?|states?|indicates?|mentions?|confirms?|lists?)|(?:he|she|they|landlord|it) (?:says?|wrote|writes|mentions?|confirms?)|looks like|i found (?:that|an?|two|three|\d)|(?:it|there) (?:says|appears|seems)|found out|turns out|based on",
     "imperative": r"^(?:please |then |first,? |next,? |and )?(?:check|make sure|verify|ensure|see|confirm|find out|look)\b.{0,40}\b(?:that|whether|if|which|how)\b|\b(?:check|verify|make sure|ensure|confirm) (?:that|whether|if)\b",
     "ignore": r"well done|easier said than done|said and done|needs? to be done|to be done|have you done|get (?:it|things|this) done|getting (?:it|things) done|done (?:with|by) you|once done|"
     r"when(?:ever)? you(?:'re| are) (?:done|ready|all set)|are (?:all )?set to|ready set|data set|set of|mind set|if done|can be done|should be done|could be done|is to be",

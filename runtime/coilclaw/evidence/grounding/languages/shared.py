@@ -11,6 +11,7 @@ __all__ = [
     "CREATIVE",
     "ELSE",
     "INSTRUMENTS",
+    "IS",
     "JUST",
     "LAST",
     "LIGHT",
@@ -154,6 +155,9 @@ ELSE: Final = words("""
 else other others further weitere weiteren sonst sonstigen andere anderen otro otra otros otras más demás autre autres
 """)
 """Words that deny only the rest."""
+
+IS: Final = words("it this that he she who what where how here there everything something nothing all one")
+"""Words behind which `'s` is a verb."""
 
 NOUN_SENSE: Final = {
     noun: sense
