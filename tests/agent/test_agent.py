@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.agent.conftest import Open
 from tests.agent.scripted import Scripted, call, code, say
 
-from coilclaw.agent import Agent
+from coilclaw.agent import Agent, CallChanged, TurnEvent
+from coilclaw.sdk import ToolContext, define_tool
 
 if TYPE_CHECKING:
     from tests.agent.conftest import Mailbox
@@ -52,6 +55,37 @@ def test_what_a_service_wants_back_is_remembered_with_the_request(claw: CoilClaw
     for request in model.requests[1:]:
         (kept,) = [each.echo for message in request.messages for each in message.tool_requests]
         assert kept == echo
+
+
+@pytest.mark.req("R189", "R218")
+def test_calls_are_told_while_the_snippet_runs(opened: Open) -> None:
+    told, tell = threading.Event(), threading.Event()
+
+    @define_tool(id="slow.first", risk="read")
+    def first(ctx: ToolContext) -> int:
+        """Return at once."""
+        return 1
+
+    @define_tool(id="slow.second", risk="read")
+    def second(ctx: ToolContext) -> bool:
+        """Return when somebody has heard of the first call."""
+        tell.set()
+        return told.wait(20)
+
+    states: list[tuple[str, str]] = []
+
+    def listen(event: TurnEvent) -> None:
+        if isinstance(event, CallChanged):
+            states.append((event.item.tool_id, event.item.status))
+            if states[-1] == ("slow.first", "succeeded"):
+                told.set()
+
+    source = "tools.slow.first().unwrap()\ntools.slow.second().unwrap()"
+    model = Scripted(code(source), say("Well."))
+    asyncio.run(Agent(opened(first, second), model).answer("Look", listen=listen))
+    assert "value: true" in model.requests[1].messages[-1].text
+    assert states[-1] == ("slow.second", "succeeded")
+    assert len(states) == len(set(states))
 
 
 def test_a_direct_call_takes_the_same_path(claw: CoilClaw, mailbox: Mailbox) -> None:

@@ -6,11 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.agent.conftest import Open
 from tests.agent.scripted import Scripted, call, code, say
 
 from coilclaw.agent import Agent, ConversationWaits, NothingToResume, WaitingForApproval
 from coilclaw.app import Answer as Decision
 from coilclaw.app import Caller, Question
+from coilclaw.sdk import ToolContext, define_tool
 
 if TYPE_CHECKING:
     from tests.agent.conftest import Mailbox
@@ -49,6 +51,25 @@ def test_a_conversation_waits_for_approval_and_continues(supervised: CoilClaw, m
     assert again.requests[0].messages[-1].role == "tool"
     with pytest.raises(NothingToResume):
         asyncio.run(Agent(supervised, again).resume(waiting.conversation_id))
+
+
+@pytest.mark.req("R344")
+def test_what_destroys_something_is_asked_about_and_not_just_blocked(opened: Open) -> None:
+    """Supervised: a person may say yes to a call of high risk."""
+    gone: list[int] = []
+
+    @define_tool(id="mail.delete", risk="destructive")
+    def delete(ctx: ToolContext, id: int) -> int:
+        """Delete a mail."""
+        gone.append(id)
+        return id
+
+    claw = opened(delete)
+    waiting = asyncio.run(Agent(claw, Scripted(call("mail__delete", id=1))).answer("Delete it"))
+    assert (waiting.status, gone) == ("waiting", [])
+    claw.approvals.approve(waiting.approvals[0].id, by="ada")
+    asyncio.run(Agent(claw, Scripted(say("It is deleted."))).resume(waiting.conversation_id))
+    assert gone == [1]
 
 
 @pytest.mark.req("R221")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.agent.conftest import Open
 from tests.agent.scripted import Scripted, call, code, say
 
-from coilclaw.agent import Agent, ConversationBusy
+from coilclaw.agent import Agent, ConversationBusy, TurnEvent, ignore
 from coilclaw.providers import ChatRequest, ChatResponse, CredentialsNeeded, ProviderError
 from coilclaw.sdk import ToolContext, define_tool
 
@@ -50,7 +51,10 @@ def test_a_new_message_closes_a_turn_that_failed(claw: CoilClaw) -> None:
     assert [message.role for message in model.requests[1].messages] == ["user", "assistant", "user"]
 
 
-def test_a_cancelled_run_leaves_a_conversation_that_can_be_continued(opened: Open, mailbox: Mailbox) -> None:
+@pytest.mark.parametrize("listen", [ignore, lambda event: None])
+def test_a_cancelled_run_leaves_a_conversation_that_can_be_continued(
+    opened: Open, mailbox: Mailbox, listen: Callable[[TurnEvent], None]
+) -> None:
     started = threading.Event()
 
     @define_tool(id="slow.wait", risk="read")
@@ -64,7 +68,7 @@ def test_a_cancelled_run_leaves_a_conversation_that_can_be_continued(opened: Ope
 
     async def interrupted() -> None:
         source = "tools.mail.send(to='a@x.org')\ntools.slow.wait()"
-        task = asyncio.create_task(Agent(claw, Scripted(code(source))).answer("Wait"))
+        task = asyncio.create_task(Agent(claw, Scripted(code(source))).answer("Wait", listen=listen))
         await asyncio.to_thread(started.wait, 30)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

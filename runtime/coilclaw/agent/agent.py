@@ -41,6 +41,7 @@ class Agent:
         self._provider = provider
         self._settings = settings or AgentSettings.of(claw.settings.config)
         self._toolsets: dict[tuple[str, ...] | None, Toolset] = {}
+        self._under_way: dict[str, Listen] = {}
         self._known: dict[str, tuple[Transcript, ConversationActivity]] = {}
 
     async def answer(
@@ -72,7 +73,7 @@ class Agent:
             return known
 
         turn = await self._turn(await finished(begin), caller, listen, model, hint, profile)
-        return await turn.complete()
+        return await self._completed(turn)
 
     async def resume(
         self, conversation: str, *, caller: Caller | None = None, listen: Listen = ignore, model: str | None = None
@@ -84,7 +85,7 @@ class Agent:
         known = self._transcript(conversation)
         await finished(known.take_up)
         turn = await self._turn(known, caller or Caller(), listen, model, None, None, resumed=True)
-        return await turn.complete()
+        return await self._completed(turn)
 
     async def abandon(self, conversation: str) -> None:
         """End an unfinished turn without an answer; calls that wait for approval are not made.
@@ -95,9 +96,22 @@ class Agent:
         execution = Execution(self._claw, conversation, Caller())
         await finished(lambda: known.abandon(partial(give_up, execution, known)))
 
+    def tell(self, conversation: str | None, event: TurnEvent) -> None:
+        """Pass an event on to whoever listens to the turn that is under way in a conversation."""
+        if conversation in self._under_way:
+            self._under_way[conversation](event)
+
     async def aclose(self) -> None:
         """Close the provider."""
         await self._provider.aclose()
+
+    async def _completed(self, turn: Turn) -> Answer:
+        conversation = turn.transcript.conversation
+        self._under_way[conversation] = turn.listen
+        try:
+            return await turn.complete()
+        finally:
+            del self._under_way[conversation]
 
     async def _turn(
         self,
@@ -181,6 +195,9 @@ class Agent:
 
 
 def _listening(listen: Listen) -> Listen:
+    if listen is ignore:
+        return ignore
+
     def told(event: TurnEvent) -> None:
         try:
             listen(event)

@@ -16,13 +16,14 @@ from coilclaw.app import BadArgument
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from coilclaw.agent.handles import Handle
-    from coilclaw.app import Caller, CoilClaw, Deadline, Report
+    from coilclaw.app import Caller, CoilClaw, Deadline, Report, RunHandle
     from coilclaw.runs import RunRecord
+    from coilclaw.sdk import ActivityItem
 
-__all__ = ["Executed", "Execution", "Impossible", "NotRun"]
+__all__ = ["Executed", "Execution", "NotRun"]
 
 
 class NotRun(Frozen):
@@ -31,7 +32,6 @@ class NotRun(Frozen):
     problem: str
 
 
-Impossible = NotRun
 Executed: TypeAlias = "Report | NotRun"
 
 
@@ -44,17 +44,33 @@ class Execution:
         self._caller = replace(caller, conversation=conversation)
 
     def run(
-        self, wanted: SnippetCode | DirectCall, key: str, deadline: Deadline, known: Mapping[str, Handle]
+        self,
+        wanted: SnippetCode | DirectCall,
+        key: str,
+        deadline: Deadline,
+        known: Mapping[str, Handle],
+        follow: Callable[[RunHandle], None] | None = None,
     ) -> Executed:
-        """Start a run for a request that has none yet, and wait for its end."""
+        """Start a run for a request that has none yet, and wait for its end.
+
+        `follow` is given a snippet's run as soon as it has begun, and returns when it has ended.
+        """
         caller = replace(self._caller, request=key)
         try:
             if isinstance(wanted, DirectCall):
                 return self._claw.call(wanted.tool, wanted.arguments, caller=caller, deadline=deadline).report
             inputs = {each.name: each.read(self._claw, self._conversation) for each in handles_in(wanted.code, known)}
-            return self._claw.run(wanted.code, inputs=inputs, caller=caller, deadline=deadline)
+            if follow is None:
+                return self._claw.run(wanted.code, inputs=inputs, caller=caller, deadline=deadline)
+            handle = self._claw.start(wanted.code, inputs=inputs, caller=caller)
+            follow(handle)
+            return handle.result()
         except (BadArgument, HandleLost) as error:
             return NotRun(problem=str(error))
+
+    def activity(self, run_id: str) -> tuple[ActivityItem, ...]:
+        """What a run has done so far."""
+        return self._claw.runs.activity(run_id)
 
     def find(self, key: str) -> RunRecord | None:
         """The run that answers a request, if one was begun."""

@@ -8,16 +8,17 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.agent.agent import Agent
+from coilclaw.agent.answer import ProviderChanged
 from coilclaw.providers import open_provider
 
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
-    from coilclaw.providers import Credentials, ProviderChanged
+    from coilclaw.providers import Credentials
+    from coilclaw.providers import ProviderChanged as FallBack
 
 __all__ = ["open_agent"]
 
 _logger: Final = logging.getLogger(__name__)
-_WITH_KEYS: Final = ("openai-compatible", "anthropic")
 
 
 @asynccontextmanager
@@ -30,24 +31,27 @@ async def open_agent(
 ) -> AsyncIterator[Agent]:
     """An agent over an app, with a provider of its configuration; by default the default one.
 
-    Keys come from `credentials`; by default from the auth profiles of the home, and then from where the provider's
-    table says, which may be variables of `environment`. Rotations and fallbacks are recorded.
+    Keys come from `credentials`, by default from the auth profiles of the home, from where the provider's table says,
+    and from variables of `environment`. Receipts tell of rotated credentials and of providers that fell back.
     """
     config = claw.settings.config
     name = provider or config.default_provider
-
-    def changed(change: ProviderChanged) -> None:
-        facts = change.facts()
-        claw.receipts.record("provider.fallback", facts, conversation=facts.pop("conversation"))
-
-    if credentials is None and any(each.kind in _WITH_KEYS for each in config.providers.models.values()):
-        from coilclaw.providers import ProfileCredentials
+    table = config.providers.models.get(name)
+    if credentials is None and table is not None and table.kind != "mock":
+        from coilclaw.providers import ProfileCredentials  # A mock needs none, and is to start quickly.
 
         credentials = ProfileCredentials(claw.settings.home, environment or {}, record=claw.receipts.record)
-    opened = open_provider(config, name, credentials=credentials, environment=environment, listen=changed)
+
+    def fell_back(change: FallBack) -> None:
+        facts = {key: value for key, value in change.facts().items() if key != "conversation"}
+        claw.receipts.record("provider.fallback", facts, conversation=change.conversation)
+        event = ProviderChanged(before=change.before, after=change.after, reason=change.reason)
+        agent.tell(change.conversation, event)
+
+    opened = open_provider(config, provider, credentials=credentials, environment=environment, listen=fell_back)
     agent = Agent(claw, opened)
-    table = config.providers.models[name]
-    _logger.info("provider.selected", extra={"event": {"provider": name, "kind": table.kind, "model": table.model}})
+    kind, model = (None, None) if table is None else (table.kind, table.model)
+    _logger.info("provider.selected", extra={"event": {"provider": name, "kind": kind, "model": model}})
     try:
         yield agent
     finally:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.agent.answer import CallChanged, SnippetStarted
+from coilclaw.agent.answer import CallChanged, SnippetStarted, ignore
 from coilclaw.agent.execution import NotRun
 from coilclaw.agent.prompt import REPEATED, found_tools
 from coilclaw.agent.result_text import result_text
@@ -18,10 +20,12 @@ if TYPE_CHECKING:
     from coilclaw.agent.guard import LoopGuard
     from coilclaw.agent.tools import Meaning, Toolset
     from coilclaw.agent.transcript import Step, Transcript
-    from coilclaw.app import Report
+    from coilclaw.app import Report, RunHandle
+    from coilclaw.sdk import ActivityItem
 
 __all__ = ["Requests", "give_up"]
 
+_LOOK_SECONDS: Final = 0.05
 _GIVEN_UP: Final = "This was not carried out: the turn was interrupted."
 
 
@@ -44,13 +48,17 @@ class Requests:
         self._seconds = seconds
         self._listen = listen
         self._deadline: Deadline | None = None
+        self._handle: RunHandle | None = None
         self._cancelled = False
+        self._told: dict[str | None, str] = {}
+        """The latest receipt of each call that somebody was told about."""
 
     def cancel(self) -> None:
         """End the run that is under way; nothing else is begun."""
         self._cancelled = True
-        if self._deadline is not None:
-            self._deadline.cancel()
+        for run in (self._deadline, self._handle):
+            if run is not None:
+                run.cancel()
 
     def carry_out(self, *, resumed: bool) -> Report | None:
         """Carry out every open request. Returns the report of a run that waits or was cancelled; then the rest is open.
@@ -93,18 +101,35 @@ class Requests:
             return None
         if isinstance(meaning, SnippetCode):
             self._listen(SnippetStarted(source=meaning.code))
-        done = self._execution.run(meaning, key, deadline, self._transcript.handles)
+        follow = None if self._listen is ignore else self._follow
+        done = self._execution.run(meaning, key, deadline, self._transcript.handles, follow)
         if isinstance(done, NotRun):
             self._transcript.answer_request(key, StepResult(text=done.problem, is_error=True))
             return None
         return self._keep(key, done)
 
     def _keep(self, key: str, report: Report) -> Report:
-        for item in report.activity:
-            self._listen(CallChanged(item=item))
+        self._tell(report.activity)
         if report.status != "suspended":
             self._transcript.answer_request(key, _result(report, self._transcript.next_number))
         return report
+
+    def _follow(self, handle: RunHandle) -> None:
+        """Tell of the calls of a run while it is under way; of many that come at once, a few times."""
+        self._handle = handle
+        if self._cancelled:
+            handle.cancel()
+        looked = 0.0
+        for event in handle.events():
+            if event.kind.startswith(("call.", "approval.")) and time.monotonic() - looked > _LOOK_SECONDS:
+                self._tell(self._execution.activity(handle.run_id))
+                looked = time.monotonic()
+
+    def _tell(self, items: Iterable[ActivityItem]) -> None:
+        for item in items:
+            if self._told.get(item.call_id) != item.receipt_ref:
+                self._told[item.call_id] = item.receipt_ref
+                self._listen(CallChanged(item=item))
 
 
 def give_up(execution: Execution, transcript: Transcript, step: Step, index: int) -> StepResult:

@@ -14,7 +14,6 @@ from coilclaw.agent.answer import (
     Answer,
     AnswerStatus,
     Problem,
-    ProviderChanged,
     RoundStarted,
     TextReleased,
     WaitingForApproval,
@@ -157,10 +156,7 @@ class Turn(Frozen):
         raise ProviderError("the answer ended early", kind="malformed", provider=self.provider.name())
 
     def _count(self, request: ChatRequest, response: ChatResponse) -> None:
-        before, after = self.provider.name(), response.provider or self.provider.name()
-        if before != after:
-            self.listen(ProviderChanged(before=before, after=after))
-        self.spending.add(after, self._usage(request, response))
+        self.spending.add(response.provider or self.provider.name(), self._usage(request, response))
 
     def _usage(self, request: ChatRequest, response: ChatResponse) -> Usage:
         """Tokens as the service counted them, or an estimate."""
