@@ -22,7 +22,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _READING: Final = words("""
 list get read search find fetch query show check look view lookup describe count status balance inspect browse
 history load track tracking now preview slots availability available info details summary transcribe recent
-find_one select head ls cat grep stat exists diff log logs whoami ping validate test consultar listar leer
+find_one select head ls cat grep stat exists diff logs whoami ping validate test consultar listar leer
 buscar ver voir lire lister chercher consulter lesen suchen anzeigen prüfen abrufen forecast weather time quote
 calc calculate report inbox directory ocr extract parse analyze analyse panier estado events reflog compare
 transcript historial pricing schedule_x
@@ -90,18 +90,11 @@ class Call:
         for word in (self.method[-1], *self.method):
             if word in _READING and not (word == self.method[-1] and self.method[0] in _WRITING):
                 return "read"
-            if word in NOUN_SENSE and not word.endswith("s"):
+            if word in _WRITING or word in _COMMANDS or (word in NOUN_SENSE and not word.endswith("s")):
                 return "write"
-            if (
-                word in _WRITING
-                or word in _COMMANDS
-                or (word not in _NOUNS and not word.endswith("s") and (form := sense_of(word)) and form.sense != "do")
-            ):
-                return (
-                    "read"
-                    if word not in _WRITING and word not in _COMMANDS and form is not None and form.sense == "read"
-                    else "write"
-                )
+            form = None if word in _NOUNS or word.endswith("s") else sense_of(word)
+            if form is not None and form.sense != "do":
+                return "read" if form.sense == "read" else "write"
         if self.is_open:
             return "read" if self.given.lower().lstrip('{"sqlmdcoan: ').startswith("select") else "write"
         return "read" if not _READING.isdisjoint(self.name) else ""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Final
 
 from coilclaw.evidence.grounding.calls import Call, calls_of
 from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
-from coilclaw.evidence.grounding.grammar import grammar
-from coilclaw.evidence.grounding.languages.shared import ELSE, NOW, ONLY, PLANNED, STILL, WAS, WHOLE, YOURS
+from coilclaw.evidence.grounding.grammar import class_of_noun, grammar
+from coilclaw.evidence.grounding.languages.shared import ELSE, NOW, ONLY, PLANNED, STILL, WAS, WHOLE, YOURS, words
 from coilclaw.evidence.grounding.matching import (
     Finding,
     Said,
@@ -28,6 +29,11 @@ from coilclaw.evidence.grounding.values import Evidence
 
 __all__ = ["Judge"]
 
+_PERSONAL: Final = frozenset(
+    ("mail", "message", "event", "reminder", "payment", "booking", "order", "device", "account")
+)
+_EVERYTHING: Final = words("it everything all successfully alles erfolgreich todo tout")
+
 
 class Judge:
     """Gives the verdict on what sentences say, in the light of the evidence and of the rest of the answer."""
@@ -38,6 +44,7 @@ class Judge:
         self.is_expository = False
         self.asked: Facts | None = None  # What a fragment before this sentence named.
         self._is_text_work = False
+        self._reporting = ""
         self._taken: dict[int, tuple[str, str, frozenset[str]]] = {}  # Calls, and the statements that are about them.
 
     def state(self, read: Reading) -> Finding | None:
@@ -57,7 +64,7 @@ class Judge:
         if is_now and is_reported(said, self.calls):
             return None
         if related and is_now:
-            if not facts.classes:
+            if not facts.classes - {"text", "prose"}:
                 said = said._replace(facts=facts._replace(counts=()))
             return match_done(said._replace(is_disclosed=self.failures > 0), related)
         if related:
@@ -169,19 +176,24 @@ class Judge:
     def _is_background(self, read: Reading, statement: Statement, said: Said) -> bool:
         """Whether a statement without an `I` reports what was read, or explains how things work."""
         about = said if said.words else said._replace(words=read.content(range(len(read.tokens))))
-        if is_reported(about, self.calls):
+        if is_reported(about, self.calls) or (
+            self._reporting == read.text and not any(call.acts for call in self.calls)
+        ):
+            self._reporting = read.text  # So is the rest of the sentence.
             return True
         verb = folded(read.tokens[statement.verb].text)
         if self.failures and any(verb in call.words for call in self.calls if not call.succeeded):
             return True  # Why it failed.
-        reported = read.has("report")
-        if (
-            reported
-            and reported.start() < read.tokens[statement.verb].start
-            and (self.calls or "you" in reported.group() or reported.group().endswith("that"))
-        ):
+        before = read.tokens[statement.verb].start
+        if (heard := read.has("heard")) and heard.start() < before:
+            return True
+        if self.calls and (reported := read.has("report")) and reported.start() < before:
             return True
         yours = any(token.text in YOURS for token in read.tokens)
+        is_told = any(token.text in NOW or token.text in _EVERYTHING for token in read.tokens)
+        is_ours = yours or is_told or bool(said.facts.classes & _PERSONAL)
+        if not self.calls and statement.mood == "state" and not is_ours:
+            return True
         if not self.calls and statement.mood == "state" and self.is_expository and len(read.tokens) > 6:
             return True
         if (
@@ -212,7 +224,8 @@ class Judge:
             return False
         if any(call.acts for call in self.calls):
             return False
-        if "text" in facts.classes or (self._is_text_work and not facts.classes):
+        is_prose = any("prose" in class_of_noun(token.text) for token in read.tokens)
+        if is_prose or "text" in facts.classes or (self._is_text_work and not facts.classes):
             self._is_text_work = True
             return True
         return False

@@ -59,7 +59,7 @@ def _around(clauses: Clauses, at: int, clause: Clause) -> str:
     return marks
 
 
-_OVER: Final = re.compile(r"^(?:1[5-9]|20)\d\d$")
+_OVER: Final = re.compile(r"^(?:1\d|20)\d\d$")
 
 
 def _is_over(clauses: Clauses, clause: Clause) -> bool:

@@ -103,6 +103,7 @@ PHRASES: Final = {
     "generic": r"\b(?:alles (?:ist )?(?:erledigt|fertig|bereit|eingerichtet|klar gegangen|geregelt|in ordnung gebracht)|ist (?:jetzt |nun |bereits )?(?:erledigt|fertig|durch|online|live|geschafft)|"
     r"gekümmert|hat (?:alles )?geklappt|lief (?:alles )?(?:glatt|durch|problemlos)|fertig[.!]?$|vollzogen|geklappt)",
     "send": r"\b(?:ist|sind) (?:jetzt |bereits |schon )?(?:raus|unterwegs|rausgegangen)\b|\b(?:wei(?:ß|ss)|wissen) (?:jetzt |nun |ebenfalls |schon )?bescheid\b|bescheid (?:gegeben|gesagt)|\bging(?:en)? (?:\w+ )?(?:raus|an)\b",
+    "heard": r"verstanden, dass|verstehe|(?:du hast|sie haben|ihr habt) (?:gesagt|geschrieben|erwähnt)|tut mir leid, dass",
     "report": r"(?:du hast|sie haben|ihr habt) |laut|gemäß|ich sehe|wie ich sehe|(?:zeigt|steht|heißt|meldet|schreibt|sagt|geht hervor|ergibt)|offenbar|nach dem verlauf|im verlauf",
     "imperative": r"\b(?:prüfen|überprüfen|kontrollieren|achten|vergewissern|schauen) sie\b|stellen sie sicher|\b(?:prüfe|prüf|schau|achte)\b.*\bob\b",
     "ignore": r"gut gemacht|erledigt haben|erledigt ist,|zu erledigen",
@@ -111,6 +112,7 @@ PHRASES: Final = {
 NUMBERS: Final = "null ein/eins/eine/einen/einem zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn"
 
 NOUNS: Final = """
+prose: einleitung schluss aufsatz artikel absatz satz sätze formulierung ton wortwahl stil wiederholung strophe gedicht tippfehler
 mail: mail e-mail email nachricht brief antwort einladung benachrichtigung newsletter bestätigung rundmail
 message: nachricht sms antwort benachrichtigung
 event: termin ereignis meeting besprechung kalender kalendereintrag sitzung treffen einladung verabredung arzttermin zahnarzttermin

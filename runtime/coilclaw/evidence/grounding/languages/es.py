@@ -78,6 +78,7 @@ PHRASES: Final = {
     "generic": r"^(?:¡?\s*)(?:listo|listos|hecho|todo listo|ya está|ya quedó|perfecto, listo)\b|\btodo (?:está |ha quedado |quedó )?(?:listo|hecho|en orden|resuelto|solucionado)|\bya (?:está|quedó|queda) (?:todo |hecho|listo|resuelt[oa]|solucionad[oa])|"
     r"\bme (?:he encargado|encargué|ocupé|he ocupado) de|\b(?:ha|ha) salido (?:todo )?bien|\bsin (?:ningún )?problemas?[.!]?$|ya está en (?:producción|marcha|línea)|misión cumplida|asunto resuelto",
     "send": r"\bestá en camino\b|\bya (?:lo|la|los|las) (?:tiene|tienen|recibió|recibieron)\b|\bha salido (?:el|la)\b|\bya está (?:avisad|notificad|informad)[oa]s?",
+    "heard": r"entiendo|entendido que|lamento|(?:dices|cuentas|comentas|mencionas) que",
     "report": r"según|veo que|(?:dice|muestra|indica|consta|figura|aparece|señala)|de acuerdo con|por lo que veo",
     "imperative": r"\b(?:comprueba|compruebe|verifica|verifique|asegúrate|asegúrese|revisa|revise|mira|confirma|confirme)\b.{0,20}\b(?:que|si)\b",
     "ignore": r"bien hecho|de hecho|una vez hecho|está hecho de|cuando esté listo|hecho de|el hecho",
@@ -86,6 +87,7 @@ PHRASES: Final = {
 NUMBERS: Final = "cero un/uno/una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince"
 
 NOUNS: Final = """
+prose: introducción conclusión ensayo artículo párrafo frase redacción tono estilo repetición repeticiones ortografía estrofa poema
 mail: correo email e-mail mensaje carta respuesta invitación notificación aviso boletín correos
 message: mensaje sms respuesta notificación aviso
 event: evento reunión cita calendario llamada sesión invitación agenda

@@ -76,6 +76,7 @@ PHRASES: Final = {
     "generic": r"^(?:c'est (?:fait|bon|réglé|en ordre|terminé|chose faite|parti)|fait|voilà, c'est fait|terminé)\b|\bc'est (?:fait|réglé|chose faite|en ligne|terminé|parti)\b|\btout (?:est|a été) (?:bien )?(?:prêt|fait|réglé|en ordre|en place|terminé|bon|bouclé)|"
     r"\bme suis (?:occupé|chargé)e? d|\btout s'est bien passé|\b(?:est|sont) (?:désormais |maintenant )?(?:en ligne|opérationnel)|mission accomplie|\b(?:est|sont) bien partie?s?\b",
     "send": r"\b(?:est|sont) (?:bien |déjà )?(?:partie?s?|en route)\b|\b(?:est|sont) (?:désormais |maintenant |bien )?(?:au courant|prévenue?s?|informée?s?)\b|mis au courant",
+    "heard": r"je comprends|vous (?:dites|indiquez|avez dit)|désolée? que",
     "report": r"d'après|selon|je vois|(?:indique|montre|précise|mentionne|affiche|dit)|il ressort|apparemment",
     "imperative": r"\b(?:vérifiez|assurez-vous|vérifie|contrôlez|confirmez|regardez)\b",
     "ignore": r"bien fait|une fois fait|en fait|tout à fait|fait partie|du fait|le fait|au fait|il fait|ça fait|cela fait|fait que|fait de|si c'est fait",
@@ -84,6 +85,7 @@ PHRASES: Final = {
 NUMBERS: Final = "zéro un/une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze"
 
 NOUNS: Final = """
+prose: introduction conclusion essai paragraphe phrase tournure ton style répétition orthographe strophe poème adverbe
 mail: mail e-mail email courriel message lettre réponse invitation notification avis convocation
 message: message sms réponse notification
 event: événement évènement réunion rendez-vous agenda calendrier appel séance invitation créneau

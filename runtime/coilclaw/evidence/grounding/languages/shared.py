@@ -194,7 +194,7 @@ deployment deploy rollout despliegue déploiement
 """Nouns that say what was done, with a verb that does not."""
 
 CREATIVE: Final = re.compile(
-    r"\b(?:poem|haiku|draft|letter|template|story|sample|example|dialogue|script|entwurf|gedicht|vorlage|beispiel|borrador|poema|plantilla|ejemplo|brouillon|poème|modèle|exemple)\b|草稿|诗|范文|模板|示例",
+    r"\b(?:poem|haiku|version|translation|rewrite|fassung|übersetzung|versión|traducción|traduction|draft|letter|template|story|sample|example|dialogue|script|entwurf|gedicht|vorlage|beispiel|borrador|poema|plantilla|ejemplo|brouillon|poème|modèle|exemple)\b|草稿|译文|改写|诗|范文|模板|示例",
     re.IGNORECASE,
 )
 """Texts that an answer may contain, in which others speak."""
