@@ -67,13 +67,6 @@ MUTATIONS: Final = (
         "a conversation that waits does not end as answered",
     ),
     Mutation(
-        "coilclaw.cli.agent.conversation:TerminalConversation._turn",
-        "ended.cancel)",
-        "lambda: None)",
-        "tests/cli/agent/test_one_message.py -k interrupt_at_the_question",
-        "an interrupt ends the question, too",
-    ),
-    Mutation(
         "coilclaw.cli.agent.slash_commands:SlashCommands._approve",
         "elif not sys.stdin.isatty():",
         "elif False:",
@@ -109,10 +102,10 @@ MUTATIONS: Final = (
         "facts of an event pass the redaction",
     ),
     Mutation(
-        "coilclaw.cli.onboard:_configure",
-        "load_settings(os.environ, given)",
-        "pass",
-        "tests/cli/test_onboard.py",
-        "a configuration that is not valid is not written",
+        "coilclaw.cli.onboard:_Choice.text",
+        'replace("$", "$$")',
+        'replace("$", "$")',
+        "tests/cli/test_onboard.py -k does_not_answer",
+        "what is entered is written as text, never as a variable",
     ),
 )
