@@ -31,7 +31,6 @@ async def open_agent(
 ) -> AsyncIterator[Agent]:
     """An agent over an app, with a provider of its configuration; by default the default one.
 
-<<<<<<< HEAD
     Keys come from `credentials`; by default from the auth profiles of the home, and then from where the provider's
     table says, which may be variables of `environment`. Rotations and fallbacks are recorded.
     """
@@ -52,29 +51,6 @@ async def open_agent(
     agent = Agent(claw, opened)
     table = config.providers.models[name]
     _logger.info("provider.selected", extra={"event": {"provider": name, "kind": table.kind, "model": table.model}})
-=======
-    Keys come from `credentials`, by default from the auth profiles of the home, from where the provider's table says,
-    and from variables of `environment`. Receipts tell of rotated credentials and of providers that fell back.
-    """
-    config = claw.settings.config
-    name = provider or config.default_provider
-    table = config.providers.models.get(name)
-    if credentials is None and table is not None and table.kind != "mock":
-        from coilclaw.providers import ProfileCredentials  # A mock needs none, and is to start quickly.
-
-        credentials = ProfileCredentials(claw.settings.home, environment or {}, record=claw.receipts.record)
-
-    def fell_back(change: FallBack) -> None:
-        facts = {key: value for key, value in change.facts().items() if key != "conversation"}
-        claw.receipts.record("provider.fallback", facts, conversation=change.conversation)
-        event = ProviderChanged(before=change.before, after=change.after, reason=change.reason)
-        agent.tell(change.conversation, event)
-
-    opened = open_provider(config, provider, credentials=credentials, environment=environment, listen=fell_back)
-    agent = Agent(claw, opened)
-    kind, model = (None, None) if table is None else (table.kind, table.model)
-    _logger.info("provider.selected", extra={"event": {"provider": name, "kind": kind, "model": model}})
->>>>>>> chan
     try:
         yield agent
     finally:
