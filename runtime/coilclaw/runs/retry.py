@@ -79,13 +79,21 @@ def _proven(services: Services, known: RunRecord) -> Sequence[Receipt]:
         problem = error.message
     else:
         began = [each.payload.get("header_hash") for each in receipts if each.type == "run.started"]
-        if began == [digest(known.header.text().encode())]:
+        if began != [digest(known.header.text().encode())]:
+            problem = "its header is not the one it began with"
+        elif not _is_over(receipts):
+            problem = "it has not ended, whatever the table of runs says"
+        else:
             return receipts
-        problem = "its header is not the one it began with"
     raise NotRetryable(
         f"the receipts of {known.run_id} do not prove what it did: {problem}",
         hint="`coilclaw receipt verify` checks the log; start this as a new run",
     )
+
+
+def _is_over(receipts: Sequence[Receipt]) -> bool:
+    last = next((each.type for each in reversed(receipts) if each.type.startswith("run.")), None)
+    return last in ("run.finished", "run.diverged")
 
 
 def _writes(receipts: Sequence[Receipt]) -> Iterator[EarlierWrite]:

@@ -108,6 +108,20 @@ MUTATIONS: Final = (
         "receipts prove which run was retried",
     ),
     Mutation(
+        "coilclaw.runs.retry:_proven",
+        "elif not _is_over(receipts):",
+        "elif False:",
+        _DOUBTS + " -k only_its_row",
+        "receipts say whether a run is over, and not its row",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:_reported",
+        "None if reported is None else",
+        "None if True else",
+        _DOUBTS + " -k reports_a_failure",
+        "a result that reports a failure is not reused",
+    ),
+    Mutation(
         "coilclaw.runs.retry:earlier_writes",
         "following = known.header.retry_of",
         "following = None",
