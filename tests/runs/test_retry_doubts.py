@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from tests.runs.conftest import Replays
@@ -99,7 +100,7 @@ def test_a_result_that_reports_a_failure_is_not_reused(replays: Replays) -> None
     @define_tool(id="ledger.build", risk="write", secrets=["KEY"])
     def build(ctx: ToolContext) -> int:
         ctx.report_failure(f"status 1 with {ctx.secrets['KEY']}")
-        return int(add.handler(ctx, "built"))
+        return cast("int", add.handler(ctx, "built"))
 
     replays.world.secrets["KEY"] = "hunter22"
     first = replays.run("tools.ledger.build().value", build)
