@@ -95,6 +95,19 @@ def test_a_started_retry_repeats_no_write_and_says_so_on_the_feed(temporary: Ope
     assert claw.verify().ok
 
 
+def test_a_retry_warns_of_a_reused_write_that_a_newer_one_may_have_undone(temporary: Open) -> None:
+    claw = temporary(note, **FULL)
+    first = claw.run("tools.crm.note(text='final'); 1/0")
+    source = "tools.crm.note(text='final')\ntools.crm.note(text='draft')"
+    assert "reused_after_write" not in {each.kind for each in claw.run(source, retry_of=first.run_id).warnings}
+    source = "tools.crm.note(text='draft')\ntools.crm.note(text='final')"
+    report = claw.run(source, retry_of=first.run_id)
+    assert [(each.kind, each.line) for each in report.warnings if each.kind != "no_output"] == [
+        ("reused_after_write", 2)
+    ]
+    assert claw.runs.show(report.run_id).facts() == report.facts()
+
+
 def test_a_run_of_another_home_is_not_retried(temporary: Open) -> None:
     first = temporary(note, **FULL).run("tools.crm.note(text='a')")
     with pytest.raises(NoSuchRun):

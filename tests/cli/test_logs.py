@@ -71,6 +71,7 @@ def test_an_unknown_level_is_told_with_those_there_are(coilclaw: Command) -> Non
 def test_a_secret_is_in_no_line_of_the_log(coilclaw: Command, level: str) -> None:
     assert coilclaw("init").code == 0
     assert coilclaw("secret", "set", "SHOP_CODE", stdin=PLANTED).code == 0
+    assert coilclaw("auth", "add", "service", stdin="profile-planted-key").code == 0
     coilclaw.tool(
         "leaky/tools.py",
         f"""
@@ -81,6 +82,7 @@ from coilclaw.sdk import ToolContext, define_tool
 def say(ctx: ToolContext) -> None:
     \"\"\"Log what should not be logged.\"\"\"
     logging.getLogger("coilclaw.leaky").warning("the code is %s", {PLANTED!r})
+    logging.getLogger("elsewhere").error("x", extra={{"event": {{"list": ["profile-planted-key", "env-planted-value"]}}}})
     logging.getLogger("elsewhere").error("x", extra={{"event": {{"url": "https://ada:{PLANTED}-2@example.org"}}}})
     logging.getLogger("elsewhere").error("x", extra={{"event": {{"password": 12345, "other": "Bearer abcdefgh12345"}}}})
     try:
@@ -90,7 +92,7 @@ def say(ctx: ToolContext) -> None:
 """,
     )
     done = coilclaw("run", "-", stdin="tools.leaky.say()", COILCLAW_LOG=level, MY_TOKEN="env-planted-value")
-    for secret in (PLANTED, "12345", "abcdefgh12345", "sk-proj"):
+    for secret in (PLANTED, "12345", "abcdefgh12345", "sk-proj", "profile-planted", "env-planted"):
         assert secret not in done.err
     assert "the code is [secret SHOP_CODE]" in done.err
     assert "https://[secret]@example.org" in done.err

@@ -38,7 +38,7 @@ def test_a_service_and_its_key_are_kept_apart(coilclaw: Command) -> None:
 
 
 def test_a_service_that_does_not_answer_leaves_everything_else_set_up(coilclaw: Command) -> None:
-    server = ("--base-url", "http://127.0.0.1:9/v1", "--model", "tiny")
+    server = ("--base-url", "http://127.0.0.1:9/v1", "--model", "$tiny")
     done = coilclaw("onboard", "--yes", "--provider", "openai-compatible", *server, NO_PROXY="127.0.0.1")
     assert (done.code, "did not answer" in done.err) == (0, True)
     assert 'default_provider = "openai_compatible"' in (coilclaw.home / "config.toml").read_text()

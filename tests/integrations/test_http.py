@@ -237,6 +237,16 @@ def test_data_is_posted(
     assert server.seen[0].headers.get("content-type") == content_type
 
 
+@pytest.mark.parametrize(("status", "reported"), [(200, None), (404, "status 404"), (503, "status 503")])
+def test_an_answer_with_an_error_is_reported_as_a_failure(
+    server: Loopback, tmp_path: Path, status: int, reported: str | None
+) -> None:
+    server.answers["/"] = Answer(status=status, body=b"x")
+    ctx = context(tmp_path)
+    assert sent(ctx, f"{server.url}/", text="x").status == status
+    assert ctx.reported_failure == reported
+
+
 def test_a_post_has_one_body(server: Loopback, tmp_path: Path) -> None:
     with pytest.raises(ToolFailure, match="either"):
         sent(context(tmp_path), server.url, json=1, text="x")

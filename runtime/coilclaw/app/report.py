@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from coilclaw.app.approvals import pending_approvals
 from coilclaw.evidence import activity_of
 from coilclaw.receipts import small_contents
-from coilclaw.sdk import Err
+from coilclaw.sdk import Err, Risk
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
@@ -252,14 +252,21 @@ def _activity(
 
 
 def _repeated(receipts: list[Receipt]) -> Iterator[RunWarning]:
-    """Warnings about writes that may have been made before: a retry could not answer them from the earlier run."""
+    """Warnings about writes that may have been made before, and about reused ones that a newer one may have undone."""
     from coilclaw.sandbox import RunWarning
 
     lines = {each.tool_call_id: each.payload.get("line") for each in receipts if each.type == "tool.call.requested"}
+    written: set[str | None] = set()
     for each in receipts:
+        line = lines.get(each.tool_call_id) or None
+        if each.type == "tool.call.started" and each.risk is not Risk.READ:
+            written.add(each.tool)
         if each.type == "tool.call.started" and "doubt" in each.payload:
             message = f"{each.tool} was called although {each.payload['doubt']}"
-            yield RunWarning(kind="repeated_write", message=message, line=lines.get(each.tool_call_id) or None)
+            yield RunWarning(kind="repeated_write", message=message, line=line)
+        if each.type == "tool.call.reused" and each.tool in written:
+            message = f"{each.tool} was not called again, after another call of it that may have undone what it did"
+            yield RunWarning(kind="reused_after_write", message=message, line=line)
 
 
 def _unknown(receipts: list[Receipt]) -> tuple[UnknownCall, ...]:

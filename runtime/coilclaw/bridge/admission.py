@@ -19,6 +19,7 @@ from coilclaw.bridge.evidence_budget import EvidenceBudget, is_small
 from coilclaw.bridge.identified_call import Divergence, Identity, call_difference, identify
 from coilclaw.bridge.policy_check import PolicyCheck, denial_by_policy, rule_facts
 from coilclaw.bridge.prior_calls import PriorCall, PriorCalls, Retry
+from coilclaw.bridge.redaction import may_be_redacted
 from coilclaw.bridge.reuse import Doubt, Reused
 from coilclaw.bridge.run_spec import RunSpec
 from coilclaw.bridge.services import Services
@@ -232,7 +233,9 @@ class Admission:
         if self._run.reusable is None or judged.risk is Risk.READ:
             return None
         runs_hash = None if judged.runs is None else digest(judged.runs.encode())
-        return self._run.reusable.find(judged.tool, judged.identity.args_hash, runs_hash, self._services.log)
+        tool, identity = judged.tool, judged.identity
+        redacted = bool(tool.secrets or tool.optional_secrets) and may_be_redacted(identity.kept)
+        return self._run.reusable.find(tool, identity.args_hash, runs_hash, self._services.log, redacted=redacted)
 
     def _reuse(self, judged: _JudgedCall, reused: Reused) -> Answered:
         """Record that a call was answered from an earlier run; nobody is asked about what is not executed."""
@@ -281,7 +284,8 @@ class Admission:
             policy_hash=self._services.policy.digest,
             runs=judged.runs,
         )
-        answer = self.gate.permission(question, judged.requested)
+        # Who opened a window did not know of the doubt.
+        answer = self.gate.permission(question, judged.requested, windows=doubt is None)
         if not isinstance(answer, Denied):
             return answer
         if answer.refusal.code == "approval_required":

@@ -48,6 +48,8 @@ class Pending(NamedTuple):
 
     approval: Approval
     question: Question
+    windows: bool = True
+    """Whether a window for calls like this one permits it."""
 
 
 class ApprovalGate:
@@ -63,8 +65,13 @@ class ApprovalGate:
         self._approvals = services.approvals if caller.suspends else None
         self._deadline = deadline
 
-    def permission(self, question: Question, requested: Draft) -> Permission | Denied | Pending:
-        """Find or get a decision about this call; without one, the question is on disk before `Pending` is returned."""
+    def permission(
+        self, question: Question, requested: Draft, *, windows: bool = True
+    ) -> Permission | Denied | Pending:
+        """Find or get a decision about this call; without one, the question is on disk before `Pending` is returned.
+
+        Without `windows`, only a decision about this very call counts.
+        """
         approvals, args_hash = self._approvals, str(requested.args_hash)
         known: Approval | None = None
         bound = runs_facts(question.runs_hash)
@@ -82,7 +89,7 @@ class ApprovalGate:
             if known is not None and known.status != "pending":
                 known = None
             # After the answer to this very call, which would otherwise be left over while a window is used up.
-            if window := approvals.usable(question.of_tool, self._workspace, question.arguments):
+            if windows and (window := approvals.usable(question.of_tool, self._workspace, question.arguments)):
                 facts = {"decision": "window", "grant": window.id, **_decided(window.granted_by, "window"), **bound}
                 rows = [approvals.use(window)] + (
                     [approvals.answered_here(known, bounded(window.granted_by))] if known else []
@@ -95,10 +102,11 @@ class ApprovalGate:
             return Permission((following(requested, "tool.call.approved", "allowed", now(), decided),), here)
         if answer.decision == "deny":
             if approvals is not None and known is not None:
-                return self._deny(known, question, requested, answer)
+                return self._deny(known, question, requested, answer, windows)
             return Denied(denied_by_person(denial(answer.decided_by, None), decided))
         if approvals is not None:
-            return Pending(known or approvals.ask(question, args_hash, requested, self._claims()), question)
+            asked = known or approvals.ask(question, args_hash, requested, self._claims())
+            return Pending(asked, question, windows)
         del decided["scope"]
         return Denied(
             Refusal(
@@ -111,14 +119,14 @@ class ApprovalGate:
         )
 
     def _deny(
-        self, known: Approval, question: Question, requested: Draft, answer: Answer
+        self, known: Approval, question: Question, requested: Draft, answer: Answer, windows: bool
     ) -> Permission | Denied | Pending:
         """Deny a question that is on disk; if someone else decided first, follow that decision."""
         assert self._approvals is not None
         try:
             self._approvals.decide(known.id, approved=False, decided_by=answer.decided_by)
         except AlreadyDecided:
-            return self.permission(question, requested)
+            return self.permission(question, requested, windows=windows)
         return Denied(denied_by_person(denial(answer.decided_by, None)), has_receipt=True)
 
     def _unproven(self, known: Approval) -> Denied | None:
@@ -141,7 +149,7 @@ class ApprovalGate:
                 return True
         except DamagedApproval:
             return True  # It is asked again.
-        return approvals.usable(question.of_tool, self._workspace, question.arguments) is not None
+        return pending.windows and approvals.usable(question.of_tool, self._workspace, question.arguments) is not None
 
     def wait(self, pending: Pending) -> None:
         """Wait here for a decision made elsewhere; the run's time stands still.

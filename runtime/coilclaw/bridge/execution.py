@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.bridge.answers import Refusal, failure, success
 from coilclaw.bridge.call_receipts import bounded, following, refused
@@ -17,6 +17,7 @@ from coilclaw.receipts import digest, now
 from coilclaw.sandbox import Abandoned
 from coilclaw.sdk import ToolFailure
 from coilclaw.sdk.errors import crash_of, failing_of
+from coilclaw.sdk.legible import one_line, text_of
 
 if TYPE_CHECKING:
     from coilclaw.bridge.calls import Admitted
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from coilclaw.bridge.services import Services
 
 __all__ = ["Execution"]
+
+_LONGEST_REPORT: Final = 300
 
 
 class Execution:
@@ -73,9 +76,8 @@ class Execution:
             result_hash = digest(value)
             self._budget.count(result_hash, len(value))
             answer = success(value, admitted.tool.output_plan)
-            outcome = following(
-                admitted.draft, "tool.call.succeeded", "allowed", now(), summary_facts(admitted), result_hash
-            )
+            facts = summary_facts(admitted) | _failure_facts(admitted)
+            outcome = following(admitted.draft, "tool.call.succeeded", "allowed", now(), facts, result_hash)
             known, contents = Known(number, result_hash, None), {result_hash: value}
         self._under_way.end(admitted, outcome, known, contents)
         return answer
@@ -151,6 +153,14 @@ class Execution:
 def _coroutine(admitted: Admitted) -> Coroutine[Any, Any, Any]:
     coroutine = invoke_async(admitted.tool, admitted.input, admitted.context)
     return coroutine if admitted.guarded is None else admitted.guarded.run_async(coroutine)
+
+
+def _failure_facts(admitted: Admitted) -> dict[str, str]:
+    """What the tool said of a failure that its result tells of; nothing if it only reads."""
+    reported = admitted.context.reported_failure
+    if reported is None or not admitted.durable:
+        return {}
+    return {"reported_failure": one_line(admitted.redaction.text(text_of(reported)), _LONGEST_REPORT)}
 
 
 def _crashed(admitted: Admitted, error: BaseException) -> Refusal:

@@ -6,10 +6,18 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["Redaction"]
+__all__ = ["Redaction", "may_be_redacted"]
 
 _SHORTEST: Final = 4
 """Replacing shorter values would garble ordinary text; such a value protects nothing anyway."""
+
+
+_REDACTED: Final = "[redacted]"
+
+
+def may_be_redacted(kept: bytes) -> bool:
+    """Whether JSON may stand for another in which there were secrets: then equal JSON says nothing of equal values."""
+    return b"[secret " in kept or _REDACTED.encode() in kept
 
 
 class Redaction:
@@ -44,7 +52,7 @@ class Redaction:
         try:
             value = self._walk(json.loads(data))
         except (ValueError, RecursionError):
-            value = "[redacted]"
+            value = _REDACTED
         return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
     def _walk(self, value: Any) -> Any:

@@ -26,7 +26,7 @@ class EarlierWrite(NamedTuple):
     runs_hash: str | None = None
     """Of what a person was shown that it would run."""
     uncertain: str | None = None
-    """Why nobody knows what it did; None if it succeeded."""
+    """Why nobody knows what it did, or that its result reports a failure; None if its result can be reused."""
 
 
 class Reused(NamedTuple):
@@ -48,7 +48,7 @@ class Doubt(NamedTuple):
 
 
 class ReusableWrites:
-    """The writes of the runs that one retry follows. Each that succeeded answers one call."""
+    """The writes of the runs that one retry follows. Each that succeeded answers at most one call."""
 
     def __init__(self, writes: Iterable[EarlierWrite], used: Collection[str] = ()) -> None:
         """`used` are receipts of writes that this run has been answered from in an earlier process."""
@@ -61,28 +61,45 @@ class ReusableWrites:
             elif each.receipt not in used:
                 self._succeeded[call].append(each)
 
-    def find(self, tool: Tool, args_hash: str, runs_hash: str | None, log: ReceiptLog) -> Reused | Doubt | None:
-        """The next earlier write that is the same call, unless there is a doubt; None if it was not made before."""
-        call = (tool.id, args_hash)
-        found = next(iter(self._succeeded.get(call, ())), None)
-        if found is None:
-            uncertain = self._uncertain.get(call)
-            return None if uncertain is None else Doubt(uncertain, _said(uncertain, str(uncertain.uncertain)))
-        if found.tool_version != tool.version:
-            return Doubt(found, _said(found, "succeeded, and the tool has changed since"))
-        if found.runs_hash != runs_hash:
-            return Doubt(found, _said(found, "succeeded, and what it runs may have changed since"))
-        try:
-            value = log.contents(found.result_hash or "")
-        except DamagedReceipt:
-            return Doubt(found, _said(found, "succeeded, and its result was changed in the store"))
-        return (
-            Doubt(found, _said(found, "succeeded, and its result is gone")) if value is None else Reused(found, value)
-        )
+    def find(
+        self, tool: Tool, args_hash: str, runs_hash: str | None, log: ReceiptLog, *, redacted: bool = False
+    ) -> Reused | Doubt | None:
+        """The next earlier write that is the same call, unless there is a doubt; None if it was not made before.
+
+        With `redacted`, secrets may have been taken out of the arguments before they were hashed.
+        """
+        call, doubt = (tool.id, args_hash), None
+        for each in self._succeeded.get(call, ()):
+            found = _reusable(each, tool, runs_hash, log, redacted)
+            if isinstance(found, Reused):
+                return found
+            doubt = doubt or found
+        uncertain = self._uncertain.get(call)
+        if doubt is None and uncertain is not None:
+            return Doubt(uncertain, _said(uncertain, str(uncertain.uncertain)))
+        return doubt
 
     def use(self, source: EarlierWrite) -> None:
         """Note that a call was answered from it; it answers no other."""
         self._succeeded[source.tool, source.args_hash].remove(source)
+
+
+def _reusable(
+    source: EarlierWrite, tool: Tool, runs_hash: str | None, log: ReceiptLog, redacted: bool
+) -> Reused | Doubt:
+    value, problem = None, "its result is gone"
+    if source.tool_version != tool.version:
+        problem = "the tool has changed since"
+    elif source.runs_hash != runs_hash:
+        problem = "what it runs may have changed since"
+    elif redacted:
+        problem = "its arguments may have held another secret"
+    else:
+        try:
+            value = log.contents(source.result_hash or "")
+        except DamagedReceipt:
+            problem = "its result was changed in the store"
+    return Doubt(source, _said(source, f"succeeded, and {problem}")) if value is None else Reused(source, value)
 
 
 def _said(source: EarlierWrite, what: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -13,7 +13,6 @@ from coilclaw.cli.opening import settings_for
 from coilclaw.cli.paging import chosen
 from coilclaw.cli.secret_input import read_secret
 from coilclaw.cli.terminal import say
-from coilclaw.config import load_settings
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.legible import as_name
@@ -41,7 +40,9 @@ class _Choice(Frozen):
     def text(self) -> str:
         import json
 
-        lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in self.table.items())
+        # JSON's escapes are TOML's, and a dollar sign would begin a variable.
+        quoted = {key: json.dumps(value).replace("$", "$$") for key, value in self.table.items()}
+        lines = "".join(f"{key} = {value}\n" for key, value in quoted.items())
         return f"\n[providers.models.{self.name}]\n{lines}"
 
 
@@ -112,14 +113,8 @@ def _service(kind: str | None, base_url: str | None, model: str | None, key_env:
 
 def _configure(settings: Settings, choice: _Choice) -> None:
     """Name the service in config.toml, and describe it there unless that was done before."""
-    import os
-
     text = settings.path.read_text(encoding="utf-8")
     is_new = choice.name not in settings.config.providers.models
-    given: dict[str, Any] = {"default_provider": choice.name}
-    if is_new:
-        given[f"providers.models.{choice.name}"] = choice.table
-    load_settings(os.environ, given)  # Refused before anything is written.
     changed = _with_default(text, choice.name) + (choice.text if is_new else "")
     if changed != text:
         replace_file(settings.path, changed.encode())

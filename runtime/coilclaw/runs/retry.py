@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -9,6 +10,7 @@ from coilclaw.bridge import EarlierWrite, find_run
 from coilclaw.receipts import DamagedReceipt, digest
 from coilclaw.runs.errors import NotRetryable
 from coilclaw.sdk import Risk
+from coilclaw.sdk.errors import RESERVED_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +29,18 @@ _UNCERTAIN: Final = {
     "invalid_output": "ran, and its result could not be used",
     "output_too_large": "ran, and its result was too large",
 }
-"""Codes of failures behind which the tool may have done what it was to do."""
+"""What is said of calls that the runtime itself ended after they had been started."""
+_NOT_CALLED: Final = frozenset(("evidence_budget", "loop_blocked", "withdrawn"))
+"""Codes of the runtime for calls that were started and whose tools were not called after all."""
+_DOUBTFUL_WORDS: Final = frozenset(
+    (
+        "aborted", "answer", "broken", "canceled", "cancelled", "closed", "crashed", "disconnected", "encoding",
+        "error", "failed", "interrupted", "large", "late", "lost", "much", "processes", "protocol", "reset", "stopped",
+        "timeout", "unavailable", "unknown", "unreachable",
+    )
+)  # fmt: skip
+"""Words in the code of a tool's failure that leave open what the tool did before it: only other codes name a reason
+why it did nothing."""
 _NO_OUTCOME: Final = "was under way when its process ended; what it did is unknown"
 
 
@@ -66,18 +79,26 @@ def _proven(services: Services, known: RunRecord) -> Sequence[Receipt]:
         problem = error.message
     else:
         began = [each.payload.get("header_hash") for each in receipts if each.type == "run.started"]
-        if began == [digest(known.header.text().encode())]:
+        if began != [digest(known.header.text().encode())]:
+            problem = "its header is not the one it began with"
+        elif not _is_over(receipts):
+            problem = "it has not ended, whatever the table of runs says"
+        else:
             return receipts
-        problem = "its header is not the one it began with"
     raise NotRetryable(
         f"the receipts of {known.run_id} do not prove what it did: {problem}",
         hint="`coilclaw receipt verify` checks the log; start this as a new run",
     )
 
 
+def _is_over(receipts: Sequence[Receipt]) -> bool:
+    last = next((each.type for each in reversed(receipts) if each.type.startswith("run.")), None)
+    return last in ("run.finished", "run.diverged")
+
+
 def _writes(receipts: Sequence[Receipt]) -> Iterator[EarlierWrite]:
     """The calls of one run that were started with more than a read in mind, each with its last receipt."""
-    started: set[str] = set()
+    starts: Counter[str] = Counter()
     last: dict[str, Receipt] = {}
     runs: dict[str, str] = {}
     for each in receipts:
@@ -85,14 +106,14 @@ def _writes(receipts: Sequence[Receipt]) -> Iterator[EarlierWrite]:
         if call is None or each.type == "tool.call.progress":
             continue
         if each.type == "tool.call.started":
-            started.add(call)
+            starts[call] += 1
         last[call] = each
         if runs_hash := each.payload.get("runs_hash"):
             runs[call] = runs_hash
     for call, end in last.items():
-        if call in started and end.risk is not Risk.READ:
+        if call in starts and end.risk is not Risk.READ:
             succeeded = end.type == "tool.call.succeeded"
-            uncertain = None if succeeded else _uncertain(end)
+            uncertain = _reported(end) if succeeded else _uncertain(end, starts[call])
             if succeeded or uncertain is not None:
                 yield EarlierWrite(
                     run_id=str(end.run_id),
@@ -106,6 +127,20 @@ def _writes(receipts: Sequence[Receipt]) -> Iterator[EarlierWrite]:
                 )
 
 
-def _uncertain(end: Receipt) -> str | None:
+def _reported(end: Receipt) -> str | None:
+    """Why the result of a call that succeeded does not answer another; None if it does."""
+    reported = end.payload.get("reported_failure")
+    return None if reported is None else f"gave a result that reports a failure ({reported})"
+
+
+def _uncertain(end: Receipt, starts: int) -> str | None:
     """Why nobody knows what a call did that was started and did not succeed; None if it failed and that is all."""
-    return _NO_OUTCOME if end.type == "tool.call.started" else _UNCERTAIN.get(str(end.payload.get("code")))
+    code = end.payload.get("code")
+    if end.type not in ("tool.call.failed", "tool.call.denied") or code is None:
+        return _NO_OUTCOME
+    if starts > 1:
+        return "was started more than once; what it did at first is unknown"
+    if code in _UNCERTAIN:
+        return _UNCERTAIN[code]
+    certain = code in _NOT_CALLED if code in RESERVED_CODES else _DOUBTFUL_WORDS.isdisjoint(code.lower().split("_"))
+    return None if certain else f"failed with {code}; what it did is unknown"

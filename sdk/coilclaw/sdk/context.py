@@ -83,6 +83,8 @@ class ToolContext:
         """The operator's `[integrations.<name>]` table for this tool's integration."""
         self.judged: str | None = None
         """In a handler: the `runs` of the `Judged` that `classify` returned, if it did. Nothing else may run."""
+        self.reported_failure: str | None = None
+        """In a handler: what `report_failure` was told."""
         self._time_left = time_left
         self._is_cancelled = is_cancelled
         self._report_progress = report_progress
@@ -114,6 +116,13 @@ class ToolContext:
     def progress(self, message: str) -> None:
         """Say how far the call has come; shown to the person waiting, never to the model."""
         self._report_progress(message)
+
+    def report_failure(self, reason: str) -> None:
+        """Say that the result will tell of a failure, such as an exit status, so that no retry takes it for done.
+
+        The call itself succeeds. Raise a ToolFailure if there is no result.
+        """
+        self.reported_failure = reason
 
     def ask_person(self, question: str) -> str | None:
         """Ask the person on whose behalf the run was started; None if nobody answers. The call's time stands still."""

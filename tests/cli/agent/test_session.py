@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import subprocess
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,6 @@ from tests.cli.agent.assistant import Assistant
 from tests.cli.terminal import INTERRUPT, on_terminal
 
 from coilclaw.cli.agent.session import CliChannel
-from coilclaw.cli.agent.slash_commands import COMMANDS
 
 if TYPE_CHECKING:
     from coilclaw.channels import Channel
@@ -204,13 +204,14 @@ def test_a_tool_that_is_saved_is_there_in_the_next_turn(assistant: Assistant) ->
         cwd=command.folder,
         text=True,
     ) as session:
-        assert session.stdin is not None
-        assert session.stdout is not None
+        to, shown = session.stdin, session.stdout
+        assert to is not None
+        assert shown is not None
 
         def tools() -> str:
             """What `/tools` says now; the last line of `/help` ends it."""
-            print("/tools\n/help", file=session.stdin, flush=True)
-            return "".join(iter(session.stdout.readline, f"/exit      {COMMANDS['/exit']}\n"))
+            print("/tools\n/help", file=to, flush=True)
+            return "".join(takewhile(lambda line: not line.startswith("/exit "), shown))
 
         assert "late.say" not in tools()
         command.tool("late/tools.py", TOOL.format(name="late"))

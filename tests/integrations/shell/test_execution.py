@@ -57,6 +57,15 @@ def test_a_command_runs_in_the_workspace(workspace: Path) -> None:
     assert (outcome.exit_code, outcome.stderr, outcome.truncated, outcome.timed_out) == (2, "oops\n", False, False)
 
 
+@pytest.mark.parametrize(
+    ("command", "reported"), [("ls", None), ("ls missing", "exit status 2"), ("sleep 9", "it was ended after its time")]
+)
+def test_a_command_that_fails_is_reported_as_a_failure(workspace: Path, command: str, reported: str | None) -> None:
+    ctx = context(workspace)
+    run(ctx, command, seconds=0.3 if command == "sleep 9" else None)
+    assert ctx.reported_failure == reported
+
+
 def test_a_folder_of_the_workspace_can_be_the_place(workspace: Path) -> None:
     assert run(context(workspace), "cat a.md", cwd="notes").stdout == "one\ntwo\n"
     with pytest.raises(ToolFailure, match="does not exist"):

@@ -142,4 +142,11 @@ MUTATIONS: Final = (
         "tests/agent/test_bounds.py -k everything_at_once",
         "the bound of requests in one reply",
     ),
+    Mutation(
+        "coilclaw.agent.tool_texts:ToolTextFile.read",
+        'found is None or found["key"] != key',
+        "found is None",
+        "tests/agent/test_tool_texts.py",
+        "texts that were kept are those of the present tools and policy",
+    ),
 )

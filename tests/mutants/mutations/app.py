@@ -12,6 +12,13 @@ _WIRING: Final = "tests/cli/test_wiring.py"
 
 MUTATIONS: Final = (
     Mutation(
+        "coilclaw.app.report:_repeated",
+        "and each.tool in written",
+        "and False",
+        "tests/app/test_report.py -k newer_one",
+        "a report warns of a reused write that a newer one may have undone",
+    ),
+    Mutation(
         "coilclaw.app.stores:restart_log",
         "TrustLedger(database, log, root).hold_back(tree)",
         "pass",

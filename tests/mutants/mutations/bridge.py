@@ -12,6 +12,7 @@ __all__ = ["MUTATIONS"]
 _LOOPS: Final = "tests/bridge/test_loops.py"
 
 _RETRY: Final = "tests/runs/test_retry.py"
+_DOUBTS: Final = "tests/runs/test_retry_doubts.py"
 _DISPLAYED: Final = "tests/runs/test_displayed.py"
 _ENDING: Final = "tests/runs/test_ending.py"
 
@@ -234,18 +235,53 @@ MUTATIONS: Final = (
         "a resumed retry knows what it has reused",
     ),
     Mutation(
-        "coilclaw.bridge.reuse:ReusableWrites.find",
-        "found.tool_version != tool.version",
+        "coilclaw.bridge.reuse:_reusable",
+        "source.tool_version != tool.version",
         "False",
         _RETRY + " -k another_version",
         "another version of a tool is not answered for",
     ),
     Mutation(
-        "coilclaw.bridge.reuse:ReusableWrites.find",
-        "found.runs_hash != runs_hash",
+        "coilclaw.bridge.reuse:_reusable",
+        "source.runs_hash != runs_hash",
         "False",
         _RETRY + " -k something_else",
         "a call that runs something else is not answered for",
+    ),
+    Mutation(
+        "coilclaw.bridge.reuse:ReusableWrites.find",
+        "doubt = doubt or found",
+        "return found",
+        _DOUBTS + " -k present_version",
+        "the write of the present version answers before an older one is doubted",
+    ),
+    Mutation(
+        "coilclaw.bridge.redaction:may_be_redacted",
+        'b"[secret " in kept or',
+        "",
+        _DOUBTS + " -k hold_a_secret",
+        "arguments without their secrets are not compared",
+    ),
+    Mutation(
+        "coilclaw.bridge.execution:_failure_facts",
+        "admitted.redaction.text(text_of(reported))",
+        "text_of(reported)",
+        _DOUBTS + " -k reports_a_failure",
+        "a failure that a tool reports names no secret",
+    ),
+    Mutation(
+        "coilclaw.bridge.admission:Admission._ask",
+        "windows=doubt is None",
+        "windows=True",
+        _DOUBTS + " -k window",
+        "a window lets no doubtful repetition through",
+    ),
+    Mutation(
+        "coilclaw.bridge.approval_gate:ApprovalGate.is_decided",
+        "pending.windows and ",
+        "",
+        _DOUBTS + " -k opened_meanwhile",
+        "a window that is opened meanwhile decides about no doubtful call",
     ),
     Mutation(
         "coilclaw.bridge.call_receipts:CallReceipts.reuse",

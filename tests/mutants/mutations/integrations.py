@@ -15,6 +15,20 @@ _DESTRUCTION: Final = _SHELL + " -k destructive_pattern"
 
 MUTATIONS: Final = (
     Mutation(
+        "coilclaw.integrations.shell:run",
+        "if ended.timed_out or ended.exit_code != 0:",
+        "if False:",
+        "tests/integrations/shell/test_execution.py -k reported_as_a_failure",
+        "a command that failed is not taken for done",
+    ),
+    Mutation(
+        "coilclaw.integrations.http:_post",
+        "answer.status_code >= 400",
+        "False",
+        "tests/integrations/test_http.py -k reported_as_a_failure",
+        "a request that a server refused is not taken for done",
+    ),
+    Mutation(
         "coilclaw.integrations.files.paths:forbidden",
         'if ".." in PurePosixPath(plain).parts:',
         "if False:",

@@ -12,6 +12,7 @@ __all__ = ["MUTATIONS"]
 _KEPT_END: Final = "tests/runs/test_kept_end.py"
 
 _RETRY: Final = "tests/runs/test_retry.py"
+_DOUBTS: Final = "tests/runs/test_retry_doubts.py"
 _DISPLAYED: Final = "tests/runs/test_displayed.py"
 
 MUTATIONS: Final = (
@@ -107,6 +108,20 @@ MUTATIONS: Final = (
         "receipts prove which run was retried",
     ),
     Mutation(
+        "coilclaw.runs.retry:_proven",
+        "elif not _is_over(receipts):",
+        "elif False:",
+        _DOUBTS + " -k only_its_row",
+        "receipts say whether a run is over, and not its row",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:_reported",
+        "None if reported is None else",
+        "None if True else",
+        _DOUBTS + " -k reports_a_failure",
+        "a result that reports a failure is not reused",
+    ),
+    Mutation(
         "coilclaw.runs.retry:earlier_writes",
         "following = known.header.retry_of",
         "following = None",
@@ -115,8 +130,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.runs.retry:_uncertain",
-        '_NO_OUTCOME if end.type == "tool.call.started" else',
-        'None if end.type == "tool.call.started" else',
+        "return _NO_OUTCOME",
+        "return None",
         _RETRY + " -k process_died",
         "a write without an outcome is said",
     ),
@@ -126,6 +141,27 @@ MUTATIONS: Final = (
         "",
         _RETRY + " -k unknown_outcome",
         "a write that timed out is said",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:_uncertain",
+        '_DOUBTFUL_WORDS.isdisjoint(code.lower().split("_"))',
+        "True",
+        _DOUBTS + " -k effect_open",
+        "a tool's failure that leaves its effect open is said",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:_uncertain",
+        "code in _NOT_CALLED if code in RESERVED_CODES",
+        "True if code in RESERVED_CODES",
+        _DOUBTS + " -k effect_open",
+        "a crash of a tool leaves open what it did",
+    ),
+    Mutation(
+        "coilclaw.runs.retry:_uncertain",
+        "if starts > 1:",
+        "if False:",
+        _DOUBTS + " -k started_twice",
+        "the outcome of a second start says nothing of the first",
     ),
     Mutation(
         "coilclaw.runs.comparison:_ends",

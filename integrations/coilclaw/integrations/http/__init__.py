@@ -96,6 +96,8 @@ async def _post(input: PostInput, ctx: ToolContext) -> Page:
         body = input.text.encode()
         sent.setdefault("content-type", "text/plain; charset=utf-8")
     async with ctx.http.stream("POST", input.url, headers=sent, content=body) as answer:
+        if answer.status_code >= 400:
+            ctx.report_failure(f"status {answer.status_code}")
         return await page(answer, input.max_bytes)
 
 

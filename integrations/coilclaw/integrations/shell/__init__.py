@@ -93,6 +93,8 @@ def run(
             hint="call it again, or name the files",
         )
     ended = execute(ctx, judged.line, parts_of(cwd), min(seconds or ctx.bounds.shell_seconds, ctx.bounds.shell_seconds))
+    if ended.timed_out or ended.exit_code != 0:
+        ctx.report_failure("it was ended after its time" if ended.timed_out else f"exit status {ended.exit_code}")
     return Outcome(
         exit_code=ended.exit_code,
         stdout=ended.stdout.decode("utf-8", "replace"),

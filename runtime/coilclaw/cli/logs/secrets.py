@@ -13,6 +13,7 @@ V = TypeVar("V")
 
 _SHORTEST: Final = 6
 """Shorter values would garble ordinary text, and protect nothing."""
+_OF_PROFILES: Final = ("key", "token", "access", "refresh")
 _SECRET_NAME: Final = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE)
 _SECRET_KEY: Final = re.compile(
     r"^(.*_)?(api_?key|token|secret|password|passwd|passphrase|authorization|cookie|credentials?)$", re.IGNORECASE
@@ -64,9 +65,16 @@ class Secrets:
 
     def _known(self) -> list[tuple[str, str]]:
         found = [(name, value) for name, value in self._environment.items() if _SECRET_NAME.search(name)]
-        with suppress(Exception):  # A store that cannot be read gives no secrets away either.
+        # A store that cannot be read gives no secrets away either.
+        with suppress(Exception):
             from coilclaw.config import SecretStore, home_folder
 
             store = SecretStore(home_folder(self._environment), {})
             found += [(name, store.get(name) or "") for name in store.names()]
+        with suppress(Exception):
+            from coilclaw.config import home_folder
+            from coilclaw.providers import ProfileStore
+
+            for name, profile in ProfileStore(home_folder(self._environment)).read().profiles.items():
+                found += [(name, text) for key, text in vars(profile).items() if key in _OF_PROFILES]
         return [(name, value) for name, value in found if len(value) >= _SHORTEST]

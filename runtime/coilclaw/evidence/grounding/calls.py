@@ -9,7 +9,15 @@ from functools import cached_property
 from typing import Any, Final
 
 from coilclaw.evidence.grounding.facts import pairs_of, stems_of
-from coilclaw.evidence.grounding.figures import DAY, dates_in, days_in_chinese, numbers_in, times_in, years_in
+from coilclaw.evidence.grounding.figures import (
+    DAY,
+    dates_in,
+    days_in_chinese,
+    months_in,
+    numbers_in,
+    times_in,
+    years_in,
+)
 from coilclaw.evidence.grounding.grammar import LATIN, Form, class_of_noun, grammar, sense_of
 from coilclaw.evidence.grounding.languages.shared import NOUN_SENSE, words
 from coilclaw.evidence.grounding.normal_text import folded, has_chinese, normal
@@ -22,7 +30,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _READING: Final = words("""
 list get read search find fetch query show check look view lookup describe count status balance inspect browse
 history load track tracking now preview slots availability available info details summary transcribe recent
-find_one select head ls cat grep stat exists diff log logs whoami ping validate test consultar listar leer
+find_one select head ls cat grep stat exists diff logs whoami ping validate test consultar listar leer
 buscar ver voir lire lister chercher consulter lesen suchen anzeigen prüfen abrufen forecast weather time quote
 calc calculate report inbox directory ocr extract parse analyze analyse panier estado events reflog compare
 transcript historial pricing schedule_x
@@ -36,7 +44,9 @@ _NOUNS: Final = words("""
 text mail email message file order book page list plan card record post call bill invoice note link tag label
 issue sync copy share check test build release star
 """) - {"sync", "share", "book", "copy", "label", "test", "build", "release", "star", "order"}
-_ALONE: Final = re.compile(r"(?<![A-Za-z0-9_.:#*/-])(?<!\d,)\d{1,7}(?![A-Za-z0-9_:/-]|[.,]\d)")
+_ALONE: Final = re.compile(r"(?<![A-Za-z0-9_.:#*/+-])(?<!\d,)\d{1,7}(?![A-Za-z0-9_:/-]|[.,]\d)")
+_AMOUNT: Final = re.compile(r"(?<![A-Za-z0-9_.:#*/+-])(?<!\d,)(\d{1,7})(?= ?[^\W\d_])")
+_YEAR_MONTH: Final = re.compile(r"(?<!\d)20\d\d-(0[1-9]|1[0-2])(?!\d)")
 _COMMANDS: Final = {
     word: sense
     for sense, names in {
@@ -79,6 +89,7 @@ class Call:
         self.given = _text_of(evidence.arguments)
         self.raw = f"{evidence.tool_id} {self.summary} {self.given} {_text_of(evidence.result)}"
         self.text = folded(self.raw)
+        self._told = folded(f"{self.summary} {self.given}")
 
     @property
     def succeeded(self) -> bool:
@@ -90,21 +101,15 @@ class Call:
         for word in (self.method[-1], *self.method):
             if word in _READING and not (word == self.method[-1] and self.method[0] in _WRITING):
                 return "read"
-            if word in NOUN_SENSE and not word.endswith("s"):
+            if word in _WRITING or word in _COMMANDS or (word in NOUN_SENSE and not word.endswith("s")):
                 return "write"
-            if (
-                word in _WRITING
-                or word in _COMMANDS
-                or (word not in _NOUNS and not word.endswith("s") and (form := sense_of(word)) and form.sense != "do")
-            ):
-                return (
-                    "read"
-                    if word not in _WRITING and word not in _COMMANDS and form is not None and form.sense == "read"
-                    else "write"
-                )
+            form = None if word in _NOUNS or word.endswith("s") else sense_of(word)
+            if form is not None and form.sense != "do":
+                return "read" if form.sense == "read" else "write"
         if self.is_open:
             return "read" if self.given.lower().lstrip('{"sqlmdcoan: ').startswith("select") else "write"
-        return "read" if not _READING.isdisjoint(self.name) else ""
+        is_plural = re.search(r"[^s]s$", self.method[-1]) and not self._forms(_WORD.findall(self.summary.lower())[:6])
+        return "read" if is_plural or not _READING.isdisjoint(self.name) else ""
 
     @property
     def is_read(self) -> bool:
@@ -198,8 +203,25 @@ class Call:
         )
 
     @cached_property
+    def amounts(self) -> frozenset[int]:
+        """Those of its counts that say of what they are: `3 files`, and the lengths of lists."""
+        told = {int(each) for each in _AMOUNT.findall(self.summary)}
+        sizes = set(_sizes(self.evidence.arguments))
+        return frozenset(told | sizes if told else sizes | set(_integers(self.evidence.arguments)))
+
+    @cached_property
+    def details(self) -> frozenset[str]:
+        """Its words without those of the tool's name but for the last part."""
+        return frozenset(stems_of([*_WORD.findall(self._told), *map(folded, self.method)]) | pairs_of(self._told))
+
+    @cached_property
     def dates(self) -> frozenset[tuple[int, int]]:
         return frozenset(dates_in(self.raw))
+
+    @cached_property
+    def months(self) -> frozenset[int]:
+        numbered = {int(each) for each in _YEAR_MONTH.findall(self.raw)}
+        return frozenset(months_in(self.raw) | {month for month, _ in self.dates} | numbered)
 
     @cached_property
     def days(self) -> frozenset[int]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from coilclaw.evidence.grounding.figures import DAY, ISO, MONTH, dates_in, number_of, times_in
+from coilclaw.evidence.grounding.figures import DAY, ISO, MONTH, dates_in, months_in, number_of, times_in
 from coilclaw.evidence.grounding.grammar import Grammar, class_of_noun, grammar
 from coilclaw.evidence.grounding.languages.shared import words
 from coilclaw.evidence.grounding.normal_text import folded
@@ -33,6 +33,7 @@ class Facts(NamedTuple):
     counts: tuple[int, ...] = ()
     dates: tuple[tuple[int, int], ...] = ()
     days: tuple[int, ...] = ()
+    months: tuple[int, ...] = ()
     times: tuple[tuple[int, int], ...] = ()
     classes: frozenset[str] = frozenset()
     is_all: bool = False
@@ -49,6 +50,7 @@ class Facts(NamedTuple):
             or self.counts
             or self.dates
             or self.days
+            or self.months
             or self.times
         )
 
@@ -85,7 +87,11 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
             bare = token.raw.strip("`[]")
             if token.raw.startswith("[") or re.fullmatch(r"(?:receipt|call)[-_][\w-]+", bare):
                 cited.append(bare)
-            elif any(map(str.isalnum, bare)) and not ISO.search(bare) and not re.fullmatch(r"\d{1,2}[-–]\d{1,2}", bare):
+            elif (
+                any(map(str.isalnum, bare))
+                and not ISO.search(bare)
+                and not re.fullmatch(r"\d{1,2}[-–]\d{1,2}|\d+-[a-zà-ÿ]+", bare)
+            ):
                 places.append(bare)
         elif token.kind == "quote":
             quotes.append(token.raw[1:-1])
@@ -147,6 +153,7 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
         counts=tuple(counts),
         dates=tuple(dates),
         days=tuple(days),
+        months=() if dates else tuple(months_in(part)),
         times=tuple(times),
         classes=frozenset(classes),
         is_all=is_all,
@@ -170,6 +177,8 @@ def _note_number(
     after = tokens[at + 1] if at + 1 < len(tokens) else None
     before = tokens[at - 1].text if at else ""
     following = after.text if after else ""
+    if following == "-" and at + 2 < len(tokens) and tokens[at + 2].kind == "word":
+        return  # `15-minute`.
     money = (
         _CURRENCY.search(token.raw)
         or (after and _CURRENCY.match(after.raw))
@@ -214,9 +223,9 @@ def _is_total(at: int, tokens: Sequence[Token]) -> bool:
         return False
     if before and before[-1] in ("the", "los", "las", "les", "den", "your", "mes", "vos", "tus", "sus", "my"):
         before.pop()
-    return (bool(before) and before[-1] in ("of", "von", "de", "des", "sur", "parmi", "entre", "out", "aus")) or (
-        bool(before) and before[-1] == "des"
-    )
+    return (
+        bool(before) and before[-1] in ("of", "der", "von", "de", "des", "sur", "parmi", "entre", "out", "aus")
+    ) or (bool(before) and before[-1] == "des")
 
 
 _OVER: Final = re.compile(r"(?:19|20)\d\d$")

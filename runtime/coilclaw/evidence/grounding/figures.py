@@ -12,6 +12,7 @@ __all__ = [
     "MONTH",
     "dates_in",
     "days_in_chinese",
+    "months_in",
     "number_of",
     "numbers_in",
     "spelled",
@@ -99,9 +100,11 @@ def dates_in(text: str) -> set[tuple[int, int]]:
     words = re.findall(r"[^\W\d_]+|\d{1,2}", text.lower())
     for at, word in enumerate(words):
         if word in MONTH and word not in ("may", "mar", "sun", "mon"):
-            for near in (*range(at - 2, at), at + 1):
-                if 0 <= near < len(words) and words[near].isdigit():
-                    found.add((MONTH[word], int(words[near])))
+            near = next(
+                (each for each in (at - 1, at - 2, at + 1) if 0 <= each < len(words) and words[each].isdigit()), None
+            )
+            if near is not None:
+                found.add((MONTH[word], int(words[near])))
         elif word == "may" and at and (words[at - 1].isdigit() or (at + 1 < len(words) and words[at + 1].isdigit())):
             for near in (at - 1, at + 1):
                 if near < len(words) and words[near].isdigit():
@@ -115,6 +118,16 @@ def days_in_chinese(text: str) -> set[int]:
         if text.isascii()
         else {"一二三四五六日天".index(day) % 7 if day != "天" else 6 for day in _HAN_DAY.findall(text)}
     )
+
+
+def months_in(text: str) -> set[int]:
+    """Months that are named without a day, other than those whose names are other words too."""
+    return {
+        MONTH[word] for word in re.findall(r"[^\W\d_]{3,}", text.lower()) if word in MONTH and word not in _OTHER_WORDS
+    }
+
+
+_OTHER_WORDS: Final = frozenset(("may", "mar", "march", "ago", "ene", "dec", "dic", "jan", "sep", "oct", "abr", "nov"))
 
 
 def years_in(text: str) -> list[date]:

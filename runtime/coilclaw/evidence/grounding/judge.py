@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Final
 
 from coilclaw.evidence.grounding.calls import Call, calls_of
-from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
-from coilclaw.evidence.grounding.grammar import grammar
-from coilclaw.evidence.grounding.languages.shared import ELSE, NOW, ONLY, PLANNED, STILL, WAS, WHOLE, YOURS
+from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of, stems_of
+from coilclaw.evidence.grounding.grammar import class_of_noun, grammar
+from coilclaw.evidence.grounding.languages.shared import (
+    ACTIVE,
+    ELSE,
+    NOW,
+    ONLY,
+    PLANNED,
+    STILL,
+    WAS,
+    WHOLE,
+    YOURS,
+    words,
+)
 from coilclaw.evidence.grounding.matching import (
     Finding,
     Said,
-    is_about,
     is_reported,
     left_open,
     match_done,
@@ -28,6 +39,11 @@ from coilclaw.evidence.grounding.values import Evidence
 
 __all__ = ["Judge"]
 
+_PERSONAL: Final = frozenset(
+    ("mail", "message", "event", "reminder", "payment", "booking", "order", "device", "account")
+)
+_EVERYTHING: Final = words("it everything all successfully alles erfolgreich todo tout")
+
 
 class Judge:
     """Gives the verdict on what sentences say, in the light of the evidence and of the rest of the answer."""
@@ -38,13 +54,14 @@ class Judge:
         self.is_expository = False
         self.asked: Facts | None = None  # What a fragment before this sentence named.
         self._is_text_work = False
-        self._taken: dict[int, tuple[str, str, frozenset[str]]] = {}  # Calls, and the statements that are about them.
+        self._reporting = ""
+        self._taken: dict[int, tuple[str, str, str]] = {}  # Calls, and the statements that are about them.
 
     def state(self, read: Reading) -> Finding | None:
         """The verdict on what a sentence without an action says is the case now."""
         if any(token.text in WAS for token in read.tokens):
             return None
-        is_now = any(token.text in NOW for token in read.tokens)
+        is_now = any(token.text in NOW for token in read.tokens) or _is_active(read)
         everything = range(len(read.tokens))
         facts = facts_in(read.plain, read.tokens, everything, -1, read.language)
         said = Said("any", facts, read.content(everything))
@@ -54,10 +71,12 @@ class Judge:
             for call in writes
             if said.words & call.words or (not facts.is_empty and supports(facts, call) == "yes")
         ]
-        if is_now and is_reported(said, self.calls):
+        if (facts.numbers or facts.dates or facts.times) and is_reported(said, self.calls):
+            return None
+        if self.failures and any(not call.succeeded for call in related):
             return None
         if related and is_now:
-            if not facts.classes:
+            if not facts.classes - {"text", "prose"}:
                 said = said._replace(facts=facts._replace(counts=()))
             return match_done(said._replace(is_disclosed=self.failures > 0), related)
         if related:
@@ -90,6 +109,7 @@ class Judge:
         if (
             facts.is_empty
             and statement.mood != "undone"
+            and not read.acts_before(statement)
             and any(set(read.words.marks.get(read.tokens[at].text, "")) & set("PX") for at in span)
         ):
             facts = facts_in(
@@ -108,6 +128,7 @@ class Judge:
             statement.is_generic,
             self.failures > 0,
             read.language,
+            folded(read.tokens[statement.verb].text),
         )
         if statement.is_refusal and (not self.calls or any(not call.succeeded for call in self.calls)):
             return None
@@ -136,6 +157,12 @@ class Judge:
                 if statement.is_first
                 else None
             )
+        if (
+            statement.sense == "approve"
+            and statement.is_first
+            and not any("approve" in call.senses for call in self.calls)
+        ):
+            return match_read(said, [call for call in self.calls if not call.acts])  # `I confirmed that it works.`
         if statement.is_first:
             if self._is_text(read, statement, facts):
                 return None
@@ -148,10 +175,12 @@ class Judge:
         if not finding.calls or said.is_generic:
             return finding
         call = next((each for each in finding.calls if each.number not in self._taken), finding.calls[-1])
-        first = self._taken.setdefault(call.number, (said.sense, sentence, said.words))
+        first = self._taken.setdefault(call.number, (said.sense, sentence, said.verb))
         is_other = first[0] != said.sense and said.sense not in call.senses
-        is_beside = first[1] == sentence and bool(said.words) and first[2] != said.words
-        if (is_other or is_beside) and not is_about(said, call):
+        is_beside = first[0] == said.sense and first[1] == sentence and first[2] != said.verb
+        named = said.words | stems_of([said.verb])
+        is_told = bool(named & call.details) or (not said.facts.is_empty and supports(said.facts, call) == "yes")
+        if (is_other or is_beside) and not is_told:
             return Finding("unverified")
         return finding
 
@@ -169,19 +198,24 @@ class Judge:
     def _is_background(self, read: Reading, statement: Statement, said: Said) -> bool:
         """Whether a statement without an `I` reports what was read, or explains how things work."""
         about = said if said.words else said._replace(words=read.content(range(len(read.tokens))))
-        if is_reported(about, self.calls):
+        if is_reported(about, self.calls) or (
+            self._reporting == read.text and not any(call.acts for call in self.calls)
+        ):
+            self._reporting = read.text  # So is the rest of the sentence.
             return True
         verb = folded(read.tokens[statement.verb].text)
         if self.failures and any(verb in call.words for call in self.calls if not call.succeeded):
             return True  # Why it failed.
-        reported = read.has("report")
-        if (
-            reported
-            and reported.start() < read.tokens[statement.verb].start
-            and (self.calls or "you" in reported.group() or reported.group().endswith("that"))
-        ):
+        before = read.tokens[statement.verb].start
+        if (heard := read.has("heard")) and heard.start() < before:
+            return True
+        if self.calls and (reported := read.has("report")) and reported.start() < before:
             return True
         yours = any(token.text in YOURS for token in read.tokens)
+        is_told = any(token.text in NOW or token.text in _EVERYTHING for token in read.tokens)
+        is_ours = yours or is_told or statement.is_generic or bool(said.facts.classes & _PERSONAL)
+        if not self.calls and statement.mood == "state" and not is_ours:
+            return True
         if not self.calls and statement.mood == "state" and self.is_expository and len(read.tokens) > 6:
             return True
         if (
@@ -212,7 +246,8 @@ class Judge:
             return False
         if any(call.acts for call in self.calls):
             return False
-        if "text" in facts.classes or (self._is_text_work and not facts.classes):
+        is_prose = any("prose" in class_of_noun(token.text) for token in read.tokens)
+        if is_prose or "text" in facts.classes or (self._is_text_work and not facts.classes):
             self._is_text_work = True
             return True
         return False
@@ -256,3 +291,12 @@ class Judge:
             if words & (call.words - {"exit", "error", "not"}):
                 return Finding("contradicted", call.evidence.receipt_ref)
         return Finding("not_an_action")
+
+
+def _is_active(read: Reading) -> bool:
+    """Whether something is said to be on or off."""
+    for at, token in enumerate(read.tokens[:-1]):
+        if "S" in read.words.marks.get(token.text, "") and read.tokens[at + 1].text in ACTIVE:
+            after = read.tokens[at + 2] if at + 2 < len(read.tokens) else None
+            return after is None or after.kind == "mark" or after.text in ("until", "till", "bis", "hasta", "jusqu'à")
+    return False

@@ -53,6 +53,8 @@ class Said(NamedTuple):
     is_disclosed: bool = False
     """Whether the answer says elsewhere that something was not done."""
     language: str = "en"
+    verb: str = ""
+    """The word that names the action."""
 
 
 class Finding(NamedTuple):
@@ -114,7 +116,7 @@ def _is_asked_for(said: Said) -> bool:
 
 
 _REQUESTS: Final = words("""
-request requested solicitud demande anfrage antrag queued permission approval autorización autorisation freigabe
+request requested queue solicitud demande anfrage antrag queued permission approval autorización autorisation freigabe
 申请 请求 提交
 """)
 
@@ -246,6 +248,8 @@ def match_read(said: Said, calls: Sequence[Call]) -> Finding:
     classes = said.facts.classes & _LOOKED_UP
     if classes and not any(classes & call.classes or said.words & call.words or call.is_open for call in calls):
         return Finding("unverified")
+    if said.facts.months and all(supports(Facts(months=said.facts.months), call) == "no" for call in done):
+        return Finding("unverified")
     left = left_open([call for call in calls if call.is_read], done)
     counted = {count for call in done for count in call.counts}
     if (
@@ -301,6 +305,6 @@ def _count_fits(facts: Facts, sure: Sequence[Call], done: Sequence[Call], others
     known = {len(sure), len(done)}
     for call in others:
         known |= call.counts
-    known.add(sum(max((size for size in call.counts if size < 1000), default=1) for call in done))
+    known.add(sum(max((size for size in call.amounts if size < 1000), default=1) for call in done))
     known.add(len({call.given for call in done}))
     return all(count in known for count in facts.counts if count > 1)

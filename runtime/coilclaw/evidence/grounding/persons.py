@@ -59,7 +59,7 @@ def _around(clauses: Clauses, at: int, clause: Clause) -> str:
     return marks
 
 
-_OVER: Final = re.compile(r"^(?:1[5-9]|20)\d\d$")
+_OVER: Final = re.compile(r"^(?:1\d|20)\d\d$")
 
 
 def _is_over(clauses: Clauses, clause: Clause) -> bool:
@@ -229,6 +229,8 @@ def _headline(clauses: Clauses, at: int, where: int, clause: Clause, near: str) 
         or clauses.tokens[each].kind in ("place", "quote")
         for each in head
     )
+    if clauses.last is not None and clauses.last[0] == "patient" and clause.joined[:1] in ("J", ","):
+        return "patient", near + "pB" + _around(clauses, at, clause)  # `The mail was sent and the file deleted.`
     if not known and not clauses.is_listed:
         return "adjective", near
     if clauses.tokens[at].text in AMBIGUOUS and not class_of_noun(clauses.tokens[where].text) and not clauses.is_listed:

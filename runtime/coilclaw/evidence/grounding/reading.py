@@ -60,6 +60,11 @@ class Reading(NamedTuple):
     def has(self, phrase: str) -> re.Match[str] | None:
         return self.words.phrases[phrase].search(self.plain.lower())
 
+    def acts_before(self, statement: Statement) -> bool:
+        """Whether another action stands before it in the sentence, which facts there belong to."""
+        before = (self.words.forms.get(token.text) for token in self.tokens[: statement.start])
+        return any(form is not None and form.kind in ("past", "first") for form in before)
+
     def left_of(self, statement: Statement) -> int:
         """Where the noun of a statement without a subject may begin: clauses before it that have no verb."""
         at = statement.start
@@ -68,7 +73,7 @@ class Reading(NamedTuple):
             if (
                 set(self.words.marks.get(token.text, "")) & set("IYTHBSMC")
                 or token.text in self.words.forms
-                or token.text in (";", ".", "!", "?")
+                or token.text in (";", "!", "?")
             ):
                 break
             at -= 1

@@ -35,6 +35,7 @@ def answers_of(facts: Facts, call: Call) -> list[Support]:
             for number in facts.numbers
         ),
         *("yes" if each in call.dates else ("no" if call.dates else "open") for each in facts.dates),
+        *("yes" if each in call.months else ("no" if call.months else "open") for each in facts.months),
         *("yes" if each in call.days else ("no" if call.days else "open") for each in facts.days),
         *("yes" if _has_time(each, call) else ("no" if call.times else "open") for each in facts.times),
     ]

@@ -23,6 +23,8 @@ def verb_at(clauses: Clauses, at: int, clause: Clause) -> Form | None:
         and (_is_to_others(clauses, at) or "B" in clauses.near(at, clause)[0])
     ):
         return Form("send", "past")
+    if token.text == "got" and _is_for_you(clauses, at):
+        return Form("book", "past")
     if token.text == "let" and any(each.text == "know" for each in clauses.tokens[at + 1 : at + 6]):
         near, subject = clauses.near(at, clause)
         return (
@@ -87,6 +89,14 @@ def _light(clauses: Clauses, at: int, clause: Clause) -> str | None:
         if (noun := NOUN_SENSE.get(clauses.tokens[where].text)) is not None:
             return noun
     return None
+
+
+def _is_for_you(clauses: Clauses, at: int) -> bool:
+    """`got you two tickets`."""
+    after = clauses.tokens[at + 1 : at + 3]
+    if len(after) < 2 or after[0].text not in ("you", "us"):
+        return False
+    return after[1].kind == "number" or after[1].text in clauses.words.numbers or "D" in clauses.marks(at + 2)
 
 
 def _is_to_others(clauses: Clauses, at: int) -> bool:

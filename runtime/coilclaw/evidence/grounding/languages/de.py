@@ -9,23 +9,24 @@ __all__ = ["MARKS", "NOUNS", "NUMBERS", "PHRASES", "TEXTUAL", "UNKNOWN", "VERBS"
 UNKNOWN: Final = r"(?:(?:ab|an|auf|aus|bei|durch|ein|fest|frei|her|hin|hoch|los|mit|nach|um|vor|weg|weiter|zu|zurück|zusammen)?ge[a-zäöüß]{2,}(?:t|en)|(?:ab|an|auf|aus|bei|durch|ein|fest|frei|her|hin|hoch|los|mit|nach|um|vor|weg|weiter|zu|zurück|zusammen)?(?:be|ver|er|ent|zer|über|unter|um)[a-zäöüß]{3,}(?:t|en)|[a-zäöüß]{2,}iert)"
 
 VERBS: Final = """
+join: einchecken/eingecheckt
 send: senden/gesendet/gesandt schicken/geschickt verschicken/verschickt versenden/versendet/versandt abschicken/abgeschickt
   weiterleiten/weitergeleitet mailen/gemailt benachrichtigen/benachrichtigt informieren/informiert einladen/eingeladen
   antworten/geantwortet beantworten/beantwortet übermitteln/übermittelt zustellen/zugestellt zusenden/zugesendet zuschicken/zugeschickt
   verständigen/verständigt anschreiben/angeschrieben absenden/abgesendet/abgesandt rausschicken/rausgeschickt losschicken/losgeschickt
   rausgehen/rausgegangen erinnern/erinnert mitteilen/mitgeteilt anfragen/angefragt melden/gemeldet ankündigen/angekündigt ausliefern/ausgeliefert
-submit: einreichen/eingereicht beantragen/beantragt anmelden/angemeldet abgeben/abgegeben anfordern/angefordert
+submit: einreichen/eingereicht beantragen/beantragt anmelden/angemeldet abgeben/abgegeben anfordern/angefordert nachreichen/nachgereicht beauftragen/beauftragt reklamieren/reklamiert
 post: posten/gepostet veröffentlichen/veröffentlicht teilen/geteilt freigeben/freigegeben kommentieren/kommentiert publizieren/publiziert
-create: erstellen/erstellt anlegen/angelegt hinzufügen/hinzugefügt eintragen/eingetragen erzeugen/erzeugt einrichten/eingerichtet
+create: erstellen/erstellt anlegen/angelegt hinzufügen/hinzugefügt eintragen/eingetragen erzeugen/erzeugt einrichten/eingerichtet verlinken/verlinkt ausstellen/ausgestellt abonnieren/abonniert
   eröffnen/eröffnet registrieren/registriert einfügen/eingefügt importieren/importiert generieren/generiert aufnehmen/aufgenommen anhängen/angehängt
   ergänzen/ergänzt verknüpfen/verknüpft aufsetzen/aufgesetzt
 book: buchen/gebucht reservieren/reserviert planen/geplant vereinbaren/vereinbart terminieren/terminiert umbuchen/umgebucht einplanen/eingeplant
-set: setzen/gesetzt stellen/gestellt einstellen/eingestellt aktivieren/aktiviert einschalten/eingeschaltet ausschalten/ausgeschaltet
+set: setzen/gesetzt stellen/gestellt einstellen/eingestellt aktivieren/aktiviert einschalten/eingeschaltet ausschalten/ausgeschaltet stummschalten/stummgeschaltet dimmen/gedimmt verbinden/verbunden trennen/getrennt herunterfahren/heruntergefahren hochfahren/hochgefahren
   konfigurieren/konfiguriert anschalten/angeschaltet abschalten/abgeschaltet öffnen/geöffnet
   schließen/geschlossen anpassen/angepasst verriegeln/verriegelt regeln/geregelt hochstellen/hochgestellt umstellen/umgestellt hochdrehen/hochgedreht
   herunterdrehen/heruntergedreht absenken/abgesenkt
-lock: sperren/gesperrt entsperren/entsperrt blockieren/blockiert
-update: aktualisieren/aktualisiert ändern/geändert bearbeiten/bearbeitet umbenennen/umbenannt korrigieren/korrigiert ersetzen/ersetzt
+lock: sperren/gesperrt entsperren/entsperrt blockieren/blockiert freischalten/freigeschaltet aufschließen/aufgeschlossen
+update: aktualisieren/aktualisiert ändern/geändert bearbeiten/bearbeitet umbenennen/umbenannt korrigieren/korrigiert ersetzen/ersetzt umleiten/umgeleitet zuordnen/zugeordnet skalieren/skaliert rotieren/rotiert komprimieren/komprimiert entpacken/entpackt befüllen/befüllt verteilen/verteilt
   markieren/markiert zuweisen/zugewiesen abhaken/abgehakt zurücksetzen/zurückgesetzt wiederherstellen/wiederhergestellt verlängern/verlängert
   hinterlegen/hinterlegt überschreiben/überschrieben umwandeln/umgewandelt konvertieren/konvertiert migrieren/migriert beheben/behoben
   zusammenführen/zusammengeführt erhöhen/erhöht senken/gesenkt ausfüllen/ausgefüllt erneuern/erneuert reparieren/repariert kürzen/gekürzt sortieren/sortiert
@@ -36,7 +37,7 @@ delete: löschen/gelöscht entfernen/entfernt leeren/geleert bereinigen/bereinig
 cancel: stornieren/storniert absagen/abgesagt kündigen/gekündigt abbrechen/abgebrochen stoppen/gestoppt beenden/beendet abbestellen/abbestellt
   abmelden/abgemeldet deaktivieren/deaktiviert
 refuse: ablehnen/abgelehnt verweigern/verweigert abweisen/abgewiesen
-pay: zahlen/gezahlt bezahlen/bezahlt überweisen/überwiesen kaufen/gekauft bestellen/bestellt erstatten/erstattet begleichen/beglichen
+pay: zahlen/gezahlt bezahlen/bezahlt überweisen/überwiesen kaufen/gekauft bestellen/bestellt erstatten/erstattet begleichen/beglichen aufgeben/aufgegeben zurückerstatten/zurückerstattet belasten/belastet ordern/geordert
   abbuchen/abgebucht nachbestellen/nachbestellt gutschreiben/gutgeschrieben spenden/gespendet einzahlen/eingezahlt
 write: schreiben/geschrieben
 save: speichern/gespeichert sichern/gesichert exportieren/exportiert hochladen/hochgeladen herunterladen/heruntergeladen
@@ -103,6 +104,7 @@ PHRASES: Final = {
     "generic": r"\b(?:alles (?:ist )?(?:erledigt|fertig|bereit|eingerichtet|klar gegangen|geregelt|in ordnung gebracht)|ist (?:jetzt |nun |bereits )?(?:erledigt|fertig|durch|online|live|geschafft)|"
     r"gekümmert|hat (?:alles )?geklappt|lief (?:alles )?(?:glatt|durch|problemlos)|fertig[.!]?$|vollzogen|geklappt)",
     "send": r"\b(?:ist|sind) (?:jetzt |bereits |schon )?(?:raus|unterwegs|rausgegangen)\b|\b(?:wei(?:ß|ss)|wissen) (?:jetzt |nun |ebenfalls |schon )?bescheid\b|bescheid (?:gegeben|gesagt)|\bging(?:en)? (?:\w+ )?(?:raus|an)\b",
+    "heard": r"verstanden, dass|verstehe|(?:du hast|sie haben|ihr habt) (?:gesagt|geschrieben|erwähnt)|tut mir leid, dass",
     "report": r"(?:du hast|sie haben|ihr habt) |laut|gemäß|ich sehe|wie ich sehe|(?:zeigt|steht|heißt|meldet|schreibt|sagt|geht hervor|ergibt)|offenbar|nach dem verlauf|im verlauf",
     "imperative": r"\b(?:prüfen|überprüfen|kontrollieren|achten|vergewissern|schauen) sie\b|stellen sie sicher|\b(?:prüfe|prüf|schau|achte)\b.*\bob\b",
     "ignore": r"gut gemacht|erledigt haben|erledigt ist,|zu erledigen",
@@ -111,6 +113,7 @@ PHRASES: Final = {
 NUMBERS: Final = "null ein/eins/eine/einen/einem zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn"
 
 NOUNS: Final = """
+prose: einleitung schluss aufsatz artikel absatz satz sätze formulierung ton wortwahl stil wiederholung strophe gedicht tippfehler
 mail: mail e-mail email nachricht brief antwort einladung benachrichtigung newsletter bestätigung rundmail
 message: nachricht sms antwort benachrichtigung
 event: termin ereignis meeting besprechung kalender kalendereintrag sitzung treffen einladung verabredung arzttermin zahnarzttermin

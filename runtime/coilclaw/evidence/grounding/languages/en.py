@@ -12,22 +12,22 @@ UNKNOWN: Final = r"[a-z]{3,}(?:ed|led|ped)"
 VERBS: Final = """
 send: ship+ loop send/sent ping resend/resent email e-mail mail forward notify dispatch deliver transmit broadcast text dm message relay
   reply respond invite cc bcc alert page inform warn remind mailshot fax
-submit: submit+ file lodge request hand queue enqueue initiate
+submit: submit+ file lodge request hand queue enqueue initiate resubmit expedite
 post: post publish tweet announce comment share repost release
-create: create add build/built generate make/made open register insert provision establish import log+
+create: create add build/built generate make/made open register insert provision establish import log+ onboard issue
   clone fork duplicate spawn initialize initialise append attach link enter sign
 book: book reserve schedule arrange rebook organise organize secure
-set: set/set configure enable activate adjust tune pin+ toggle switch turn dim+ arm disarm mute unmute
+set: set/set configure enable activate adjust tune pin+ toggle switch turn dim+ arm disarm mute unmute snooze silence connect disconnect pair unpair plug play
 lock: lock unlock block unblock freeze/froze/frozen seal
-update: update change touch alter resize compress zip+ unzip+ paste crop+ star grant_x modify edit rename revise correct amend replace patch mark assign flag+ label tag+ fix convert
+update: update change touch alter resize compress zip+ unzip+ paste crop+ star grant_x modify edit rename revise correct amend replace patch mark assign flag+ label tag+ fix convert redirect reroute allocate escalate whitelist blacklist waive restock replenish transcribe digitise digitize
   upgrade downgrade reset/reset overwrite/overwrote/overwritten restore revert extend shorten refresh renew reassign
   rewrite/rewrote/rewritten swap+ bump rotate migrate close resolve reopen transition tick check_off complete_task promote demote
   raise lower increase decrease pause resume fill rearrange clean tidy reconnect
 move: move reschedule postpone shift relocate archive push_back advance
 delete: delete remove erase clear purge drop+ wipe trash uninstall unsubscribe revoke detach discard destroy prune
   nuke scrub+ empty
-cancel: cancel cancelled/cancelled call_off abort stop+ terminate kill halt end close shut/shut disable deactivate suspend
-pay: pay/paid transfer+ purchase buy/bought order charge refund wire donate settle reimburse top_up deposit withdraw/withdrew/withdrawn credit debit invoice bill reorder tip+ spend/spent
+cancel: cancel cancelled/cancelled call_off abort stop+ terminate kill halt end close shut/shut disable deactivate suspend void ban
+pay: pay/paid transfer+ purchase buy/bought order charge refund wire donate settle reimburse top_up deposit withdraw/withdrew/withdrawn credit debit invoice bill reorder tip+ spend/spent sell/sold trade exchange rent lease hire invest
 write: write/wrote/written
 save: save store export upload download copy backup back_up record sync synchronize synchronise persist put/put print scan
 run: run/ran/run re-run/re-ran/re-run execute compile test rebuild/rebuilt rerun/reran/rerun benchmark format trigger
@@ -42,7 +42,7 @@ do: sort do/did/done complete finish handle process perform carry_out conduct ac
 read: pull check search look_up read/read fetch retrieve query review inspect examine verify scan open compare browse consult look
   pull_up go_through/went_through double-check count list view monitor analyse analyze audit cross-check
 refuse: decline reject refuse deny dismiss
-join: join enrol+ enroll register subscribe sign_up book_in
+join: join enrol+ enroll register subscribe sign_up book_in onboard
 """
 
 # Verbs that no tool is needed for: what is thought, said or written into the answer itself.
@@ -108,6 +108,7 @@ PHRASES: Final = {
     r"(?:has|have) gone (?:through|live)|is (?:now |back )?(?:live|up and running)|(?:is|are) (?:now )?(?:live|in effect|in force|up and running|up to date)(?: again| now)",
     "send": r"(?:went|gone|is|are|going) out(?: to)?(?= |$)|(?:is|are) on (?:its|their|the) way|(?:now )?in (?:\w+ ){0,3}(?:inbox|mailbox)|"
     r"(?:has|have|should have|got|received) (?:it|them|the (?:mail|email|file|message|link))(?: now| by now)|let \w+ know|fired off|shot off|got in touch|drop(?:ped)? \w+ a (?:line|note)",
+    "heard": r"i understand|sorry (?:to hear|that)|sounds like|you(?:'ve| have)? (?:told|said|mentioned|wrote)|(?:author|article|text|paper|book|report|writer|study|he|she) (?:\w+ )?(?:argues?|claims?|says?|states?|explains?|reports?|writes?|notes?|suggests?) that",
     "report": r"(?:author|article|text|paper|book|report|writer|study|he|she) (?:\w+ )?(?:argues?|claims?|says?|states?|explains?|reports?|writes?|notes?|suggests?) that|you(?:'ve| have)? (?:told|said|mentioned|wrote)|according to|\bper \[|i (?:can )?(?:also )?see\b|i noticed|(?:records?|logs?|history|calendar|tracker|tracking|page|document|file|mail|email|message|statement|ledger|report|system|dashboard|transcript|site|website|portal|airline|provider|supplier|vendor|bank|shop|seller|courier) (?:\w+ )?(?:claims?|shows?|says?|states?|indicates?|mentions?|confirms?|lists?)|(?:he|she|they|landlord|it) (?:says?|wrote|writes|mentions?|confirms?)|looks like|i found (?:that|an?|two|three|\d)|(?:it|there) (?:says|appears|seems)|found out|turns out|based on",
     "imperative": r"^(?:please |then |first,? |next,? |and )?(?:check|make sure|verify|ensure|see|confirm|find out|look)\b.{0,40}\b(?:that|whether|if|which|how)\b|\b(?:check|verify|make sure|ensure|confirm) (?:that|whether|if)\b",
     "ignore": r"well done|easier said than done|said and done|needs? to be done|to be done|have you done|get (?:it|things|this) done|getting (?:it|things) done|done (?:with|by) you|once done|"
@@ -120,6 +121,7 @@ NUMBERS: Final = (
 )
 
 NOUNS: Final = """
+prose: introduction conclusion essay article passage paragraph sentence clause wording phrasing tone grammar spelling style repetition stanza verse adverb poem typo
 mail: mail email e-mail emails message note reply letter newsletter invitation invite notification confirmation heads-up memo digest reminder-mail
 message: message dm sms text note reply notification ping thread heads-up post announcement
 event: event meeting appointment calendar invitation invite call slot session stand-up standup sync lunch dinner booking hold series 1:1 room

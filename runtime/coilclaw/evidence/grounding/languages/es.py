@@ -9,21 +9,22 @@ __all__ = ["MARKS", "NOUNS", "NUMBERS", "PHRASES", "TEXTUAL", "UNKNOWN", "VERBS"
 UNKNOWN: Final = r"[a-zñáéíóú]{3,}(?:ado|ido|ada|ida|ados|idos|adas|idas)"
 
 VERBS: Final = """
+join: matricular
 send: enviar mandar reenviar remitir notificar avisar responder contestar invitar informar entregar comunicar despachar escribir_a expedir
 submit: presentar solicitar tramitar pedir/pedido/pedí/pidió/pidieron inscribir/inscrito
 post: publicar compartir anunciar comentar colgar/colgado/colgué/colgó/colgaron
-create: crear añadir agregar generar registrar insertar abrir/abierto dar_de_alta importar adjuntar anotar apuntar incluir/incluido/incluí/incluyó/incluyeron vincular incorporar
+create: crear añadir agregar generar registrar insertar abrir/abierto dar_de_alta importar adjuntar anotar apuntar incluir/incluido/incluí/incluyó/incluyeron vincular incorporar emitir suscribir/suscrito
 book: reservar agendar programar concertar planificar
-set: configurar activar ajustar encender apagar poner/puesto/puse/puso/pusieron establecer/establecido/establecí/estableció/establecieron fijar subir_volumen bajar_volumen cerrar
+set: configurar activar ajustar encender apagar poner/puesto/puse/puso/pusieron establecer/establecido/establecí/estableció/establecieron fijar subir_volumen bajar_volumen cerrar silenciar habilitar deshabilitar conectar desconectar armar
 lock: bloquear desbloquear
-update: actualizar cambiar modificar editar renombrar corregir/corregido/corregí/corrigió/corrigieron reemplazar sustituir/sustituido/sustituí/sustituyó/sustituyeron marcar asignar restaurar restablecer/restablecido/restablecí/restableció/restablecieron
+update: actualizar cambiar modificar editar renombrar corregir/corregido/corregí/corrigió/corrigieron reemplazar sustituir/sustituido/sustituí/sustituyó/sustituyeron marcar asignar restaurar restablecer/restablecido/restablecí/restableció/restablecieron reasignar comprimir descomprimir escalar rotar desvincular enlazar colocar
   renovar migrar convertir/convertido/convertí/convirtió/convirtieron arreglar reparar resolver/resuelto/resolví/resolvió/resolvieron cerrar completar rellenar sobrescribir/sobrescrito fusionar ampliar reducir/reducido/reduje/redujo/redujeron aumentar etiquetar ordenar limpiar
 move: mover trasladar aplazar reprogramar archivar adelantar posponer/pospuesto/pospuse/pospuso/pospusieron desplazar
 any: pasar aplicar repartir liberar
 delete: eliminar borrar quitar vaciar suprimir desinstalar revocar retirar purgar descartar
 cancel: cancelar anular detener/detenido/detuve/detuvo/detuvieron interrumpir terminar desactivar
 refuse: rechazar denegar/denegado/denegué/denegó/denegaron
-pay: pagar transferir/transferido/transferí/transfirió/transfirieron comprar reembolsar abonar cobrar encargar devolver/devuelto/devolví/devolvió/devolvieron donar ingresar
+pay: pagar transferir/transferido/transferí/transfirió/transfirieron comprar reembolsar abonar cobrar encargar devolver/devuelto/devolví/devolvió/devolvieron donar ingresar facturar
 write: escribir/escrito
 save: guardar exportar subir descargar copiar imprimir/impreso almacenar sincronizar grabar respaldar cargar
 deploy: instalar desplegar/desplegado/desplegué/desplegó/desplegaron lanzar implementar
@@ -31,7 +32,7 @@ start: iniciar reiniciar arrancar
 run: ejecutar probar compilar correr
 push: empujar
 call: llamar contactar telefonear
-approve: aprobar aceptar confirmar autorizar firmar validar
+approve: aprobar aceptar confirmar autorizar firmar validar conceder otorgar
 do: hacer/hecho/hice/hizo/hicieron completar finalizar realizar procesar gestionar efectuar terminar llevar_a_cabo solucionar
 read: revisar buscar consultar leer/leído/leí/leyó/leyeron comprobar verificar mirar examinar comparar abrir/abierto obtener/obtenido/obtuve/obtuvo/obtuvieron inspeccionar analizar repasar recuperar
 """
@@ -78,6 +79,7 @@ PHRASES: Final = {
     "generic": r"^(?:¡?\s*)(?:listo|listos|hecho|todo listo|ya está|ya quedó|perfecto, listo)\b|\btodo (?:está |ha quedado |quedó )?(?:listo|hecho|en orden|resuelto|solucionado)|\bya (?:está|quedó|queda) (?:todo |hecho|listo|resuelt[oa]|solucionad[oa])|"
     r"\bme (?:he encargado|encargué|ocupé|he ocupado) de|\b(?:ha|ha) salido (?:todo )?bien|\bsin (?:ningún )?problemas?[.!]?$|ya está en (?:producción|marcha|línea)|misión cumplida|asunto resuelto",
     "send": r"\bestá en camino\b|\bya (?:lo|la|los|las) (?:tiene|tienen|recibió|recibieron)\b|\bha salido (?:el|la)\b|\bya está (?:avisad|notificad|informad)[oa]s?",
+    "heard": r"entiendo|entendido que|lamento|(?:dices|cuentas|comentas|mencionas) que",
     "report": r"según|veo que|(?:dice|muestra|indica|consta|figura|aparece|señala)|de acuerdo con|por lo que veo",
     "imperative": r"\b(?:comprueba|compruebe|verifica|verifique|asegúrate|asegúrese|revisa|revise|mira|confirma|confirme)\b.{0,20}\b(?:que|si)\b",
     "ignore": r"bien hecho|de hecho|una vez hecho|está hecho de|cuando esté listo|hecho de|el hecho",
@@ -86,6 +88,7 @@ PHRASES: Final = {
 NUMBERS: Final = "cero un/uno/una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince"
 
 NOUNS: Final = """
+prose: introducción conclusión ensayo artículo párrafo frase redacción tono estilo repetición repeticiones ortografía estrofa poema
 mail: correo email e-mail mensaje carta respuesta invitación notificación aviso boletín correos
 message: mensaje sms respuesta notificación aviso
 event: evento reunión cita calendario llamada sesión invitación agenda

@@ -12,16 +12,16 @@ VERBS: Final = """
 send: envoyer expédier transmettre/transmis transférer_mail notifier avertir prévenir/prévenu informer répondre/répondu inviter adresser relancer livrer signaler renvoyer alerter communiquer remettre/remis
 submit: soumettre/soumis déposer demander inscrire/inscrit
 post: publier partager annoncer poster commenter diffuser
-create: créer ajouter générer enregistrer insérer ouvrir/ouvert importer joindre/joint noter inscrire/inscrit établir saisir/saisi rattacher lier
-book: réserver planifier programmer fixer organiser caler
-set: configurer activer régler allumer éteindre/éteint fermer mettre/mis ajuster baisser définir
+create: créer ajouter générer enregistrer insérer ouvrir/ouvert importer joindre/joint noter inscrire/inscrit établir saisir/saisi rattacher lier émettre/émis abonner
+book: réserver planifier programmer fixer organiser caler reprogrammer
+set: configurer activer régler allumer éteindre/éteint fermer mettre/mis ajuster baisser définir enclencher armer désarmer brancher débrancher lever connecter déconnecter
 lock: verrouiller déverrouiller bloquer débloquer geler
-update: modifier changer corriger renommer remplacer actualiser marquer assigner attribuer restaurer réinitialiser prolonger renouveler convertir migrer réparer résoudre/résolu clôturer compléter remplir fusionner éditer augmenter réduire/réduit rectifier basculer trier nettoyer
+update: modifier changer corriger renommer remplacer actualiser marquer assigner attribuer restaurer réinitialiser prolonger renouveler convertir migrer réparer résoudre/résolu clôturer compléter remplir fusionner éditer augmenter réduire/réduit rectifier basculer trier nettoyer étiqueter épingler compresser décompresser redimensionner associer dissocier réaffecter réassigner rétablir
 move: déplacer reporter décaler archiver avancer ranger repousser
 delete: supprimer effacer retirer vider enlever désinstaller révoquer purger détruire/détruit
-cancel: annuler arrêter interrompre/interrompu résilier désactiver stopper
+cancel: annuler arrêter interrompre/interrompu résilier désactiver stopper désabonner désinscrire/désinscrit
 refuse: refuser rejeter
-pay: payer régler virer transférer acheter commander rembourser verser créditer débiter
+pay: payer régler virer transférer acheter commander rembourser verser créditer débiter facturer prélever
 write: écrire/écrit
 save: sauvegarder stocker exporter téléverser télécharger copier imprimer synchroniser mémoriser charger
 deploy: installer déployer
@@ -29,7 +29,7 @@ start: démarrer redémarrer
 run: exécuter lancer tester compiler relancer
 push: pousser
 call: appeler contacter téléphoner joindre/joint
-approve: accorder approuver accepter confirmer autoriser signer valider
+approve: accorder approuver accepter confirmer autoriser signer valider octroyer
 do: faire/fait terminer achever finaliser réaliser traiter effectuer accomplir gérer
 read: vérifier chercher consulter lire/lu rechercher examiner comparer parcourir/parcouru regarder contrôler inspecter analyser récupérer relire/relu afficher passer_en_revue
 """
@@ -76,6 +76,7 @@ PHRASES: Final = {
     "generic": r"^(?:c'est (?:fait|bon|réglé|en ordre|terminé|chose faite|parti)|fait|voilà, c'est fait|terminé)\b|\bc'est (?:fait|réglé|chose faite|en ligne|terminé|parti)\b|\btout (?:est|a été) (?:bien )?(?:prêt|fait|réglé|en ordre|en place|terminé|bon|bouclé)|"
     r"\bme suis (?:occupé|chargé)e? d|\btout s'est bien passé|\b(?:est|sont) (?:désormais |maintenant )?(?:en ligne|opérationnel)|mission accomplie|\b(?:est|sont) bien partie?s?\b",
     "send": r"\b(?:est|sont) (?:bien |déjà )?(?:partie?s?|en route)\b|\b(?:est|sont) (?:désormais |maintenant |bien )?(?:au courant|prévenue?s?|informée?s?)\b|mis au courant",
+    "heard": r"je comprends|vous (?:dites|indiquez|avez dit)|désolée? que",
     "report": r"d'après|selon|je vois|(?:indique|montre|précise|mentionne|affiche|dit)|il ressort|apparemment",
     "imperative": r"\b(?:vérifiez|assurez-vous|vérifie|contrôlez|confirmez|regardez)\b",
     "ignore": r"bien fait|une fois fait|en fait|tout à fait|fait partie|du fait|le fait|au fait|il fait|ça fait|cela fait|fait que|fait de|si c'est fait",
@@ -84,6 +85,7 @@ PHRASES: Final = {
 NUMBERS: Final = "zéro un/une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze"
 
 NOUNS: Final = """
+prose: introduction conclusion essai paragraphe phrase tournure ton style répétition orthographe strophe poème adverbe
 mail: mail e-mail email courriel message lettre réponse invitation notification avis convocation
 message: message sms réponse notification
 event: événement évènement réunion rendez-vous agenda calendrier appel séance invitation créneau

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 __all__ = [
+    "ACTIVE",
     "AMBIGUOUS",
     "ASKING",
     "CREATIVE",
@@ -151,6 +152,9 @@ your ihr ihre ihren ihrem ihrer dein deine deinen deinem deiner tu tus su sus vo
 """)
 """Words for what belongs to the person."""
 
+ACTIVE: Final = words("active live on off enabled disabled aktiv an aus offen activo activa actif activée activé")
+"""States that something was switched into."""
+
 ELSE: Final = words("""
 else other others further weitere weiteren sonst sonstigen andere anderen otro otra otros otras más demás autre autres
 """)
@@ -194,7 +198,7 @@ deployment deploy rollout despliegue déploiement
 """Nouns that say what was done, with a verb that does not."""
 
 CREATIVE: Final = re.compile(
-    r"\b(?:poem|haiku|draft|letter|template|story|sample|example|dialogue|script|entwurf|gedicht|vorlage|beispiel|borrador|poema|plantilla|ejemplo|brouillon|poème|modèle|exemple)\b|草稿|诗|范文|模板|示例",
+    r"\b(?:poem|haiku|version|translation|rewrite|fassung|übersetzung|versión|traducción|traduction|draft|letter|template|story|sample|example|dialogue|script|entwurf|gedicht|vorlage|beispiel|borrador|poema|plantilla|ejemplo|brouillon|poème|modèle|exemple)\b|草稿|译文|改写|诗|范文|模板|示例",
     re.IGNORECASE,
 )
 """Texts that an answer may contain, in which others speak."""
