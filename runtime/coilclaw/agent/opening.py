@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["open_agent"]
 
 _logger: Final = logging.getLogger(__name__)
+_WITH_KEYS: Final = ("openai-compatible", "anthropic")
 
 
 @asynccontextmanager
