@@ -81,7 +81,7 @@ def test_a_write_that_was_started_twice_is_asked_about(replays: Replays) -> None
 @define_tool(id="ledger.send", risk="write", optional_secrets=["KEY"])
 def send(ctx: ToolContext, to: str) -> int:
     """Could be given a secret."""
-    return cast(int, add.handler(ctx, to))
+    return cast("int", add.handler(ctx, to))
 
 
 @pytest.mark.parametrize(("then", "now"), [("[secret KEY]", "hunter22"), ("hunter22", "swordfish")])
