@@ -102,8 +102,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.runs.retry:_proven",
-        "if began == [digest(known.header.text().encode())]:",
-        "if began:",
+        "if began != [digest(known.header.text().encode())]:",
+        "if not began:",
         _RETRY + " -k header",
         "receipts prove which run was retried",
     ),
