@@ -50,3 +50,9 @@ def test_a_value_that_is_nested_too_deep_fails_in_words() -> None:
     outcome = reported_outcome(f'{{"status":"completed","value":{deep}}}', Limits())
     assert isinstance(outcome, Failed)
     assert "nested too deep" in outcome.error.message
+
+
+@pytest.mark.parametrize(("levels", "kind"), [(200, Completed), (201, Failed)])
+def test_how_many_levels_a_value_may_have_is_fixed(levels: int, kind: type) -> None:
+    deep = '{"a":[' * (levels // 2) + "[" * (levels % 2) + "]" * (levels % 2) + "]}" * (levels // 2)
+    assert isinstance(reported_outcome(f'{{"status":"completed","value":{deep}}}', Limits()), kind)

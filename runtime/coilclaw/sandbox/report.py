@@ -34,6 +34,8 @@ _logger = logging.getLogger(__name__)
 
 _MOST_WARNINGS: Final = 20
 _LONGEST_WARNING: Final = 500
+_DEEPEST: Final = 200
+"""Levels of a value: as many as pydantic reads from JSON, besides the one around it."""
 _KIND: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
@@ -69,12 +71,25 @@ def reported_outcome(answer: str, limits: Limits) -> Outcome:
         return OutputExceeded(output_bytes=limits.output_bytes)
     try:
         fields = json.loads(answer, parse_constant=_not_a_number, parse_float=_finite)
-        return replace(_outcome(fields, limits), warnings=_warnings(fields.get("warnings")))
+        if not _is_deep(fields):
+            return replace(_outcome(fields, limits), warnings=_warnings(fields.get("warnings")))
     except RecursionError:
-        message = "the value of the snippet, or what it raised, is nested too deep to be read"
-        return Failed(error=SnippetError(type="ValueTooDeep", message=message, hint="give back something flatter"))
+        pass
     except (ValueError, KeyError, TypeError, AttributeError):
         return Crashed(reason="the guest's answer is not an outcome")
+    message = f"the value of the snippet, or what it raised, is nested too deep to be read: at most {_DEEPEST} levels"
+    return Failed(error=SnippetError(type="ValueTooDeep", message=message, hint="give back something flatter"))
+
+
+def _is_deep(fields: object) -> bool:
+    """Whether something in the answer has more levels than anybody reads, however deep the stack is here."""
+    level = [fields]
+    for _ in range(_DEEPEST + 1):
+        within = (each.values() if type(each) is dict else each for each in level if type(each) in (dict, list))
+        level = [item for items in within for item in items if type(item) is dict or type(item) is list]
+        if not level:
+            return False
+    return True
 
 
 def _outcome(fields: dict[str, Any], limits: Limits) -> Outcome:

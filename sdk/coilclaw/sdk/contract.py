@@ -14,6 +14,7 @@ from coilclaw.sdk.risk import Decision, Forbid, Judged, Risk
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter
+    from pydantic_core import SchemaSerializer
 
 __all__ = ["Classifier", "Handler", "Interface", "Models", "Tool", "deferred_tool", "problem_with_id"]
 
@@ -161,12 +162,14 @@ class Tool:
         except ValueError as error:
             if "utf-8" not in str(error):
                 raise
-        from pydantic_core import to_json
-
-        from coilclaw.sdk.typed_values import with_bytes_as_text
-
         # A model within takes bytes for text, and these are none, or could be taken for such.
-        return to_json(with_bytes_as_text(serializer.to_python(valid, by_alias=True)))
+        return self._binary_serializer.to_json(valid, by_alias=True, warnings="error")
+
+    @cached_property
+    def _binary_serializer(self) -> SchemaSerializer:
+        from coilclaw.sdk.binary_results import binary_serializer
+
+        return binary_serializer(self.output)
 
     @cached_property
     def _returns_bytes(self) -> bool:

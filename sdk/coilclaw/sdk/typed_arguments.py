@@ -2,14 +2,16 @@
 
 A snippet passes decimals, durations and bytes, which tools take in several forms: a decimal as text or as a number,
 bytes as text or in base64. The guest writes `{"": [kind, …]}` where one stands, and the schema decides here what
-becomes of it, before anything is hashed, decided or validated. A date where a date-time is wanted is the beginning of
-that day.
+becomes of it, before anything is hashed, decided or validated. A dict that only looks like this is sent as a
+`literal`. A date where a date-time is wanted is the beginning of that day.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import decimal
+import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -22,7 +24,9 @@ MARK: Final = b'{"":["'
 """How a marked value begins in what the guest sends."""
 
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
-_DEEPEST: Final = 50
+_DEEPEST: Final = 200
+"""Arguments that are nested more deeply cannot be read from JSON."""
+_MOST_DIGITS: Final = 400
 
 
 class Unfit(ValueError):
@@ -55,6 +59,8 @@ class _Forms:
                 return seconds if _takes(options, "number", "integer") and not _takes(options, "string") else text
             case ["bytes", str(text)]:
                 return _bytes(text, options, place)
+            case ["literal", inner]:
+                return {"": self.of(inner, _field(options, ""), f"{place}.", depth + 1)}
         return {
             name: self.of(each, _field(options, name), f"{place}.{name}" if place else name, depth + 1)
             for name, each in value.items()
@@ -94,11 +100,17 @@ def _decimal(text: str, options: list[Mapping[str, Any]], place: str) -> Any:
     if _takes(options, "string") or not _takes(options, "number", "integer"):
         return text
     try:
-        number = float(text)
-        whole = int(number)
-    except (ValueError, OverflowError):
-        raise Unfit(f"{place}: {text[:40]} is not a number that JSON can write") from None
-    return whole if whole == number else number
+        exact = decimal.Decimal(text)
+        number = float(exact)
+        if exact.is_finite() and exact.adjusted() < _MOST_DIGITS and exact == exact.to_integral_value():
+            return int(exact)
+    except (ValueError, ArithmeticError):
+        number = math.inf
+    if not math.isfinite(number):
+        raise Unfit(f"{place}: {text[:40]} is not a number that JSON can write")
+    if not _takes(options, "number"):
+        raise Unfit(f"{place}: {text[:40]} is not a whole number")
+    return number
 
 
 def _bytes(text: str, options: list[Mapping[str, Any]], place: str) -> str:

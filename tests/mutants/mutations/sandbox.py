@@ -15,6 +15,13 @@ _DISPLAYED: Final = "tests/runs/test_displayed.py"
 
 MUTATIONS: Final = (
     Mutation(
+        "coilclaw.sandbox.report:reported_outcome",
+        "if not _is_deep(fields):",
+        "if True:",
+        'tests/runs/test_exact_values.py tests/sandbox/test_report.py -k "levels"',
+        "how deep a value may be does not depend on the stack of the caller",
+    ),
+    Mutation(
         "coilclaw.sandbox.deadline:Deadline.paused",
         "if self._pauses == 1:",
         "if True:",

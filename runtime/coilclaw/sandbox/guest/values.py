@@ -16,12 +16,13 @@ from collections.abc import Mapping, MappingView, Set
 from typing import Any
 
 from coilclaw.sdk.result import Err, Ok, ToolCallError
-from coilclaw.sdk.typed_values import duration_text, moment_text
+from coilclaw.sdk.typed_values import duration_text, moment_text, with_literals
 
 __all__ = ["arguments_json", "value_json"]
 
 _AS_TEXT = (fractions.Fraction, uuid.UUID, pathlib.PurePath)
 _BYTES = (bytes, bytearray, memoryview)
+_MARKED = (decimal.Decimal, datetime.timedelta, *_BYTES)
 _IN_ORDER: tuple[Any, ...] = (MappingView, deque, range)
 _DEEPEST = 100
 
@@ -76,7 +77,18 @@ _to_chunks = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
 def arguments_json(value: Any) -> str:
     """Arguments for a tool. What has no plain meaning is refused, never guessed."""
     # The encoder is made once; json.dumps with options would build one for every call.
-    return "".join(_to_chunks(value, 0))
+    text = "".join(_to_chunks(value, 0))
+    if '{"":["' not in text:
+        return text
+    # Marks, or what looks like one. By itself: `""` in place of a name says that there are no arguments.
+    *lists, named = value if isinstance(value, list) else [value]
+    parts = [with_literals(each, _unmarked) for each in lists]
+    whole = {name: with_literals(each, _unmarked) for name, each in named.items()}
+    return "".join(_to_chunks([*parts, whole] if lists else whole, 0))
+
+
+def _unmarked(value: Any) -> Any:
+    return value if isinstance(value, _MARKED) else _plain(value)
 
 
 # The value of a run --------------------------------------------------------------------------------
