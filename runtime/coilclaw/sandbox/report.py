@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from coilclaw.sandbox.displayed import finite_json
 from coilclaw.sandbox.engine import Snippet
 from coilclaw.sandbox.errors import EngineUnavailable
 from coilclaw.sandbox.limits import Limits
@@ -68,7 +67,7 @@ def reported_outcome(answer: str, limits: Limits) -> Outcome:
     if len(answer.encode("utf-8", "replace")) > limits.output_bytes:
         return OutputExceeded(output_bytes=limits.output_bytes)
     try:
-        fields = json.loads(answer, parse_constant=_not_a_number, parse_float=_finite)
+        fields = finite_json(answer)
         return replace(_outcome(fields, limits), warnings=_warnings(fields.get("warnings")))
     except RecursionError:
         message = "the value of the snippet, or what it raised, is nested too deep to be read"
@@ -105,25 +104,19 @@ def _warning(fields: dict[str, Any]) -> RunWarning:
     return RunWarning(
         kind=kind if isinstance(kind, str) and _KIND.fullmatch(kind) else "other",
         message=text_of(fields["message"], _LONGEST_WARNING),
-        line=line if type(line) is int and 0 < line < 2**31 else None,
+        line=_line(line),
     )
 
 
-def _not_a_number(text: str) -> float:
-    raise ValueError(text)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    return number if math.isfinite(number) else _not_a_number(text)
+def _line(number: Any) -> int | None:
+    return number if type(number) is int and 0 < number < 2**31 else None
 
 
 def _error(fields: dict[str, Any]) -> SnippetError:
-    line = fields.get("line")
     return SnippetError(
         type=str(fields["type"]),
         message=str(fields["message"]),
-        line=line if isinstance(line, int) else None,
+        line=_line(fields.get("line")),
         traceback=str(fields["traceback"]) if fields.get("traceback") else None,
         hint=str(fields["hint"]) if fields.get("hint") else None,
     )
