@@ -282,7 +282,7 @@ def _items(read_item: _Reader) -> _Reader:
 def _places(readers: list[_Reader]) -> _Reader:
     def read(value: Any) -> Any:
         if type(value) is list:
-            value[: len(readers)] = [make(item) for make, item in zip(readers, value, strict=False)]
+            return tuple([make(item) for make, item in zip(readers, value, strict=False)] + value[len(readers) :])
         return value
 
     return read

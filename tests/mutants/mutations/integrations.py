@@ -15,6 +15,13 @@ _DESTRUCTION: Final = _SHELL + " -k destructive_pattern"
 
 MUTATIONS: Final = (
     Mutation(
+        "coilclaw.integrations.files:_writable",
+        "if not _is_one(input.text, input.data, input.content):",
+        "if False:",
+        _FILES + " -k could_only_fail",
+        "nobody is asked about a write that could only fail",
+    ),
+    Mutation(
         "coilclaw.integrations.files.paths:forbidden",
         'if ".." in PurePosixPath(plain).parts:',
         "if False:",
