@@ -116,6 +116,28 @@ def test_tools_given_to_threads_are_called_at_once(execute: Execute, source: str
 
 
 @pytest.mark.parametrize(
+    ("source", "value", "kinds"),
+    [
+        ("{1: 'a', '1': 'b'}", {"1": "a", "'1'": "b"}, ["same_keys"]),
+        ("{(1, 2): 'a', '1,2': 'b'}", {"1,2": "a", "'1,2'": "b"}, ["same_keys"]),
+        ("[{'rows': ({None: 1, 'null': 2},)}]", [{"rows": [{"null": 1, "'null'": 2}]}], ["same_keys"]),
+        ("{1: 'a', 'b': 2}", {"1": "a", "b": 2}, []),
+        ("{'n': (each for each in 'ab')}", None, ["iterator"]),
+        ("map(str, [1, 2])", None, ["iterator"]),
+        ("[b'text', b'\\xff', bytearray(b'a')]", ["text", "data:;base64,/w==", "a"], []),
+        ("b'\\xff'", "data:;base64,/w==", []),
+    ],
+)
+def test_a_value_that_json_cannot_hold_loses_nothing_silently(
+    execute: Execute, source: str, value: Any, kinds: list[str]
+) -> None:
+    ran = execute(source)
+    assert isinstance(ran.outcome, Completed)
+    assert [each.kind for each in ran.outcome.warnings] == kinds
+    assert value is None or ran.value == value
+
+
+@pytest.mark.parametrize(
     "use",
     [
         "r['a']", "[x for x in r]", "'a' in r", "len(r)", "dict(r)", "r.data", "r.is_ok()", "r.get('a')", "r.a",

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.app.arguments import check, given_json
+from coilclaw.app.arguments import check, given_arguments
 from coilclaw.app.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -146,11 +146,15 @@ class Tools:
         from pydantic import ValidationError
         from pydantic_core import to_json
 
-        arguments = given_json("arguments", arguments)
+        from coilclaw.sdk.typed_arguments import Unfit, in_schema_form
+
         try:
+            arguments = in_schema_form(dict(given_arguments(arguments)), tool.input_schema)
             input = tool.input.__pydantic_validator__.validate_json(to_json(arguments), strict=True, extra="forbid")
         except ValidationError as error:
             raise BadArgument(f"{tool.id}: {_problems(error)}") from None
+        except Unfit as error:
+            raise BadArgument(f"{tool.id}: {error}") from None
         return self.policy.explain(tool, self.classified(tool, input), arguments, channel, input=input)
 
     def classified(self, tool: Tool, input: Any) -> Risk | Forbid:

@@ -187,12 +187,13 @@ class Tool:
             return ""
 
     @cached_property
-    def takes_moments(self) -> bool:
-        """Whether an argument, or a part of one, is a date-time."""
+    def takes_typed_text(self) -> bool:
+        """Whether an argument, or a part of one, is text that stands for a date-time or for bytes."""
         from coilclaw.sdk.value_plan import value_plan
 
         try:
-            return '"date-time"' in value_plan(self.input_schema)
+            plan = value_plan(self.input_schema)
+            return any(f'"{each}"' in plan for each in ("date-time", "base64", "base64url", "hex"))
         except Exception:
             return False
 

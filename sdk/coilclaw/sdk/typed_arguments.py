@@ -3,7 +3,8 @@
 A snippet passes decimals, durations and bytes, which tools take in several forms: a decimal as text or as a number,
 bytes as text or in base64. The guest writes `{"": [kind, …]}` where one stands, and the schema decides here what
 becomes of it, before anything is hashed, decided or validated. A dict that only looks like this is sent as a
-`literal`. A date where a date-time is wanted is the beginning of that day.
+`literal`. A date where a date-time is wanted is the beginning of that day. Text of a snippet where bytes are wanted is
+refused: it might be the data, or the data in base64.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ __all__ = ["MARK", "Unfit", "in_schema_form"]
 MARK: Final = b'{"":["'
 """How a marked value begins in what the guest sends."""
 
+_ENCODED: Final = {"base64", "base64url", "hex"}
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _DEEPEST: Final = 200
 """Arguments that are nested more deeply cannot be read from JSON."""
@@ -33,22 +35,28 @@ class Unfit(ValueError):
     """A value that its place does not take; the message says which and why."""
 
 
-def in_schema_form(given: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments without marks, each value in the form of its place. Raises Unfit."""
+def in_schema_form(given: dict[str, Any], schema: Mapping[str, Any], *, by_snippet: bool = False) -> dict[str, Any]:
+    """The arguments without marks, each value in the form of its place. Raises Unfit.
+
+    Arguments that a snippet passes are Python's: its bytes are bytes, and not text.
+    """
     found = schema.get("$defs")
-    formed: dict[str, Any] = _Forms(found if isinstance(found, Mapping) else {}).of(given, schema, "", 0)
+    formed: dict[str, Any] = _Forms(found if isinstance(found, Mapping) else {}, by_snippet).of(given, schema, "", 0)
     return formed
 
 
 class _Forms:
-    def __init__(self, definitions: Mapping[str, Any]) -> None:
+    def __init__(self, definitions: Mapping[str, Any], by_snippet: bool) -> None:
         self._definitions = definitions
+        self._by_snippet = by_snippet
 
     def of(self, value: Any, schema: object, place: str, depth: int) -> Any:
         if depth > _DEEPEST or not isinstance(value, dict | list | str):
             return value
         options = concrete(schema, self._definitions)
         if isinstance(value, str):
+            if self._by_snippet and _text_formats(options) and _text_formats(options) <= _ENCODED:
+                raise Unfit(f"{place}: takes bytes, not text: pass text.encode(), or base64.b64decode(text) of base64")
             return f"{value}T00:00:00" if _DAY.fullmatch(value) and _wants_moment(options) else value
         if isinstance(value, list):
             return [self.of(each, _item(options, at), f"{place}[{at}]", depth + 1) for at, each in enumerate(value)]
@@ -91,9 +99,13 @@ def _takes(options: list[Mapping[str, Any]], *kinds: str) -> bool:
     return any(option.get("type") in kinds for option in options)
 
 
+def _text_formats(options: list[Mapping[str, Any]]) -> set[str | None]:
+    return {text_format(option) for option in options if option.get("type") == "string"}
+
+
 def _wants_moment(options: list[Mapping[str, Any]]) -> bool:
     """Whether text here is a date-time and nothing else."""
-    return {text_format(option) for option in options if option.get("type") == "string"} == {"date-time"}
+    return _text_formats(options) == {"date-time"}
 
 
 def _decimal(text: str, options: list[Mapping[str, Any]], place: str) -> Any:

@@ -61,7 +61,7 @@ def with_bytes_as_text(value: Any) -> Any:
     return bytes_text(value) if isinstance(value, bytes | bytearray) else value
 
 
-def bytes_text(value: bytes) -> str:
+def bytes_text(value: bytes | bytearray) -> str:
     """Text for bytes, from which `binary` makes them again."""
     try:
         text = value.decode()
@@ -320,7 +320,7 @@ def _items(read_item: _Reader) -> _Reader:
 def _places(readers: list[_Reader]) -> _Reader:
     def read(value: Any) -> Any:
         if type(value) is list:
-            value[: len(readers)] = [make(item) for make, item in zip(readers, value, strict=False)]
+            return tuple([make(item) for make, item in zip(readers, value, strict=False)] + value[len(readers) :])
         return value
 
     return read

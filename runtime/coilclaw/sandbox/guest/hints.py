@@ -43,6 +43,7 @@ _NO_FILES: Final = (
     "or make text the value of the last line"
 )
 _AS_A_VALUE: Final = re.compile(r"'(Ok|Err)'|\btype (Ok|Err)\b|\b(Ok|Err) object\b|not (Ok|Err)\b")
+_SET_FIELD: Final = re.compile(r"'Record' (?:object has no attribute '(\w+)'|cannot be set)")
 _A_PENDING_CALL: Final = re.compile(r"'PendingCall'|\btype PendingCall\b")
 
 
@@ -105,6 +106,11 @@ def _misused(message: str) -> str | None:
         return "the call is under way: .result() or `await` gives its Result, and .unwrap() of that the value"
     if "'bool' object is not callable" in message:
         return "`.ok` and `.done` are attributes: write them without parentheses"
+    if "not JSON serializable" in message:
+        return "write json.dumps(…, default=str), or make the value the last line: the report writes it as JSON"
+    if found := _SET_FIELD.search(message):
+        field = found[1] or "field"
+        return f'fields are changed like those of a dict: write record["{field}"] = …'
     if "in this sandbox" in message:
         return "this is not part of the sandbox; write what you need of it in the snippet"
     return None
