@@ -81,7 +81,7 @@ def reported_outcome(answer: str, limits: Limits) -> Outcome:
     return Failed(error=SnippetError(type="ValueTooDeep", message=message, hint="give back something flatter"))
 
 
-def _is_deep(fields: object) -> bool:
+def _is_deep(fields: Any) -> bool:
     """Whether something in the answer has more levels than anybody reads, however deep the stack is here."""
     level = [fields]
     for _ in range(_DEEPEST + 1):

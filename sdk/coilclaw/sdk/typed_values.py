@@ -61,7 +61,7 @@ def with_bytes_as_text(value: Any) -> Any:
     return bytes_text(value) if isinstance(value, bytes | bytearray) else value
 
 
-def bytes_text(value: bytes) -> str:
+def bytes_text(value: bytes | bytearray) -> str:
     """Text for bytes, from which `binary` makes them again."""
     try:
         text = value.decode()
