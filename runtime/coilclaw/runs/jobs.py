@@ -17,7 +17,6 @@ from coilclaw.sandbox import (
     SnippetError,
 )
 from coilclaw.sdk.quick_json import from_json
-from coilclaw.sdk.typed_values import with_literals
 
 if TYPE_CHECKING:
     from coilclaw.sandbox import Engine, Limits, Snippet
@@ -72,6 +71,8 @@ def _unmarked(sent: bytes) -> bytes:
     """The same arguments, in which nothing is taken for a value that a guest has marked."""
     if b'{"":["' not in sent:
         return sent
+    from coilclaw.sdk.typed_values import with_literals
+
     given = from_json(sent)
     return _json({name: with_literals(each, lambda other: other) for name, each in given.items()})
 

@@ -101,8 +101,11 @@ def value_json(value: Any) -> str:
     """The snippet's value for people and models: what is not JSON is shown where it stands."""
     try:
         text = _encode_value(value)
-        if not _has_mixed_keys(value):
-            return text
+        try:
+            if not _has_mixed_keys(value):
+                return text
+        except RecursionError:
+            return text  # Deeper than the host takes, which says so.
     except (TypeError, ValueError, RecursionError):
         pass
     # A number or a key that JSON does not have, keys that it would write alike, or something that contains itself.
