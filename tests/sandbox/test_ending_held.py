@@ -75,8 +75,9 @@ def test_a_snippet_without_memory_withdraws_what_it_began(execute: Execute) -> N
         "loop = asyncio.new_event_loop()\nloop.run_until_complete(main())",
         "loop = asyncio.new_event_loop()\nloop.run_until_complete(main())\nloop.close()",
         "with asyncio.Runner() as runner:\n    runner.run(main())",
+        "loop = asyncio.new_event_loop()\nloop.create_task(work())\nawait asyncio.sleep(0)\nloop.close()",
     ],
-    ids=["open", "closed", "Runner"],
+    ids=["open", "closed", "Runner", "closed below await"],
 )
 def test_tasks_on_a_loop_of_the_snippets_own_run_to_their_end(execute: Execute, engine: Engine, run: str) -> None:
     source = "import asyncio\nasync def work():\n    await asyncio.sleep(0.01)\n    tools.slow.start(a=1)\n"
