@@ -135,6 +135,20 @@ MUTATIONS: Final = (
         "warnings are bounded in size and valid text",
     ),
     Mutation(
+        "coilclaw.sandbox.displayed:_finite",
+        "if not math.isfinite(number):",
+        "if False:",
+        "tests/runs/test_displayed.py -k ends_the_run",
+        "an output holds no number that JSON does not have",
+    ),
+    Mutation(
+        "coilclaw.sandbox.report:_line",
+        "0 < number < 2**31",
+        "True",
+        "tests/sandbox/test_report.py -k line",
+        "the line of an error is a line",
+    ),
+    Mutation(
         "coilclaw.sandbox.displayed:accepted_output",
         "and _CHECKS[mime](data)",
         "",

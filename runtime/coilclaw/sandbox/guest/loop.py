@@ -92,7 +92,8 @@ class SnippetLoop(base_events.BaseEventLoop):
 
     def close(self) -> None:
         if not self.is_closed() and not self.is_running():
-            end_tasks(self)
+            with _set_aside():
+                end_tasks(self)
         super().close()
 
     def forget(self, hopeless: Iterable[asyncio.Task[Any]]) -> None:

@@ -83,7 +83,6 @@ def run_program(
         value = _run(code, module, ending)
         ending.complete()
         shown = value_json(value)
-        ending.complete()  # What shows a value is the snippet's own code, and may have begun something.
         warnings = _warnings(ending, value, ending.complete)
         return f'{{"status":"completed","value":{shown},"warnings":{warnings}}}'
     except MemoryError:
@@ -91,7 +90,6 @@ def run_program(
         return _out_of_memory()
     except BaseException as error:
         fields = _error_json(error, name)
-        ending.give_up()
         return f'{{"status":"failed","error":{fields},"warnings":{_warnings(ending, error, ending.give_up)}}}'
 
 
@@ -122,11 +120,15 @@ def _awaited(value: Any, ending: Ending) -> Any:
 
 
 def _warnings(ending: Ending, value: Any, end: Callable[[], None]) -> str:
-    """The warnings, as JSON. What the text of an exception has begun is brought to its end, and told as well."""
+    """The warnings, as JSON.
+
+    Values and exceptions are shown by the snippet's own code: what that has begun is brought to its end, and told as
+    well.
+    """
     for _ in range(2):
+        end()
         with suppress(BaseException):  # Whatever the snippet's objects do, they do not hide how the run ended.
             ending.warn(value)
-        end()
     return _dumps(run_warnings.take())
 
 
