@@ -128,7 +128,7 @@ class Approvals:
         if asked.status == "pending" and status not in ("running", "suspended"):
             raise OperatorError(
                 f"{asked.run_id}, which asked for {asked.id}, is over ({status})",
-                hint="`coilclaw approval list` shows what waits for a decision",
+                hint="`coilclaw approval list` and `approvals.pending()` show what waits for a decision",
             )
         return _request(asked, self._stores.log)  # Of all who decide it, one succeeds, whatever its status here.
 

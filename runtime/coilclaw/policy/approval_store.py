@@ -116,7 +116,7 @@ class ApprovalStore:
             return each
         raise NoSuchApproval(
             f"there is no approval {approval_id!r}",
-            hint="`coilclaw approval list` shows what waits for a decision",
+            hint="`coilclaw approval list` and `approvals.pending()` show what waits for a decision",
         )
 
     def asked(self, approval_id: str) -> Approval:
@@ -178,7 +178,7 @@ class ApprovalStore:
             over = "resume the run to be asked again" if other.status == "expired" else "a question is answered once"
             raise AlreadyDecided(
                 f"{other.id} {state}",
-                hint=f"{over}; `coilclaw approval list` shows what is open",
+                hint=f"{over}; `coilclaw approval list`, `approvals.pending()` show what is open",
             ) from None
         return [self.get(each) for each in approval_ids]
 

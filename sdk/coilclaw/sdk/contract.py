@@ -10,7 +10,7 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from coilclaw.sdk.risk import Decision, Forbid, Judged, Risk
+from coilclaw.sdk.risk import Decision, Forbid, Judged, Raised, Risk
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Classifier", "Handler", "Interface", "Models", "Tool", "deferred_tool", "problem_with_id"]
 
 Handler: TypeAlias = Callable[..., Any] | Callable[..., Awaitable[Any]]
-Classifier: TypeAlias = Callable[[Any, Any], Risk | str | Judged | Forbid | None]
+Classifier: TypeAlias = Callable[[Any, Any], Risk | str | Raised | Judged | Forbid | None]
 
 _ID = r"[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*){1,2}"
 

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from coilclaw.integrations.http.answers import Page, page
 from coilclaw.integrations.http.requests import checked_headers, judged, next_hop, plain_headers
-from coilclaw.sdk import Forbid, Risk, ToolContext, ToolFailure, define_tool
+from coilclaw.sdk import Forbid, Raised, Risk, ToolContext, ToolFailure, define_tool
 
 __all__ = ["get", "post"]
 
@@ -25,7 +25,7 @@ _Headers = Annotated[dict[str, str], Field(max_length=50)]
 _MostBytes = Annotated[int, Field(ge=1, le=1_048_576)]
 
 
-def _reads(input: Any, ctx: ToolContext) -> Risk | Forbid:
+def _reads(input: Any, ctx: ToolContext) -> Risk | Raised | Forbid:
     return judged(input.url, input.headers, ctx)
 
 
