@@ -101,6 +101,34 @@ MUTATIONS: Final = (
         "cancelling a turn cancels its run",
     ),
     Mutation(
+        "coilclaw.agent.transcript:Transcript._load",
+        "last = self._memory.latest_exchange(self.conversation)",
+        "last = self._memory.recent(self.conversation, _ENOUGH_TOKENS)",
+        "tests/agent/test_transcript.py -k however_large",
+        "what an unfinished exchange has done is known to whoever resumes it",
+    ),
+    Mutation(
+        "coilclaw.agent.transcript:Transcript._claimed",
+        "        self._move(before, _claim())",
+        "        self._load()\n        self._move(before, _claim())\n        self._load = lambda: None",
+        "tests/agent/test_transcript.py -k elsewhere_first",
+        "a conversation is read once it is claimed",
+    ),
+    Mutation(
+        "coilclaw.agent.agent:Agent._completed",
+        "                await finished(each.leave)",
+        "                pass",
+        "tests/agent/test_interruptions.py -k given_back",
+        "a claim is given back whatever ends a turn",
+    ),
+    Mutation(
+        "coilclaw.agent.agent:Agent._taken",
+        "self._known.pop(conversation, None)",
+        "self._known.get(conversation)",
+        "tests/agent/test_transcript.py -k at_the_same_time",
+        "two turns never change one transcript",
+    ),
+    Mutation(
         "coilclaw.agent.prompt:as_data",
         "_unmarked(text)",
         "text",
@@ -123,7 +151,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.agent.transcript:Transcript.leave",
-        'if waited is not None and waited.get("request") in still_open:',
+        'if waited is not None and (waited.get("request") in still_open or not self.exchanges):',
         "if False:",
         "tests/agent/test_bounds.py -k waits_stays_so",
         "what waited for a decision waits on",
