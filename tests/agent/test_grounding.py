@@ -6,10 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.agent.conftest import Open
 from tests.agent.scripted import Scripted, call, code, say
 
 from coilclaw.agent import Agent, TextReleased
 from coilclaw.providers import ProviderError
+from coilclaw.sdk import ToolContext, define_tool
 
 if TYPE_CHECKING:
     from tests.agent.conftest import Mailbox
@@ -117,3 +119,16 @@ def test_model_and_person_get_the_same_activity(claw: CoilClaw) -> None:
     assert "and 3 plain reads" in answer.actions
     kept = list(claw.memory.turns(answer.conversation_id))[-1].metadata
     assert [item["receipt_ref"] for item in kept["activity"]] == [item.receipt_ref for item in answer.activity]
+
+
+@pytest.mark.req("R58")
+def test_the_declared_risk_of_a_tool_decides_what_an_answer_may_say(opened: Open) -> None:
+    @define_tool(id="weekly.report", risk="write", summary="Sent the weekly report to {to}")
+    def report(ctx: ToolContext, to: str) -> str:
+        """Send the weekly report."""
+        return "sent"
+
+    text = "I sent the weekly report to Ana."
+    claw = opened(report, config={"security.autonomy": "full"})
+    answer, _, model = answered(claw, call("weekly__report", to="Ana"), say(text))
+    assert (answer.text, answer.grounded, len(model.requests)) == (text, True, 2)
