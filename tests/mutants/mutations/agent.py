@@ -25,8 +25,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.agent.turn:Turn._corrected",
-        "return text.summary()",
-        "return grounded",
+        '"stop": "end"}), text.summary()',
+        '"stop": "end"}), grounded',
         "tests/agent/test_grounding.py -k code_ends_the_answer",
         "code ends an answer that the model cannot put right",
     ),
