@@ -6,10 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.agent.conftest import Open
 from tests.agent.scripted import Scripted, call, code, say
 
 from coilclaw.agent import Agent, TextReleased
-from coilclaw.providers import ProviderError
+from coilclaw.providers import ChatResponse, ProviderError
+from coilclaw.sdk import ToolContext, define_tool
 
 if TYPE_CHECKING:
     from tests.agent.conftest import Mailbox
@@ -117,3 +119,44 @@ def test_model_and_person_get_the_same_activity(claw: CoilClaw) -> None:
     assert "and 3 plain reads" in answer.actions
     kept = list(claw.memory.turns(answer.conversation_id))[-1].metadata
     assert [item["receipt_ref"] for item in kept["activity"]] == [item.receipt_ref for item in answer.activity]
+
+
+@pytest.mark.req("R58")
+def test_the_declared_risk_of_a_tool_decides_what_an_answer_may_say(opened: Open) -> None:
+    @define_tool(id="weekly.report", risk="write", summary="Sent the weekly report to {to}")
+    def report(ctx: ToolContext, to: str) -> str:
+        """Send the weekly report."""
+        return "sent"
+
+    text = "I sent the weekly report to Ana."
+    claw = opened(report, config={"security.autonomy": "full"})
+    answer, _, model = answered(claw, call("weekly__report", to="Ana"), say(text))
+    assert (answer.text, answer.grounded, len(model.requests)) == (text, True, 2)
+
+
+def test_an_answer_that_was_put_right_is_that_of_the_model_which_did(claw: CoilClaw) -> None:
+    cut = say("I have sent the mail to ana@x.org.", stop="length", provider="one")
+    right = ChatResponse(final_text="I have not sent anything.", provider="two", model="other")
+    answer, released, _ = answered(claw, cut, right)
+    assert (answer.text, answer.provider, answer.model) == ("I have not sent anything.", "two", "other")
+    (*_, kept) = claw.memory.turns(answer.conversation_id)
+    assert (released, kept.provider, kept.model) == (answer.text, "two", "other")
+
+
+def test_what_code_ends_was_not_cut_off(claw: CoilClaw) -> None:
+    cut = say("I have sent the mail to ana@x.org.", stop="length")
+    answer, _, _ = answered(claw, cut, ProviderError("down", kind="network"))
+    assert "cut off" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("reply", "end"),
+    [
+        (say("First this", stop="length"), "First this (The answer was cut off at its longest length.)"),
+        (say("", stop="refused"), "The model refused to answer."),
+        (say(""), "The model gave no answer in words."),
+    ],
+)
+def test_how_a_reply_ended_is_shown_as_it_is_kept(claw: CoilClaw, reply: ChatResponse, end: str) -> None:
+    answer, released, _ = answered(claw, reply)
+    assert answer.text == released == end

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.agent.conftest import Open
@@ -13,6 +13,7 @@ from tests.agent.scripted import Scripted, call, code, say
 
 from coilclaw.agent import Agent, ConversationBusy, TurnEvent, ignore
 from coilclaw.agent.tools import Toolset
+from coilclaw.agent.transcript import Transcript
 from coilclaw.providers import ChatRequest, ChatResponse, CredentialsNeeded, ProviderError
 from coilclaw.sdk import ToolContext, define_tool
 
@@ -133,6 +134,36 @@ def test_a_turn_that_is_cancelled_while_it_begins_is_given_back(claw: CoilClaw) 
 
     asyncio.run(cancelled())
     assert [known.is_waiting for known in claw.memory.list()] == [False]
+
+
+@pytest.mark.parametrize("method", ["say", "take_up"])
+def test_a_turn_that_is_cancelled_while_it_is_claimed_is_given_back(
+    claw: CoilClaw, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """Of an earlier conversation: whoever comes next is not told that it is being answered."""
+    agent = Agent(claw, Scripted(ProviderError("down", kind="network"), say("Hello.")))
+    conversation = asyncio.run(agent.answer("Hi")).conversation_id
+    claim = getattr(Transcript, method)
+
+    async def cancelled() -> None:
+        loop, claimed = asyncio.get_running_loop(), asyncio.Event()
+
+        def noted(*given: Any) -> None:
+            claim(*given)
+            loop.call_soon_threadsafe(claimed.set)
+
+        monkeypatch.setattr(Transcript, method, noted)
+        task = asyncio.create_task(
+            agent.resume(conversation) if method == "take_up" else agent.answer("Hi?", conversation=conversation)
+        )
+        await claimed.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    monkeypatch.undo()
+    assert asyncio.run(agent.resume(conversation)).text == "Hello."
 
 
 def test_a_listener_that_fails_does_not_end_the_turn(claw: CoilClaw) -> None:

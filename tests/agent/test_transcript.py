@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.agent.scripted import Scripted, call, say
 
-from coilclaw.agent import Agent
-from coilclaw.memory import TurnDraft
+from coilclaw.agent import Agent, ConversationBusy, NothingToResume
+from coilclaw.agent.transcript import StepResult, Transcript
+from coilclaw.memory import Memory, PendingChanged, TurnDraft
+from coilclaw.providers import ProviderError
 
 if TYPE_CHECKING:
     from tests.agent.conftest import Mailbox
@@ -50,3 +54,93 @@ def test_a_conversation_that_went_on_elsewhere_is_read_again(claw: CoilClaw) -> 
     asyncio.run(Agent(claw, there).answer("2", conversation=conversation))
     asyncio.run(agent.answer("3", conversation=conversation))
     assert [message.text for message in here.requests[1].messages] == ["1", "One.", "2", "Two.", "3"]
+
+
+@pytest.mark.req("R219")
+def test_an_unfinished_exchange_is_read_whole_however_large(claw: CoilClaw) -> None:
+    """What it has done must be known: what is left is one request."""
+    memory = claw.memory
+    conversation = memory.begin("cli")
+    memory.append(conversation, TurnDraft(role="user", content="Do it"))
+    result = StepResult(text="x" * 70_000).facts
+    for number in range(20):
+        calls = [{"id": str(number), "name": "run_python", "arguments": {"code": "1"}, "problem": None}]
+        (asked,) = memory.append(conversation, TurnDraft(role="assistant", tool_calls=calls))
+        if number < 19:
+            memory.append(conversation, TurnDraft(role="tool", tool_results=[result(f"{asked.id}.0")]))
+    transcript = Transcript(memory, conversation)
+    transcript.take_up()
+    assert (len(transcript.current.steps), len(transcript.current.open_requests)) == (20, 1)
+
+
+def test_what_is_answered_before_a_claim_is_made_is_read_after_it(
+    claw: CoilClaw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Scripted(say("One."), say("Three."))
+    agent, other = Agent(claw, here), Agent(claw, Scripted(say("Two.")))
+    conversation = asyncio.run(agent.answer("1")).conversation_id
+    _before_the_next_claim(monkeypatch, lambda: asyncio.run(other.answer("2", conversation=conversation)))
+    asyncio.run(agent.answer("3", conversation=conversation))
+    assert [message.text for message in here.requests[1].messages] == ["1", "One.", "2", "Two.", "3"]
+
+
+def test_a_turn_that_is_resumed_elsewhere_first_is_not_resumed_again(
+    claw: CoilClaw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, other = Agent(claw, Scripted(ProviderError("down", kind="network"))), Agent(claw, Scripted(say("Hello.")))
+    conversation = asyncio.run(agent.answer("Hi")).conversation_id
+    _before_the_next_claim(monkeypatch, lambda: asyncio.run(other.resume(conversation)))
+    with pytest.raises(NothingToResume):
+        asyncio.run(agent.resume(conversation))
+    assert [turn.role for turn in claw.memory.turns(conversation)] == ["user", "assistant"]
+    assert claw.memory.pending(conversation) is None
+
+
+def test_messages_at_the_same_time_do_not_share_what_they_read(claw: CoilClaw, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One is answered, the other is refused; both found the conversation idle."""
+    here = Scripted(say("One."), say("Three."))
+    agent = Agent(claw, here)
+    conversation = asyncio.run(agent.answer("1")).conversation_id
+    asyncio.run(Agent(claw, Scripted(say("Two."))).answer("2", conversation=conversation))
+    both_looked, over, reading = threading.Barrier(2), threading.Event(), threading.Semaphore(1)
+    pending, recent, suspend = Memory.pending, Memory.recent, Memory.suspend
+
+    def looked(*given: Any) -> Any:
+        found = pending(*given)
+        both_looked.wait(30)
+        return found
+
+    def read(*given: Any, **more: Any) -> Any:
+        if not reading.acquire(blocking=False):
+            over.set()
+        over.wait(30)
+        return recent(*given, **more)
+
+    def claimed(*given: Any, **more: Any) -> Any:
+        try:
+            return suspend(*given, **more)
+        except PendingChanged:
+            over.set()
+            raise
+
+    async def answers() -> list[Any]:
+        both = (agent.answer("3", conversation=conversation) for _ in range(2))
+        return await asyncio.gather(*both, return_exceptions=True)
+
+    with monkeypatch.context() as patch:
+        for name, made in (("pending", looked), ("recent", read), ("suspend", claimed)):
+            patch.setattr(Memory, name, made)
+        results = asyncio.run(answers())
+    assert sorted(type(each).__name__ for each in results) == ["Answer", ConversationBusy.__name__]
+    assert [message.text for message in here.requests[1].messages] == ["1", "One.", "2", "Two.", "3"]
+
+
+def _before_the_next_claim(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+    suspend = Memory.suspend
+
+    def claimed(*given: Any, **more: Any) -> Any:
+        monkeypatch.undo()
+        happens()
+        return suspend(*given, **more)
+
+    monkeypatch.setattr(Memory, "suspend", claimed)

@@ -39,6 +39,13 @@ def test_an_answer_without_evidence_is_not(coilclaw: Command) -> None:
     assert done.err == ""
 
 
+def test_the_risk_of_a_call_says_whether_it_only_looks(coilclaw: Command) -> None:
+    denied = {"tool_id": "presence.status", "status": "denied", "summary": "Set the status to away"}
+    for risk, grounded in (("write", False), ("read", True), ("?", True), ([], True)):
+        given_risk = given("Everything is done.", SENT, {**denied, "risk": risk})
+        assert coilclaw("evidence", "check", "-", stdin=given_risk).json["grounded"] is grounded
+
+
 def test_a_file_is_read_too_and_strict_tells_by_the_exit_code(coilclaw: Command) -> None:
     place = coilclaw.folder / "answer.json"
     place.write_text(given(ANSWER, {**SENT, "status": "failed"}))

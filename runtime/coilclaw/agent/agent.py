@@ -43,8 +43,9 @@ class Agent:
         self._provider = provider
         self._settings = settings or AgentSettings.of(claw.settings.config)
         self._toolsets: dict[tuple[str, ...] | None, Toolset] = {}
-        self._under_way: dict[str, Listen] = {}
+        self._under_way: dict[str, Turn] = {}
         self._known: dict[str, tuple[Transcript, ConversationActivity]] = {}
+        """Of conversations in which nothing is under way: what is changed belongs to one turn alone."""
 
     async def answer(
         self,
@@ -65,14 +66,14 @@ class Agent:
         """
         caller = caller or Caller()
 
-        def begin() -> Transcript:
-            memory = self._claw.memory
+        def begin() -> tuple[Transcript, ConversationActivity]:
             if conversation is None:
-                return Transcript.begin(memory, caller.channel, caller.agent, caller.project, message)
-            known = self._transcript(conversation)
+                made = Transcript.begin(self._claw.memory, caller.channel, caller.agent, caller.project, message)
+                return made, ConversationActivity(self._claw, made.conversation)
+            transcript, activity = self._taken(conversation)
             execution = Execution(self._claw, conversation, caller)
-            known.say(message, partial(give_up, execution, known))
-            return known
+            transcript.say(message, partial(give_up, execution, transcript))
+            return transcript, activity
 
         metadata = {"hint": hint, "profile": profile}
         return await self._completed(begin, partial(self._turn, caller, listen, model, metadata))
@@ -85,10 +86,10 @@ class Agent:
         Calls that were made are not made again. Raises NothingToResume, NoSuchConversation and ConversationBusy.
         """
 
-        def take_up() -> Transcript:
-            known = self._transcript(conversation)
-            known.take_up()
-            return known
+        def take_up() -> tuple[Transcript, ConversationActivity]:
+            transcript, activity = self._taken(conversation)
+            transcript.take_up()
+            return transcript, activity
 
         return await self._completed(take_up, partial(self._turn, caller or Caller(), listen, model, {}, resumed=True))
 
@@ -97,35 +98,43 @@ class Agent:
 
         Raises NothingToResume, NoSuchConversation and ConversationBusy.
         """
-        known = self._transcript(conversation)
+        transcript, _ = self._taken(conversation)
         execution = Execution(self._claw, conversation, Caller())
-        await finished(lambda: known.abandon(partial(give_up, execution, known)))
+        await finished(lambda: transcript.abandon(partial(give_up, execution, transcript)))
 
     def tell(self, conversation: str | None, event: TurnEvent) -> None:
         """Pass an event on to whoever listens to the turn that is under way in a conversation."""
         if conversation in self._under_way:
-            self._under_way[conversation](event)
+            self._under_way[conversation].listen(event)
 
     async def aclose(self) -> None:
         """Close the provider."""
         await self._provider.aclose()
 
-    async def _completed(self, claim: Callable[[], Transcript], make: Callable[[Transcript], Turn]) -> Answer:
+    async def _completed(
+        self,
+        claim: Callable[[], tuple[Transcript, ConversationActivity]],
+        make: Callable[[Transcript, ConversationActivity], Turn],
+    ) -> Answer:
         """Claim a turn and work on it. Whatever happens, the claim is given back."""
         claimed: list[Transcript] = []
 
         def begun() -> Turn:
-            claimed.append(claim())
-            return make(claimed[0])
+            transcript, activity = claim()
+            claimed.append(transcript)
+            return make(transcript, activity)
 
         try:
             turn = await finished(begun)
             conversation = turn.transcript.conversation
-            self._under_way[conversation] = turn.listen
+            self._under_way[conversation] = turn
             try:
-                return await turn.complete()
+                answer = await turn.complete()
             finally:
-                del self._under_way[conversation]
+                if self._under_way.get(conversation) is turn:  # Else the next one has begun.
+                    del self._under_way[conversation]
+            self._keep(turn)
+            return answer
         except BaseException:
             for each in claimed:
                 await finished(each.leave)
@@ -138,6 +147,7 @@ class Agent:
         model: str | None,
         metadata: Mapping[str, Any],
         transcript: Transcript,
+        activity: ConversationActivity,
         *,
         resumed: bool = False,
     ) -> Turn:
@@ -153,7 +163,6 @@ class Agent:
             if result is not None
         ]
         told = _listening(listen)
-        activity = self._activity(transcript)
         said = {"conversation": conversation, **metadata}
         return Turn(
             claw=self._claw,
@@ -177,19 +186,19 @@ class Agent:
             done_before=None if resumed else activity.evidence(),
         )
 
-    def _transcript(self, conversation: str) -> Transcript:
-        known = self._known.get(conversation)
-        return Transcript(self._claw.memory, conversation) if known is None else known[0]
-
-    def _activity(self, transcript: Transcript) -> ConversationActivity:
-        """What the conversation has done. Both are kept for its next turn."""
-        conversation = transcript.conversation
+    def _taken(self, conversation: str) -> tuple[Transcript, ConversationActivity]:
+        """A conversation and what it has done, for one turn alone."""
         known = self._known.pop(conversation, None)
-        activity = ConversationActivity(self._claw, conversation) if known is None else known[1]
-        self._known[conversation] = (transcript, activity)
-        if len(self._known) > _MOST_KNOWN:
-            del self._known[next(iter(self._known))]
-        return activity
+        return known or (
+            Transcript(self._claw.memory, conversation),
+            ConversationActivity(self._claw, conversation),
+        )
+
+    def _keep(self, turn: Turn) -> None:
+        """Keep what a turn knows for the next one of its conversation."""
+        self._known[turn.transcript.conversation] = (turn.transcript, turn.activity)
+        while len(self._known) > _MOST_KNOWN:
+            self._known.pop(next(iter(self._known)), None)
 
     def _allowed(self, conversation: str, caller: Caller) -> tuple[str, ...] | None:
         """What the conversation may call: as its caller says, or else as the channel does where it was begun."""

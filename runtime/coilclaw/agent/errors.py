@@ -3,7 +3,7 @@
 CoilClawError
 └── OperatorError
     ├── ConversationWaits      a call of the conversation waits for a decision
-    ├── ConversationBusy       another process answers in this conversation
+    ├── ConversationBusy       this conversation is being answered
     └── NothingToResume        the last turn of the conversation is complete
 """
 
@@ -27,12 +27,12 @@ class ConversationWaits(OperatorError):
 
 
 class ConversationBusy(OperatorError):
-    """Another process answers in this conversation at the moment."""
+    """This conversation is being answered, by this process or another one."""
 
     code = "conversation_busy"
 
     def __init__(self, conversation: str) -> None:
-        super().__init__(f"another process answers in {conversation} at the moment", hint="try again when it has ended")
+        super().__init__(f"{conversation} is being answered at the moment", hint="try again when it has its answer")
 
 
 class NothingToResume(OperatorError):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Exchange", "Step", "StepResult", "Transcript"]
 
 _ENOUGH_TOKENS: Final = 400_000
-"""Of turns that are read: a turn that may still be worked on is far smaller."""
-_EVERYTHING: Final = 10**9
+"""Of earlier turns that are read. The last exchange is read whole: what it has done must not be done again."""
 _LARGEST_ARGUMENTS: Final = 200_000
 """Characters of the arguments of a request, as JSON."""
 _MOST_EXCHANGES: Final = 100
@@ -129,7 +129,7 @@ class Transcript:
     def begin(cls, memory: Memory, channel: str, agent: str | None, project: str | None, message: str) -> Transcript:
         """Begin a conversation with a person's message."""
         made = cls(memory, memory.begin(channel, agent=agent, project=project))
-        made._say(message, None, ())
+        made._move(None, _claim(), TurnDraft(role="user", content=message))
         return made
 
     @property
@@ -160,29 +160,36 @@ class Transcript:
         before = self._idle_document()
         if before is not None and before.get("state") == "waiting":
             raise ConversationWaits(self.conversation)
-        self._load()
-        self._say(message, before, self._closing_turns(give_up))
+        with self._claimed(before):
+            self._append(*self._closing_turns(give_up), TurnDraft(role="user", content=message))
 
     def abandon(self, give_up: Callable[[Step, int], StepResult]) -> None:
         """End an unfinished turn without an answer. Raises NothingToResume and ConversationBusy."""
-        before = self._idle_document()
-        self._load()
-        if not self._is_unfinished:
-            raise NothingToResume(self.conversation)
-        drafts = self._closing_turns(give_up)
-        if before is None:
-            self._memory.append(self.conversation, *drafts)
-        else:
-            self._memory.settle(self.conversation, before, *drafts)
+        with self._claimed(self._idle_document()):
+            if not self._is_unfinished:
+                raise NothingToResume(self.conversation)
+            self._settle(*self._closing_turns(give_up))
 
     def take_up(self) -> None:
         """Claim the last turn, if it is unfinished. Raises NothingToResume and ConversationBusy."""
-        before = self._idle_document()
-        self._load()
-        if not self._is_unfinished:
-            raise NothingToResume(self.conversation)
+        with self._claimed(self._idle_document()):
+            if not self._is_unfinished:
+                raise NothingToResume(self.conversation)
+
+    @contextmanager
+    def _claimed(self, before: dict[str, Any] | None) -> Iterator[None]:
+        """Claim the conversation, and only then read it: nobody adds to it any more. What fails gives the claim back.
+
+        `before` is the pending document that was found. Raises ConversationBusy if it has changed.
+        """
         self._move(before, _claim())
         self._waited = before if before is not None and before.get("state") == "waiting" else None
+        try:
+            self._load()
+            yield
+        except BaseException:
+            self.leave()
+            raise
 
     def _idle_document(self) -> dict[str, Any] | None:
         """The pending document, unless it is the claim of a process that is at work."""
@@ -194,9 +201,6 @@ class Transcript:
     @property
     def _is_unfinished(self) -> bool:
         return bool(self.exchanges) and self.exchanges[-1].answer is None
-
-    def _say(self, message: str, before: Mapping[str, Any] | None, drafts: Sequence[TurnDraft]) -> None:
-        self._move(before, _claim(), *drafts, TurnDraft(role="user", content=message))
 
     def _move(self, before: Mapping[str, Any] | None, after: dict[str, Any], *drafts: TurnDraft) -> None:
         try:
@@ -251,8 +255,9 @@ class Transcript:
         """
         if self._claim is None or self._claim["state"] != "working":
             return
-        waited, still_open = self._waited, {step.key(index) for step, index in self.current.open_requests}
-        if waited is not None and waited.get("request") in still_open:
+        waited = self._waited
+        still_open = {step.key(index) for last in self.exchanges[-1:] for step, index in last.open_requests}
+        if waited is not None and (waited.get("request") in still_open or not self.exchanges):
             self._move(self._claim, waited)
         else:
             self._settle()
@@ -269,8 +274,8 @@ class Transcript:
 
     # Reading -------------------------------------------------------------------------------------------
 
-    def _append(self, draft: TurnDraft) -> None:
-        self._read(self._memory.append(self.conversation, draft))
+    def _append(self, *drafts: TurnDraft) -> None:
+        self._read(self._memory.append(self.conversation, *drafts))
 
     def _load(self) -> None:
         """Read the turns, unless this has them all: no other process has added any since."""
@@ -278,8 +283,10 @@ class Transcript:
             del self.exchanges[:-_MOST_EXCHANGES]
             return
         self.exchanges.clear()
-        turns = self._memory.recent(self.conversation, _ENOUGH_TOKENS)
-        self._read(turns or self._memory.recent(self.conversation, _EVERYTHING))
+        last = self._memory.latest_exchange(self.conversation)
+        if last:
+            self._read(self._memory.recent(self.conversation, _ENOUGH_TOKENS, before=last[0].number))
+            self._read(last)
 
     def _read(self, turns: Iterable[Turn]) -> None:
         for turn in turns:

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 __all__ = ["Turn"]
 
 _NO_TEXT: Final = "The model gave no answer in words."
+_REFUSED: Final = "The model refused to answer."
 _MOST_KEPT: Final = 100
 """Of calls and of claims, with an answer in memory; the receipts have all of them."""
 _CUT_OFF: Final = "(The answer was cut off at its longest length.)"
@@ -130,7 +131,7 @@ class Turn(Frozen):
                 self._release("\n\n")
             asked = partial(self._asked, response, self._usage(request, response))
             return await finished(asked, self.requests.cancel)
-        grounded = await self._corrected(request, response, grounded, evidence)
+        response, grounded = await self._corrected(request, response, grounded, evidence)
         before = "" if stop is None else _stop_sentence(str(stop))
         return await finished(lambda: self._answered(response, grounded, before))
 
@@ -182,10 +183,13 @@ class Turn(Frozen):
 
     async def _corrected(
         self, request: ChatRequest, response: ChatResponse, grounded: Grounded, evidence: tuple[Evidence, ...]
-    ) -> Grounded:
-        """The answer with claims that nothing supports put right by the model, once, or labelled."""
+    ) -> tuple[ChatResponse, Grounded]:
+        """The answer with claims that nothing supports put right by the model, once, or labelled.
+
+        It comes with the response that ended it.
+        """
         if not grounded.unsupported:
-            return grounded
+            return response, grounded
         lines = activity_lines(*relevant(await finished(self.activity.items)))
         note = correction([claim.text for claim in grounded.unsupported], lines, grounded.released)
         messages = (
@@ -197,21 +201,22 @@ class Turn(Frozen):
         text = GroundedText(evidence, self._release, labels=True, after=grounded)
         try:
             if self.spending.exceeded is None:
-                await self._ask(again, text)
+                corrected = await self._ask(again, text)
+                return corrected, text.end()
         except ProviderError:
-            return text.summary()
-        return text.end()
+            pass  # Code ends the answer, as it does when no more tokens may be used.
+        return ChatResponse(**{**vars(response), "stop": "end"}), text.summary()
 
     # Ends --------------------------------------------------------------------------------------------------
 
     def _answered(self, response: ChatResponse, grounded: Grounded, before: str) -> Answer:
-        text = before + grounded.released
-        if not grounded.released.strip():
-            self._release(_NO_TEXT)
-            text = before + _NO_TEXT
+        text = grounded.released if grounded.released.strip() else ""
+        added = "" if text else _REFUSED if response.stop == "refused" else _NO_TEXT
         if response.stop == "length":
-            text = f"{text.rstrip()} {_CUT_OFF}"
-        return self._written(text, "answered", grounded.claims, response)
+            added += _CUT_OFF if text[-1:].isspace() else f" {_CUT_OFF}"
+        if added:
+            self._release(added)
+        return self._written(before + text + added, "answered", grounded.claims, response)
 
     async def _without_model(self, reason: str) -> Answer:
         """An answer written by code alone, because the model may not be asked again."""

@@ -11,6 +11,7 @@ import click
 
 from coilclaw.cli.terminal import say_json
 from coilclaw.evidence import Evidence, check_answer
+from coilclaw.sdk import Risk
 from coilclaw.sdk.legible import as_name, one_line
 
 __all__ = ["evidence"]
@@ -44,8 +45,8 @@ def check(file: str, strict: bool) -> None:
     """Check the claims of an answer against the activity beside it.
 
     FILE, or - for standard input, is JSON: {"answer": "...", "activity": [{"tool_id", "status", "summary",
-    "receipt_ref", "arguments"}]}. Prints {"grounded", "claims": [{"text", "verdict", "receipt_ref"}]}; an answer is
-    grounded if no claim in it is unverified or contradicted.
+    "receipt_ref", "arguments", "risk"}]}. Prints {"grounded", "claims": [{"text", "verdict", "receipt_ref"}]}; an
+    answer is grounded if no claim in it is unverified or contradicted.
     """
     answer, activity = _given(file)
     grounding = check_answer(answer, activity)
@@ -88,4 +89,5 @@ def _evidence(given: Any, where: str) -> Evidence:
     if given["status"] not in _STATUSES:
         raise click.UsageError(f'{where}: "status" is none of {", ".join(_STATUSES)}')
     known = {name: given[name] for name in (*_FIELDS, "result") if given.get(name) is not None}
-    return Evidence(**known)
+    risk = given.get("risk")
+    return Evidence(**known, risk=risk if risk in list(Risk) else None)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from coilclaw.store import Database
 
-__all__ = ["estimated_tokens", "recent_turns"]
+__all__ = ["estimated_tokens", "latest_exchange", "recent_turns"]
 
 _PAGE: Final = 50
 _BYTES_OF_A_TOKEN: Final = 3
@@ -25,8 +25,18 @@ _SHARE: Final = 4
 """No text of a turn takes more than this part of the budget."""
 
 
-def recent_turns(database: Database, conversation_id: str, tokens: int) -> tuple[Turn, ...]:
-    """Return the latest turns within the budget, in order.
+def latest_exchange(database: Database, conversation_id: str) -> tuple[Turn, ...]:
+    """Return the latest turn of the role user and all that follow it, whole and in order."""
+    turns: list[Turn] = []
+    for turn in _backwards(database, conversation_id):
+        turns.append(turn)
+        if turn.role == "user":
+            return tuple(reversed(turns))
+    return ()
+
+
+def recent_turns(database: Database, conversation_id: str, tokens: int, before: int | None = None) -> tuple[Turn, ...]:
+    """Return the latest turns within the budget, in order: of all, or of those with lower numbers than `before`.
 
     They begin with a turn of the role user, so that no call stands there without its result. A text that would take
     most of the budget is cut, and says so. Where not even the latest exchange fits, what the user said and how it
@@ -36,7 +46,7 @@ def recent_turns(database: Database, conversation_id: str, tokens: int) -> tuple
     kept: list[Turn] = []
     exchange: list[Turn] = []
     left = tokens
-    for turn in _backwards(database, conversation_id):
+    for turn in _backwards(database, conversation_id, before):
         short = _shortened(turn, longest)
         left -= estimated_tokens(short)
         if left < 0 and kept:
@@ -80,8 +90,8 @@ def _characters(text: str, longest: int) -> int:
     return longest if text.isascii() else len(text.encode("utf-8", "replace")[:longest].decode("utf-8", "ignore"))
 
 
-def _backwards(database: Database, conversation_id: str) -> Iterator[Turn]:
-    before = 2**31
+def _backwards(database: Database, conversation_id: str, before: int | None = None) -> Iterator[Turn]:
+    before = before or 2**31
     while turns := latest_turns(database, conversation_id, before=before, limit=_PAGE):
         yield from turns
         before = turns[-1].number

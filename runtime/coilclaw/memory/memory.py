@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from coilclaw.memory.context import recent_turns
+from coilclaw.memory.context import latest_exchange, recent_turns
 from coilclaw.memory.conversations import (
     CONVERSATIONS,
     Conversation,
@@ -153,10 +153,18 @@ class Memory:
         self.show(conversation_id)
         return list_turns(self._database, conversation_id, limit=checked_limit(limit), cursor=cursor)
 
-    def recent(self, conversation_id: str, tokens: int) -> tuple[Turn, ...]:
-        """Return the latest turns that take about so many tokens in a prompt, in order, beginning with a user's."""
+    def recent(self, conversation_id: str, tokens: int, *, before: int | None = None) -> tuple[Turn, ...]:
+        """Return the latest turns that take about so many tokens in a prompt, in order, beginning with a user's.
+
+        With `before`, they are the latest of those with lower numbers.
+        """
         self.show(conversation_id)
-        return recent_turns(self._database, conversation_id, tokens)
+        return recent_turns(self._database, conversation_id, tokens, before)
+
+    def latest_exchange(self, conversation_id: str) -> tuple[Turn, ...]:
+        """Return the latest turn of the role user and all that follow it, however large, in order."""
+        self.show(conversation_id)
+        return latest_exchange(self._database, conversation_id)
 
     def search(self, query: str, *, limit: int = 10) -> tuple[Hit, ...]:
         """Return the turns that fit some words, best first; a few of each conversation, and at most a thousand.

@@ -147,3 +147,14 @@ def test_a_tool_of_an_unknown_kind_is_matched_by_what_it_mentions() -> None:
 
 def test_an_empty_answer_claims_nothing() -> None:
     assert check_answer("", [SENT]).claims == ()
+
+
+def test_the_risk_of_a_call_outweighs_its_name() -> None:
+    """A write with a name like that of a read counts when it was denied, and confirms what it did."""
+    denied = Evidence(tool_id="presence.status", status="denied", summary="Set the status to away", risk="write")
+    assert verdicts("Everything is done.", SENT, denied) == ["contradicted"]
+    assert verdicts("Everything is done.", SENT, replace(denied, risk="read")) == ["verified"]
+    report = Evidence(
+        tool_id="weekly.report", status="succeeded", summary="Sent the weekly report to Ana", risk="write"
+    )
+    assert verdicts("I sent the weekly report to Ana.", report) == ["verified"]

@@ -116,6 +116,20 @@ MUTATIONS: Final = (
         "an unsupported sentence of a stream waits",
     ),
     Mutation(
+        "coilclaw.evidence.grounding.calls:Call.kind",
+        "if self.evidence.risk is not None:",
+        "if False:",
+        "tests/evidence/grounding/test_check.py -k outweighs",
+        "the declared risk of a call, and not its name, says whether it changes things",
+    ),
+    Mutation(
+        "coilclaw.app.report:_evidence",
+        "risk=item.risk",
+        "risk=None",
+        "tests/agent/test_grounding.py -k declared_risk",
+        "the check of an answer knows the risk of each call",
+    ),
+    Mutation(
         "coilclaw.evidence.grounding.judge:Judge.cited",
         "if call is None:",
         "if False:",

@@ -97,7 +97,9 @@ class Call:
 
     @cached_property
     def kind(self) -> str:
-        """`read`, `write`, or nothing if the tool's name does not say: its first word that is a verb decides."""
+        """`read` or `write`, by the tool's risk. Without one, the first verb of its name decides, if any."""
+        if self.evidence.risk is not None:
+            return "read" if self.evidence.risk == "read" else "write"
         for word in (self.method[-1], *self.method):
             if word in _READING and not (word == self.method[-1] and self.method[0] in _WRITING):
                 return "read"
@@ -113,12 +115,12 @@ class Call:
 
     @property
     def is_read(self) -> bool:
-        """Whether its name says that it only looks. A name that says nothing counts as one that may change things."""
+        """Whether it only looks. A call of which nothing says so counts as one that may change things."""
         return self.kind == "read"
 
     @property
     def acts(self) -> bool:
-        """Whether its name says that it changes something."""
+        """Whether it is known to change something."""
         return self.kind == "write"
 
     @staticmethod

@@ -24,6 +24,8 @@ class Evidence(Frozen):
     call_id: str | None = None
     result: Any = None
     """What the tool answered, as small JSON."""
+    risk: str | None = None
+    """The tool's risk by its receipts: `read`, or one that may change things. Without it, the tool's name decides."""
 
 
 class Claim(Frozen):
