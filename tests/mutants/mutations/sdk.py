@@ -128,7 +128,7 @@ MUTATIONS: Final = (
         "coilclaw.sdk.typed_values:_base64",
         "text.encode()",
         "text",
-        _EXACT + " -k decoded_once",
+        "tests/sdk/test_typed_values.py -k text_alone",
         "bytes are not decoded twice",
     ),
     Mutation(
