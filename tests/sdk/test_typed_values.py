@@ -59,21 +59,6 @@ def test_readers_take_text_alone() -> None:
         assert plan_reader(json.dumps([form]))(value) is value
 
 
-def test_what_is_read_of_a_column_is_read_once() -> None:
-    """Although something in the column cannot be read."""
-
-    class Counted(Record):
-        def __setitem__(self, name: str, value: Any) -> None:
-            times.append(name)
-            super().__setitem__(name, value)
-
-    times: list[str] = []
-    rows = [Counted(on="2026-01-02"), Counted(on="2026-01-03"), Record(on=None), Record(on="2026-01-04")]
-    read = plan_reader('[["[]", ["{}", {"on": "date"}, null]]]')(rows)
-    assert [each["on"] for each in read] == [dt.date(2026, 1, 2), dt.date(2026, 1, 3), None, dt.date(2026, 1, 4)]
-    assert len(times) == 2
-
-
 def endless(depth: int) -> dict[str, Any]:
     names = [f"T{number}" for number in range(depth)]
     definitions: dict[str, Any] = {

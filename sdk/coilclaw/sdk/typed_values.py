@@ -295,14 +295,12 @@ def _records(pairs: tuple[tuple[str, _Reader], ...]) -> _Reader:
     def read(value: Any) -> Any:
         if type(value) is list:
             for name, make in pairs:
-                records = iter(value)
-                record: Any = None
                 try:
-                    for record in records:
+                    for record in value:
                         record[name] = make(record[name])
                 except (*_UNREADABLE, KeyError):
-                    for each in (record, *records):  # What was read already is not read again.
-                        _read_field(each, name, make)
+                    for record in value:
+                        _read_field(record, name, make)  # What was read already is no text, and stays as it is.
         return value
 
     return read

@@ -132,13 +132,6 @@ MUTATIONS: Final = (
         "bytes are not decoded twice",
     ),
     Mutation(
-        "coilclaw.sdk.typed_values:_records",
-        "(record, *records)",
-        "value",
-        "tests/sdk/test_typed_values.py -k read_once",
-        "what was read of a record is not read again",
-    ),
-    Mutation(
         "coilclaw.sdk.value_plan:_Planner._text",
         "return next(iter(formats)) if len(formats) == 1 else None",
         "return next((each for each in formats if each), None)",
