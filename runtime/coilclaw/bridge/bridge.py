@@ -21,7 +21,6 @@ from coilclaw.bridge.calls_under_way import CallsUnderWay
 from coilclaw.bridge.evidence_budget import EvidenceBudget
 from coilclaw.bridge.execution import Execution
 from coilclaw.bridge.identified_call import identify
-from coilclaw.bridge.left_calls import end_left_calls
 from coilclaw.bridge.preflight import check_calls
 from coilclaw.bridge.transcript import Transcript
 from coilclaw.sandbox import POLL_SECONDS, RunEnded, Suspended
@@ -164,8 +163,13 @@ class Bridge:
 
     def ended(self, host: Host, execute: Callable[[], Outcome]) -> Outcome:
         """Execute a snippet whose calls reach `host`, and end the calls that its sandbox leaves."""
+        outcome = execute()
+        if not self.unread:
+            return outcome
+        from coilclaw.bridge.left_calls import end_left_calls
+
         try:
-            return end_left_calls(host, self.unread, execute())
+            return end_left_calls(host, self.unread, outcome)
         except RunEnded as ended:
             return ended.outcome
 

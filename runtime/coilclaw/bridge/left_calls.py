@@ -27,7 +27,7 @@ def end_left_calls(host: Host, unread: Collection[int], outcome: Outcome) -> Out
 
     `unread` are their numbers; waiting takes them out. Raises RunEnded if the run is suspended, or its time is up.
     """
-    if not unread or not isinstance(outcome, Completed | Failed | OutOfMemory):
+    if not isinstance(outcome, Completed | Failed | OutOfMemory):
         return outcome
     if isinstance(outcome, Failed) and outcome.error.type == _BY_THE_HOST:
         return outcome
