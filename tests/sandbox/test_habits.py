@@ -115,6 +115,19 @@ def test_tools_given_to_threads_are_called_at_once(execute: Execute, source: str
     assert ran.outcome.warnings == ()
 
 
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_caret_stands_under_its_place_whether_or_not_the_last_line_ends(execute: Execute, end: str) -> None:
+    ran = execute(f"x = 1\nx['a']{end}")
+    assert isinstance(ran.outcome, Failed)
+    assert "\n    x['a']\n    ~^^^^^\n" in str(ran.outcome.error.traceback)
+
+
+def test_a_coroutine_that_nobody_awaits_says_what_to_write(execute: Execute) -> None:
+    ran = execute("async def main(): ...\nif __name__ == '__main__':\n    main()\n")
+    assert isinstance(ran.outcome, Completed)
+    assert "write `await` before the call" in ran.outcome.warnings[0].message
+
+
 @pytest.mark.parametrize(
     ("source", "value", "kinds"),
     [

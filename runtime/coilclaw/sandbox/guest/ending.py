@@ -73,7 +73,8 @@ def warn_of_coroutine(coroutine: Any) -> None:
     code = coroutine.cr_code
     origin = coroutine.cr_origin
     line = origin[0][1] if origin else code.co_firstlineno
-    run_warnings.add("unawaited", f"{code.co_qualname}() was never awaited, so nothing of it ran", line)
+    told = f"{code.co_qualname}() was never awaited, so nothing of it ran: write `await` before the call"
+    run_warnings.add("unawaited", told, line)
 
 
 class Ending:

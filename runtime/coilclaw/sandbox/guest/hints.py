@@ -67,7 +67,7 @@ def hint_of(error: BaseException) -> str | None:
         case RuntimeError() if "thread" in str(error):
             return "there are no threads here: start calls with tools.<id>.start(...) and gather them"
         case RuntimeError() if "event loop" in str(error):
-            return "`await` works at the top level of a snippet: await asyncio.gather(...)"
+            return "`await` works at the top level of a snippet: write `await asyncio.create_task(…)`"
         case TypeError() | AttributeError() | ValueError():
             return _misused(str(error))
     if type(error).__name__ != "ToolCallError":

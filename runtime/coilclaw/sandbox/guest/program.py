@@ -76,7 +76,7 @@ def run_program(
     module.__dict__.update(names)
     module.__dict__[SNIPPET_FLAG] = True
     sys.modules["__main__"] = module
-    lines = source.splitlines(keepends=True)
+    lines = f"{source}\n".splitlines(keepends=True)  # Carets under a line without its end are off by one.
     linecache.cache[name] = (len(source), None, lines, name)
     ending = Ending(completions, module)
     try:
