@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +11,7 @@ from tests.agent.conftest import Mailbox, Open
 from tests.agent.scripted import Scripted, call, code, say
 
 from coilclaw.agent import Agent, AgentSettings
+from coilclaw.agent.sop.agent_answers import AgentAnswers
 from coilclaw.app import Caller
 
 if TYPE_CHECKING:
@@ -115,3 +117,14 @@ def test_a_list_that_became_stricter_holds_too(opened: Open, mailbox: Mailbox) -
     agent = Agent(claw, Scripted(say("No.")), settings=AgentSettings(tools_allow={"cli": ()}))
     answer = asyncio.run(agent.resume(waiting.conversation_id, caller=Caller(channel="cli")))
     assert (mailbox.sent, [item.status for item in answer.activity]) == ([], ["denied"])
+
+
+@pytest.mark.req("R286")
+def test_a_conversation_of_a_sop_may_call_what_the_channel_of_its_caller_allows(opened: Open, mailbox: Mailbox) -> None:
+    claw = bounded(opened, mailbox, ALLOWED)
+    agent = Agent(claw, Scripted(call("mail__send", to="a@x.org"), say("It may not be called.")))
+    caller = Caller(channel="cli")
+    with AgentAnswers(claw, lambda: nullcontext(agent)) as answers:
+        conversation = answers.begin(caller)
+        answers.ask(conversation, "Send it", None, caller, again=False, unknown=None)
+    assert (claw.memory.show(conversation).channel, mailbox.sent) == ("sop", [])

@@ -6,10 +6,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.agent.scripted import Scripted, say
 
-from coilclaw.agent import open_agent
+from coilclaw.agent import Agent, ModelChoice, open_agent
 from coilclaw.app import Caller, CoilClaw
 from coilclaw.channels import ChannelDisabled, RuntimeHandle
+from coilclaw.providers import ProviderError
 
 
 @pytest.mark.req("R307", "R395", "R410")
@@ -26,6 +28,21 @@ def test_a_message_is_answered_under_the_name_of_its_channel() -> None:
                 assert again.conversation_id == answer.conversation_id
 
     asyncio.run(answered())
+
+
+def test_what_is_chosen_reaches_the_provider_in_an_answer_and_when_it_is_resumed() -> None:
+    model = Scripted(ProviderError("down", kind="network"), say("Hello."))
+    choice = ModelChoice(model="large", profile="work", hint="code")
+
+    async def answered() -> None:
+        with CoilClaw.temporary() as claw:
+            handle = RuntimeHandle(claw, Agent(claw, model), "cli")
+            failed = await handle.answer("hi", caller=Caller(), choice=choice)
+            await handle.resume(failed.conversation_id, caller=Caller(), choice=choice)
+
+    asyncio.run(answered())
+    asked = [(each.model, each.metadata["profile"], each.metadata["hint"]) for each in model.requests]
+    assert asked == [("large", "work", "code")] * 2
 
 
 @pytest.mark.req("R285")

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         Answer,
         AnswerStatus,
         CallChanged,
+        Listen,
         Problem,
         ProviderChanged,
         RoundStarted,
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
     )
     from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
     from coilclaw.agent.opening import open_agent
-    from coilclaw.agent.settings import AgentSettings, Price
+    from coilclaw.agent.settings import AgentSettings, ModelChoice, Price
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
             "agent": "Agent",
-            "answer": "Answer AnswerStatus CallChanged Problem ProviderChanged RoundStarted SnippetStarted "
+            "answer": "Answer AnswerStatus CallChanged Listen Problem ProviderChanged RoundStarted SnippetStarted "
             "TextReleased TurnEvent WaitingForApproval ignore",
             "errors": "ConversationBusy ConversationWaits NothingToResume",
             "opening": "open_agent",
-            "settings": "AgentSettings Price",
+            "settings": "AgentSettings ModelChoice Price",
         },
     )
 
@@ -43,6 +44,8 @@ __all__ = [
     "CallChanged",
     "ConversationBusy",
     "ConversationWaits",
+    "Listen",
+    "ModelChoice",
     "NothingToResume",
     "Price",
     "Problem",

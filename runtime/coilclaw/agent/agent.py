@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from coilclaw.agent.answer import ignore
 from coilclaw.agent.evidence import ConversationActivity
 from coilclaw.agent.execution import Execution
 from coilclaw.agent.guard import LoopGuard, Spending
 from coilclaw.agent.requests import Requests, give_up
-from coilclaw.agent.settings import AgentSettings
+from coilclaw.agent.settings import AgentSettings, ModelChoice
 from coilclaw.agent.threads import finished
 from coilclaw.agent.tool_texts import ToolTextFile
 from coilclaw.agent.tools import Toolset
@@ -21,7 +21,7 @@ from coilclaw.agent.turn import Turn
 from coilclaw.bridge import Caller
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from coilclaw.agent.answer import Answer, Listen, TurnEvent
     from coilclaw.app import CoilClaw
@@ -54,9 +54,7 @@ class Agent:
         conversation: str | None = None,
         caller: Caller | None = None,
         listen: Listen = ignore,
-        model: str | None = None,
-        hint: str | None = None,
-        profile: str | None = None,
+        choice: ModelChoice | None = None,
     ) -> Answer:
         """Answer a person's message, in a new conversation or an earlier one.
 
@@ -75,11 +73,15 @@ class Agent:
             transcript.say(message, partial(give_up, execution, transcript))
             return transcript, activity
 
-        metadata = {"hint": hint, "profile": profile}
-        return await self._completed(begin, partial(self._turn, caller, listen, model, metadata))
+        return await self._completed(begin, partial(self._turn, caller, listen, choice))
 
     async def resume(
-        self, conversation: str, *, caller: Caller | None = None, listen: Listen = ignore, model: str | None = None
+        self,
+        conversation: str,
+        *,
+        caller: Caller | None = None,
+        listen: Listen = ignore,
+        choice: ModelChoice | None = None,
     ) -> Answer:
         """Continue the last turn of a conversation: one that waited for a decision, was interrupted or failed.
 
@@ -91,7 +93,7 @@ class Agent:
             transcript.take_up()
             return transcript, activity
 
-        return await self._completed(take_up, partial(self._turn, caller or Caller(), listen, model, {}, resumed=True))
+        return await self._completed(take_up, partial(self._turn, caller or Caller(), listen, choice, resumed=True))
 
     async def abandon(self, conversation: str) -> None:
         """End an unfinished turn without an answer; calls that wait for approval are not made.
@@ -144,8 +146,7 @@ class Agent:
         self,
         caller: Caller,
         listen: Listen,
-        model: str | None,
-        metadata: Mapping[str, Any],
+        choice: ModelChoice | None,
         transcript: Transcript,
         activity: ConversationActivity,
         *,
@@ -163,7 +164,6 @@ class Agent:
             if result is not None
         ]
         told = _listening(listen)
-        said = {"conversation": conversation, **metadata}
         return Turn(
             claw=self._claw,
             provider=self._provider,
@@ -181,8 +181,7 @@ class Agent:
             activity=activity,
             spending=Spending(settings, [(step.provider, step.usage) for step in steps]),
             listen=told,
-            model=model,
-            metadata={name: value for name, value in said.items() if value is not None},
+            choice=choice or ModelChoice(),
             done_before=None if resumed else activity.evidence(),
         )
 
@@ -201,10 +200,11 @@ class Agent:
             self._known.pop(next(iter(self._known)), None)
 
     def _allowed(self, conversation: str, caller: Caller) -> tuple[str, ...] | None:
-        """What the conversation may call: as its caller says, or else as the channel does where it was begun."""
+        """What the conversation may call: as its caller says, else the channel where it was begun, or the caller's."""
         if caller.tools_allow is not None:
             return caller.tools_allow
-        return self._settings.tools_allow.get(self._claw.memory.show(conversation).channel)
+        by_channel = self._settings.tools_allow
+        return by_channel.get(self._claw.memory.show(conversation).channel, by_channel.get(caller.channel))
 
     def _toolset(self, allowed: tuple[str, ...] | None) -> Toolset:
         registry = self._claw.tools.registry

@@ -17,6 +17,7 @@ __all__ = [
     "Answer",
     "AnswerStatus",
     "CallChanged",
+    "Listen",
     "Problem",
     "ProviderChanged",
     "RoundStarted",

@@ -1,4 +1,4 @@
-"""What a turn of a conversation may cost and call."""
+"""What a turn of a conversation may cost and call, and which model answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coilclaw.sdk.frozen import Frozen
 if TYPE_CHECKING:
     from coilclaw.config import Config
 
-__all__ = ["AgentSettings", "Price"]
+__all__ = ["AgentSettings", "ModelChoice", "Price"]
 
 
 class Price(Frozen):
@@ -19,6 +19,17 @@ class Price(Frozen):
 
     input: float = 0.0
     output: float = 0.0
+
+
+class ModelChoice(Frozen):
+    """What is asked of the provider in one turn, beside what its configuration says."""
+
+    model: str | None = None
+    """Another model than the provider's own."""
+    profile: str | None = None
+    """The auth profile to use, and no other."""
+    hint: str | None = None
+    """By which a router chooses."""
 
 
 class AgentSettings(Frozen):

@@ -39,14 +39,14 @@ from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.legible import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from coilclaw.agent.answer import Listen
     from coilclaw.agent.evidence import ConversationActivity
     from coilclaw.agent.grounded_text import Grounded
     from coilclaw.agent.guard import Spending
     from coilclaw.agent.requests import Requests
-    from coilclaw.agent.settings import AgentSettings
+    from coilclaw.agent.settings import AgentSettings, ModelChoice
     from coilclaw.agent.tools import Toolset
     from coilclaw.agent.transcript import Transcript
     from coilclaw.app import CoilClaw, Report
@@ -74,8 +74,7 @@ class Turn(Frozen):
     activity: ConversationActivity
     spending: Spending
     listen: Listen
-    model: str | None = None
-    metadata: Mapping[str, Any]
+    choice: ModelChoice
     done_before: tuple[Evidence, ...] | None = None
     """What the conversation had done when the turn began; None for a turn that is resumed."""
 
@@ -147,13 +146,15 @@ class Turn(Frozen):
         size = text_tokens(system) + sum(map(message_tokens, messages))
         is_last = is_last or self.spending.is_near_end(size + self.settings.max_tokens)
         notes = ([LAST_ROUND] if is_last and tools else []) + ([stop_note(stopped)] if stopped is not None else [])
+        choice = self.choice
+        said = {"conversation": self.transcript.conversation, "profile": choice.profile, "hint": choice.hint}
         return ChatRequest(
             system_prompt=system,
             messages=with_notes(messages, notes),
             tools=() if is_last else tuple(tools),
-            model=self.model,
+            model=choice.model,
             max_tokens=self.settings.max_tokens,
-            metadata=self.metadata,
+            metadata={name: value for name, value in said.items() if value is not None},
         )
 
     async def _ask(self, request: ChatRequest, text: GroundedText) -> ChatResponse:

@@ -10,9 +10,7 @@ from coilclaw.agent import ignore
 from coilclaw.sdk import OperatorError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from coilclaw.agent import Agent, Answer, TurnEvent
+    from coilclaw.agent import Agent, Answer, Listen, ModelChoice
     from coilclaw.app import Caller, CoilClaw
     from coilclaw.config import Settings
 
@@ -54,9 +52,8 @@ class RuntimeHandle:
         *,
         caller: Caller,
         conversation: str | None = None,
-        listen: Callable[[TurnEvent], None] = ignore,
-        model: str | None = None,
-        profile: str | None = None,
+        listen: Listen = ignore,
+        choice: ModelChoice | None = None,
     ) -> Answer:
         """Answer a message, in a new conversation unless one is named."""
         return await self._agent.answer(
@@ -64,12 +61,12 @@ class RuntimeHandle:
             conversation=conversation,
             caller=replace(caller, channel=self.channel),
             listen=listen,
-            model=model,
-            profile=profile,
+            choice=choice,
         )
 
     async def resume(
-        self, conversation: str, *, caller: Caller, listen: Callable[[TurnEvent], None] = ignore
+        self, conversation: str, *, caller: Caller, listen: Listen = ignore, choice: ModelChoice | None = None
     ) -> Answer:
         """Continue a conversation that waited for a decision."""
-        return await self._agent.resume(conversation, caller=replace(caller, channel=self.channel), listen=listen)
+        named = replace(caller, channel=self.channel)
+        return await self._agent.resume(conversation, caller=named, listen=listen, choice=choice)

@@ -9,6 +9,9 @@ import pytest
 from tests.cli.agent.assistant import Assistant
 from tests.cli.terminal import INTERRUPT, on_terminal
 
+from coilclaw.app import CoilClaw
+from coilclaw.memory import TurnDraft
+
 WRITE = {"tool_calls": [{"name": "file_write", "arguments": {"path": "a.txt", "text": "hello"}}]}
 
 
@@ -114,6 +117,26 @@ def test_the_last_conversation_is_continued(assistant: Assistant) -> None:
     assert assistant.says("four", "--json", "--conversation", first).json["conversation_id"] == first
     assert [text for role, text in assistant.turns(first) if role == "user"] == ["one", "two", "four"]
     assert other != first
+
+
+def test_what_was_not_said_at_a_terminal_is_not_continued(assistant: Assistant) -> None:
+    """As the conversation of a SOP's step."""
+    first = assistant.says("one", "--json").json["conversation_id"]
+    with CoilClaw.open(assistant.coilclaw.home) as claw:
+        claw.memory.append(claw.memory.begin("sop"), TurnDraft(role="user", content="step"))
+    assert assistant.says("two", "--json", "--continue").json["conversation_id"] == first
+
+
+def test_a_turn_is_resumed_with_the_model_that_the_command_names(assistant: Assistant) -> None:
+    assistant.config(
+        "[channels.cli]\n",
+        '[providers.models.by_hint]\nkind = "router"\nroutes = { here = "local" }\n\n[channels.cli]\n',
+    )
+    failed = assistant.says("hi", "--provider", "by_hint", "--hint", "nowhere", "--json")
+    assert "nowhere" in failed.json["error"]["message"]
+    resumed = ("agent", "--resume", failed.json["conversation_id"], "--provider", "by_hint", "--json")
+    assert assistant.coilclaw(*resumed).json["status"] == "failed"
+    assert assistant.coilclaw(*resumed, "--hint", "here").json["status"] == "answered"
 
 
 def test_a_conversation_waits_and_the_commands_that_are_printed_continue_it(assistant: Assistant) -> None:

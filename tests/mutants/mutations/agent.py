@@ -137,10 +137,17 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.agent.agent:Agent._allowed",
-        "return self._settings.tools_allow.get(self._claw.memory.show(conversation).channel)",
+        "return by_channel.get(self._claw.memory.show(conversation).channel, by_channel.get(caller.channel))",
         "return None",
         "tests/agent/test_tools_allow.py -k shown_what",
         "a channel bounds what its conversations may call",
+    ),
+    Mutation(
+        "coilclaw.agent.agent:Agent._allowed",
+        "by_channel.get(caller.channel))",
+        "None)",
+        "tests/agent/test_tools_allow.py -k sop",
+        "a step of a SOP may call no more than who runs it",
     ),
     Mutation(
         "coilclaw.agent.transcript:_request_facts",

@@ -25,8 +25,8 @@ __all__ = ["AgentAnswers"]
 _MOST_DATA: Final = 40_000
 """Characters of an earlier output in a prompt."""
 
-_EVERYTHING: Final = 10**9
-"""Tokens."""
+_CHANNEL: Final = "sop"
+"""Of the conversations of steps: nobody talks in them."""
 
 
 class AgentAnswers:
@@ -54,7 +54,7 @@ class AgentAnswers:
 
     def begin(self, caller: Caller) -> str:
         """Begin a conversation and return its id; nothing is asked yet."""
-        return self._claw.memory.begin(caller.channel, agent=caller.agent, project=caller.project)
+        return self._claw.memory.begin(_CHANNEL, agent=caller.agent, project=caller.project)
 
     def ask(
         self,
@@ -94,7 +94,7 @@ class AgentAnswers:
         try:
             return _outcome(await agent.resume(conversation, caller=caller))
         except NothingToResume:  # It was answered before the process ended: the answer is the last turn.
-            last = self._claw.memory.recent(conversation, _EVERYTHING)[-1]
+            last = self._claw.memory.latest_exchange(conversation)[-1]
             if last.role == "assistant" and last.metadata.get("status") == "answered":
                 return Answered(output=last.content)
             return Failed(code="stopped", message="the agent's turn ended without an answer")

@@ -52,6 +52,7 @@ class _Request(Frozen):
 @click.option("--provider", metavar="NAME", help="The model service, instead of default_provider.")
 @click.option("--model", metavar="NAME", help="Another model than the provider's own.")
 @click.option("--profile", metavar="NAME", help="Use this auth profile and no other.")
+@click.option("--hint", metavar="NAME", help="Which route of a provider of the kind router to take.")
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools and files are used.")
 @click.option("--yes", is_flag=True, help="Approve every call that needs approval. What policy denies stays denied.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
@@ -64,6 +65,7 @@ def agent(
     provider: str | None,
     model: str | None,
     profile: str | None,
+    hint: str | None,
     workspace: str | None,
     yes: bool,
     as_json: bool,
@@ -88,6 +90,7 @@ def agent(
         from coilclaw.cli.logs import choose_logging
 
         choose_logging(verbose)
+    from coilclaw.agent import ModelChoice
     from coilclaw.cli.agent.conversation import TurnOptions
 
     request = _Request(
@@ -96,7 +99,7 @@ def agent(
         conversation=conversation or resume,
         last=last,
         provider=provider,
-        options=TurnOptions(model=model, profile=profile, yes=yes, as_json=as_json),
+        options=TurnOptions(choice=ModelChoice(model=model, profile=profile, hint=hint), yes=yes, as_json=as_json),
         workspace=workspace_option(workspace),
     )
     settings = settings_for(workspace)
@@ -169,7 +172,7 @@ def _told(answer: Answer | None, request: _Request) -> int:
 def _conversation(claw: CoilClaw, request: _Request) -> str | None:
     if not request.last:
         return request.conversation
-    found = claw.memory.list(limit=1).conversations
+    found = claw.memory.list(channel="cli", limit=1).conversations
     if not found:
         raise OperatorError("there is no conversation to continue yet", hint='begin one: coilclaw agent -m "Hello"')
     return found[0].conversation_id

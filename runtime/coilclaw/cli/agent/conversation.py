@@ -15,7 +15,7 @@ from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
-    from coilclaw.agent import Answer, TurnEvent
+    from coilclaw.agent import Answer, Listen, ModelChoice
     from coilclaw.app import Caller
     from coilclaw.channels import RuntimeHandle
     from coilclaw.cli.agent.interrupts import Interrupts
@@ -26,8 +26,7 @@ __all__ = ["TerminalConversation", "TurnOptions"]
 class TurnOptions(Frozen):
     """What the command line says about every turn."""
 
-    model: str | None = None
-    profile: str | None = None
+    choice: ModelChoice | None = None
     yes: bool = False
     as_json: bool = False
 
@@ -45,27 +44,22 @@ class TerminalConversation:
 
     async def say(self, message: str) -> Answer | None:
         """Have a message answered. None if it was interrupted before anything was recorded."""
-        options = self._options
+        choice = self._options.choice
         return await self._turn(
             lambda caller, listen: self.handle.answer(
-                message,
-                caller=caller,
-                conversation=self.id,
-                listen=listen,
-                model=options.model,
-                profile=options.profile,
+                message, caller=caller, conversation=self.id, listen=listen, choice=choice
             )
         )
 
     async def resume(self) -> Answer | None:
         """Continue the conversation after what it waited for was decided."""
-        conversation = self.id
+        conversation, choice = self.id, self._options.choice
         assert conversation is not None, "only what was begun can be resumed"
-        return await self._turn(lambda caller, listen: self.handle.resume(conversation, caller=caller, listen=listen))
+        return await self._turn(
+            lambda caller, listen: self.handle.resume(conversation, caller=caller, listen=listen, choice=choice)
+        )
 
-    async def _turn(
-        self, begin: Callable[[Caller, Callable[[TurnEvent], None]], Coroutine[Any, Any, Answer]]
-    ) -> Answer | None:
+    async def _turn(self, begin: Callable[[Caller, Listen], Coroutine[Any, Any, Answer]]) -> Answer | None:
         view, ended = TurnView(self._interrupts.cancel), Deadline(0)
         workspace = self.handle.claw.settings.config.workspace_dir
         approver = approver_for(self._options.yes, ended, may_wait=True, workspace=workspace)
