@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.app.conftest import Open
 from tests.app.test_app import note
+from tests.conftest import cache_folder
 
 from coilclaw.app import AlreadyDecided, BadArgument, CoilClaw, NoSuchWindow, Report
 from coilclaw.sdk import OperatorError
@@ -209,3 +210,12 @@ def test_a_decision_names_approvals(temporary: Open) -> None:
     claw = temporary(note)
     with pytest.raises(BadArgument, match="`approval_id` is the id of an approval"):
         claw.approvals.decide([suspended(claw).approvals[0].id], approved=True, by="ada")  # type: ignore[arg-type]
+
+
+def test_a_person_is_told_why_a_read_is_asked_about() -> None:
+    with CoilClaw.temporary(cache=cache_folder()) as claw:
+        url = "https://unlisted.example/"
+        (asked,) = claw.call("http.get", {"url": url}).approvals
+        assert asked.reason.endswith("risk 'write': unlisted.example is not in http_domains")
+        told = [each.why for each in claw.tools.explain("http.get", {"url": url}).opinions]
+        assert "the tool raises the risk of this call from 'read' to 'write': unlisted.example is not in" in str(told)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import date
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from tests.app.test_app import lookup, note
@@ -14,13 +17,25 @@ from tests.conftest import cache_folder
 
 from coilclaw.app import Answer, BadArgument, Caller, CoilClaw, Question, Report
 from coilclaw.policy import LONGEST_WINDOW_SECONDS
-from coilclaw.sdk import CoilClawError, OperatorError
+from coilclaw.sdk import CoilClawError, OperatorError, ToolContext, define_tool
 from coilclaw.store import BadCursor
+
+
+@define_tool(id="shelf.keep", risk="read")
+def keep(ctx: ToolContext, data: bytes, amount: Decimal) -> list[Any]:
+    """Keep something."""
+    return [list(data), str(amount)]
+
+
+@dataclass
+class Bill:
+    due: date
+    total: Decimal
 
 
 @pytest.fixture(scope="module")
 def claw() -> Iterator[CoilClaw]:
-    with CoilClaw.temporary(tools=[lookup, note], cache=cache_folder()) as opened:
+    with CoilClaw.temporary(tools=[lookup, note, keep], cache=cache_folder()) as opened:
         yield opened
 
 
@@ -291,10 +306,52 @@ def test_a_home_is_a_path() -> None:
         CoilClaw.open(3)  # type: ignore[arg-type]
 
 
-def test_inputs_become_the_json_that_a_replay_uses_again(claw: CoilClaw) -> None:
-    report = claw.run("[day, sizes]", inputs={"day": date(2024, 2, 29), "sizes": (1, 2)})
-    assert report.value == ["2024-02-29", [1, 2]]
+TYPED: dict[str, Any] = {
+    "data": b"abcd",
+    "raw": b"\xff\0",
+    "amount": Decimal("1.50"),
+    "day": date(2024, 2, 29),
+    "moment": datetime(2024, 2, 29, 8, 30, tzinfo=UTC),
+    "opens": time(8, 30),
+    "span": timedelta(days=-1, seconds=3),
+    "id": UUID(int=7),
+    "pair": (1, (b"x", None)),
+    "several": {3},
+    "by_number": {1: "a", (1, 2): "b"},
+    "marked": {"": ["decimal", "1"]},
+    "rows": [{"due": date(2024, 3, 1), "ok": True}],
+}
+
+
+@pytest.mark.parametrize("engine", ["wasm", "restricted"])
+def test_inputs_have_their_types_in_the_snippet_and_when_it_is_replayed(claw: CoilClaw, engine: str) -> None:
+    report = claw.run(f"repr([{', '.join(TYPED)}])", inputs=TYPED, engine=engine)
+    assert report.value == repr(list(TYPED.values()))
     assert claw.replay(report.run_id).identical
+
+
+def test_the_fields_of_a_record_among_the_inputs_have_their_types_too(claw: CoilClaw) -> None:
+    report = claw.run("bill['due'].year, bill['total'] * 2", inputs={"bill": Bill(date(2024, 3, 1), Decimal("1.10"))})
+    assert report.value == [2024, "2.20"]
+
+
+@pytest.mark.parametrize("data", [b"abcd", b"hello", b"\xff\0", bytearray(b"abcd"), b""])
+def test_bytes_that_a_program_passes_are_the_bytes_that_a_tool_gets(claw: CoilClaw, data: bytes) -> None:
+    assert claw.call("shelf.keep", {"data": data, "amount": Decimal("1.10")}).result.unwrap() == [list(data), "1.10"]
+    assert claw.tools.explain("shelf.keep", {"data": data, "amount": Decimal(1)}).verdict.decision.value == "allow"
+
+
+@pytest.mark.parametrize("engine", ["wasm", "restricted"])
+def test_text_of_a_snippet_is_not_taken_for_bytes(claw: CoilClaw, engine: str) -> None:
+    report = claw.run("tools.shelf.keep(data='abcd', amount=1).error.message", engine=engine)
+    assert "data: takes bytes, not text: pass text.encode()" in report.value
+    assert claw.run("tools.shelf.keep(data=b'abcd', amount=1).ok", engine=engine).value is True
+
+
+def test_a_direct_call_may_write_bytes_in_base64(claw: CoilClaw) -> None:
+    assert claw.call("shelf.keep", {"data": "YQ==", "amount": 1}).result.unwrap() == [[97], "1"]
+    error = claw.call("shelf.keep", {"data": "a,b", "amount": 1}).result
+    assert "data: takes bytes, which are written in base64" in str(error)
 
 
 @pytest.mark.parametrize(

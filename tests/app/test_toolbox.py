@@ -91,6 +91,19 @@ def test_a_run_in_progress_keeps_its_tools_and_the_next_one_sees_the_new(claw: C
     assert values == [1]
 
 
+@pytest.mark.req("R65")
+def test_a_run_of_a_watched_app_uses_a_file_that_was_saved_just_before(tmp_path: Path) -> None:
+    file = tmp_path / "workspace/tools/mine/tools.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(TOOL.format(value=0))
+    with CoilClaw.open(
+        tmp_path / "home", workspace=tmp_path / "workspace", cache=cache_folder(), watch=True
+    ) as watched:
+        for number in range(1, 6):
+            file.write_text(TOOL.format(value=number))
+            assert watched.call("mine.answer").result.unwrap() == number
+
+
 def test_each_new_content_leaves_one_receipt_with_its_hash(claw: CoilClaw) -> None:
     file = claw.settings.config.workspace_dir / "tools/mine/tools.py"
     reloads = Reloads()

@@ -273,3 +273,17 @@ def test_no_module_of_the_stubs_reads_the_environment(name: str) -> None:
     assert found is not None
     assert found.origin is not None
     assert "environ" not in Path(found.origin).read_text()
+
+
+def test_a_note_stands_behind_its_own_parameter_alone() -> None:
+    @define_tool(id="repos.find", risk="read")
+    def find(ctx: ToolContext, owner: str, repo: Annotated[str, Field(max_length=8)], deep: bool = False) -> int:
+        """Find one."""
+        return 1
+
+    rows = tool_stub(find).splitlines()[1:4]
+    assert [each.strip() for each in rows] == [
+        "owner: str,",
+        "repo: str,  # at most 8 characters",
+        "deep: bool = False,",
+    ]

@@ -109,9 +109,18 @@ def test_arguments_come_from_a_file_or_stdin(ruled: Command) -> None:
         assert given.out.splitlines()[-1].startswith("Decision: ask")
 
 
+def test_arguments_are_given_like_those_of_a_call(ruled: Command) -> None:
+    asked = ruled("policy", "explain", "files.write", "path=drafts/a", "text=5")
+    assert asked.out.splitlines()[-1].startswith("Decision: ask")
+    reset = ruled("policy", "explain", "demo.reset", "force=false", "--format", "json")
+    assert reset.json["risk"] == "write"
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
+        (["files.write", "path"], "is not KEY=VALUE"),
+        (["files.write", "path=a", "--json", '{"path": "b"}'], "is given twice"),
         (["files.wrte"], "did you mean tools.files.write"),
         (["files.write", "--json", "{"], "not JSON"),
         (["files.write", "--json", "[]"], "JSON object"),

@@ -86,7 +86,7 @@ def test_a_yes_that_does_not_count_any_more_is_asked_for_again_with_what_changed
     (asked,) = ready("approval", "list", "--json").json
     assert asked["reason"].endswith(f"; {changed}{before}")
     (call,) = [each for each in done.json["activity"] if each["tool_id"] == "ledger.add"]
-    assert (call["status"], call["approval"]) == ("pending", None)
+    assert (call["status"], call["approval"]) == ("pending", "required")
     assert ready("approval", "approve", asked["id"], "--resume").code == 0
 
 

@@ -148,3 +148,9 @@ def test_the_last_reads_stay_where_nothing_else_was_done() -> None:
     looks = [item("succeeded", "read", "registry.search")]
     assert relevant([*reads, *looks]) == (tuple(reads[2:]), 3)
     assert relevant([]) == ((), 0)
+
+
+def test_a_summary_names_the_tool_once(log: ReceiptLog) -> None:
+    log.append(draft("tool.call.failed", message="a.b: due: Field required", summary="a.b()"))
+    (item,) = activity_of("run-1", log.of_run("run-1")).items
+    assert (item.summary, item.message) == ("a.b(): due: Field required", "a.b: due: Field required")

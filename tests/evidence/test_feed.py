@@ -241,6 +241,18 @@ def test_a_run_that_is_suspended_ends_its_events_unless_they_are_wanted_past_tha
     assert kinds(list(feed.of_run("run-1", past_suspension=True))) == whole
 
 
+def test_events_past_a_suspension_go_on_while_the_run_is_suspended(log: ReceiptLog, feed: EventFeed) -> None:
+    output = feed.output("run-1")
+    log.append(of_run("started"), of_run("suspended", status="suspended"))
+    output(1, "printed")
+    output.close()
+    reader = feed.of_run("run-1", past_suspension=True)
+    assert {"run.started", "run.suspended"} < {*kinds(list(reader.take()))}
+    assert kinds(list(reader.take())) == []
+    log.append(of_run("resumed"), of_run("finished", status="completed"))
+    assert kinds(list(reader)) == ["run.resumed", "run.finished"]
+
+
 def test_a_run_that_diverges_has_ended(log: ReceiptLog, feed: EventFeed) -> None:
     log.append(of_run("started"), of_run("diverged", status="diverged"), progress(1))
     assert kinds(list(feed.of_run("run-1"))) == ["run.started", "run.diverged"]

@@ -32,6 +32,16 @@ def judged(tool: Any, ctx: ToolContext, **arguments: Any) -> Risk | Forbid:
     return classify(tool, tool.input(**arguments), ctx)
 
 
+@pytest.mark.parametrize("given", [{}, {"text": "a", "data": b"b"}, {"text": "a", "content": "a"}])
+def test_a_write_that_could_only_fail_is_refused_before_anybody_is_asked(
+    ctx: ToolContext, given: dict[str, Any]
+) -> None:
+    refused = judged(write, ctx, path="x.bin", **given)
+    assert isinstance(refused, Forbid)
+    assert "either text=" in refused.reason
+    assert judged(write, ctx, path="x.bin", text="") is Risk.WRITE
+
+
 @pytest.mark.req("R333", "R334", "R335")
 def test_files_are_listed_read_and_written(ctx: ToolContext) -> None:
     assert [entry.path for entry in list_files(ctx, ".").entries] == ["b.bin", "notes"]
@@ -361,5 +371,5 @@ def test_bytes_are_written_and_read_as_they_are(ctx: ToolContext) -> None:
 
 @pytest.mark.parametrize("given", [{}, {"text": "a", "data": b"a"}])
 def test_either_text_or_bytes_are_written(ctx: ToolContext, given: dict[str, Any]) -> None:
-    with pytest.raises(ToolFailure, match="either text or data"):
+    with pytest.raises(ToolFailure, match="either text=, a str, or data="):
         write(ctx, "new.bin", **given)

@@ -183,6 +183,8 @@ def test_outputs_that_have_no_room_are_not_kept_and_that_is_said(replays: Replay
         "image/png\n" + base64.b64encode(b"GIF89a").decode(),
         "application/json\n{",
         "application/json\nNaN",
+        "application/json\n1e999",
+        f"{TABLE}\n" + '{"columns": ["a"], "rows": [[-1e999]]}',
         "application/json\n" + "[" * 100_000,
         f"{TABLE}\n[]",
         f"{TABLE}\n" + json.dumps({"columns": ["a"], "rows": [[1, 2]]}),

@@ -255,3 +255,60 @@ def test_a_call_that_was_given_up_before_its_process_died_is_withdrawn_and_not_b
         host.call("ledger.add", input, 2)
     assert [each.number for each in ends.book.list("pending")] == [2]
     assert b"withdrawn" in host.wait(0)
+
+
+# What a sandbox leaves that does not wait for it itself ----------------------------------------------------------------
+
+
+RAW = "import wit_world\nfor n in 'ab':\n    wit_world.begin('ledger.add', '{\"line\": \"%s\"}' % n, 3)\n"
+
+
+@pytest.fixture
+def raw(replays: Replays) -> Ends:
+    """A snippet that has gone past the guest's own code, which only the wasm engine lets it do."""
+    return Ends(replays)
+
+
+def test_a_sandbox_that_says_it_has_ended_does_not_lose_the_writes_that_it_began(raw: Ends) -> None:
+    report = raw.run(RAW + "'done'")
+    assert (report.status, raw.lines()) == ("suspended", [])
+    assert raw.approve(1) == 1
+    report = raw.resume(report.run_id)
+    assert (report.status, raw.lines()) == ("suspended", ["1 a"])
+    raw.approve()
+    report = raw.resume(report.run_id)
+    assert (report.status, report.value) == ("completed", "done")
+    assert raw.lines() == ["1 a", "2 b"]
+    assert [each.kind for each in report.warnings] == ["left_calls"]
+    raw.same_again(report)
+
+
+def test_a_sandbox_that_fails_and_leaves_writes_has_them_withdrawn(raw: Ends) -> None:
+    report = raw.run(RAW + "1 / 0")
+    assert (report.status, raw.lines(), raw.approve()) == ("failed", [], 0)
+    assert raw.told(report) == [(1, "failed", "withdrawn"), (2, "failed", "withdrawn")]
+    raw.same_again(report)
+
+
+def test_calls_that_are_under_way_when_a_sandbox_ends_have_an_outcome_and_are_not_abandoned(raw: Ends) -> None:
+    raw.replays.world.autonomy = Autonomy.FULL
+    report = raw.run(RAW + "'done'")
+    assert (report.status, sorted(raw.lines())) == ("completed", ["1 a", "2 b"])
+    assert sorted(raw.told(report)) == [(1, "succeeded", None), (2, "succeeded", None)]
+    raw.same_again(report)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class Shown:\n    def __repr__(self):\n        tools.ledger.add.start(line='w')\n        return 'shown'\nShown()",
+        "try:\n    return 1\nfinally:\n    tools.ledger.add.start(line='w')",
+    ],
+    ids=["the text of the value", "behind a return"],
+)
+def test_a_write_that_the_end_itself_begins_is_asked_about_and_made(ends: Ends, source: str) -> None:
+    report = ends.run(source)
+    assert (report.status, ends.approve()) == ("suspended", 1)
+    report = ends.resume(report.run_id)
+    assert (report.status, ends.lines()) == ("completed", ["1 w"])
+    ends.same_again(report)

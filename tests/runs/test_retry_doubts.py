@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
 
 import pytest
 from tests.runs.conftest import Replays
@@ -81,7 +80,8 @@ def test_a_write_that_was_started_twice_is_asked_about(replays: Replays) -> None
 @define_tool(id="ledger.send", risk="write", optional_secrets=["KEY"])
 def send(ctx: ToolContext, to: str) -> int:
     """Could be given a secret."""
-    return int(add.handler(ctx, to))
+    add.handler(ctx, to)
+    return 1
 
 
 @pytest.mark.parametrize(("then", "now"), [("[secret KEY]", "hunter22"), ("hunter22", "swordfish")])
@@ -100,7 +100,8 @@ def test_a_result_that_reports_a_failure_is_not_reused(replays: Replays) -> None
     @define_tool(id="ledger.build", risk="write", secrets=["KEY"])
     def build(ctx: ToolContext) -> int:
         ctx.report_failure(f"status 1 with {ctx.secrets['KEY']}")
-        return cast("int", add.handler(ctx, "built"))
+        add.handler(ctx, "built")
+        return 1
 
     replays.world.secrets["KEY"] = "hunter22"
     first = replays.run("tools.ledger.build().value", build)

@@ -140,6 +140,47 @@ order = tools.shop.orders().unwrap()[0]
     assert natural == ["01 November", True, 400, 255, "TEXT"]
 
 
+def test_records_are_copied_as_records(either: Replays) -> None:
+    source = """
+import copy
+orders = tools.shop.orders().unwrap()
+near, deep = copy.copy(orders[0]), copy.deepcopy(orders)
+deep[0].lines[0]["price"] = 0
+[near == orders[0], near.total, type(deep[0]).__name__, orders[0].lines[0].price, deep[0].lines[0].price]
+"""
+    assert value_of(either, source) == [True, "764.50", "Record", "1.10", 0]
+
+
+def test_a_tuple_of_the_contract_is_a_tuple(either: Replays) -> None:
+    @define_tool(id="shop.pair", risk="read")
+    def pair(ctx: ToolContext) -> tuple[int, str]:
+        """Two values."""
+        return 1, "a"
+
+    assert value_of(either, "repr(tools.shop.pair().unwrap())", pair) == "(1, 'a')"
+    assert value_of(either, "type(tools.shop.orders().unwrap()[0].span).__name__") == "tuple"
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    {
+        "json.dumps(order)": "default=str",
+        "order.total = 3": "are changed like those of a dict",
+        "order.paid = True": "are changed like those of a dict",
+    }.items(),
+)
+def test_a_habit_that_fails_with_records_has_a_hint(either: Replays, line: str, hint: str) -> None:
+    report = either.run(f"import json\norder = tools.shop.orders().unwrap()[0]\n{line}", *TOOLS)
+    assert report.error is not None
+    assert report.error.hint is not None
+    assert hint in report.error.hint
+
+
+def test_an_argument_that_is_a_buffer_says_what_to_pass(either: Replays) -> None:
+    source = "import io\ntools.shop.take(data=io.BytesIO(b'x')).error.message"
+    assert "getvalue()" in value_of(either, source)
+
+
 def test_a_value_alone_is_typed_too(either: Replays) -> None:
     assert value_of(either, "[tools.shop.total().unwrap() + 1, tools.shop.picture().unwrap()[0]]") == ["2.10", 0x89]
 
@@ -180,7 +221,7 @@ tools.shop.take({given}).unwrap()
     [
         ("text=b'abc'", "text: bytes are not taken here"),
         ("ratio=Decimal('NaN')", "ratio: NaN is not a number"),
-        ("count=Decimal('1.5')", "count: Input should be a valid integer"),
+        ("count=Decimal('1.5')", "count: 1.5 is not a whole number"),
     ],
 )
 def test_what_a_place_does_not_take_is_refused_with_a_reason(either: Replays, given: str, told: str) -> None:

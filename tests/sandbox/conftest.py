@@ -80,6 +80,8 @@ class RecordingHost:
         """What was written and which tools were called, in the order in which it reached the host."""
         self.withdrawn: list[int] = []
         self.lingering: list[str] = []
+        self.unread: set[int] = set()
+        """Begun calls whose answers the sandbox has not taken."""
         self._tools = tools
         self._deadline = deadline
         self._output_bytes = output_bytes
@@ -99,6 +101,7 @@ class RecordingHost:
             while number not in self._answers and not self._deadline.over:
                 self._answered.wait(POLL_SECONDS)
             self._end_if_over()
+            self.unread.discard(number)
             return self._answers.pop(number)
 
     def begin(self, tool: str, input: bytes, line: int) -> int:
@@ -106,6 +109,7 @@ class RecordingHost:
         self.calls.append(call)
         self.crossed.append(tool)
         self._numbers += 1
+        self.unread.add(self._numbers)
         threading.Thread(target=self._perform, args=(self._numbers, call), daemon=True).start()
         return self._numbers
 
@@ -118,6 +122,7 @@ class RecordingHost:
                 left = None if left is None else left - step
             self._end_if_over()
             answers = [[number, answer.decode()] for number, answer in sorted(self._answers.items())]
+            self.unread -= self._answers.keys()
             self._answers.clear()
         return json.dumps(answers).encode()
 

@@ -115,6 +115,41 @@ def test_tools_given_to_threads_are_called_at_once(execute: Execute, source: str
     assert ran.outcome.warnings == ()
 
 
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_caret_stands_under_its_place_whether_or_not_the_last_line_ends(execute: Execute, end: str) -> None:
+    ran = execute(f"x = 1\nx['a']{end}")
+    assert isinstance(ran.outcome, Failed)
+    assert "\n    x['a']\n    ~^^^^^\n" in str(ran.outcome.error.traceback)
+
+
+def test_a_coroutine_that_nobody_awaits_says_what_to_write(execute: Execute) -> None:
+    ran = execute("async def main(): ...\nif __name__ == '__main__':\n    main()\n")
+    assert isinstance(ran.outcome, Completed)
+    assert "write `await` before the call" in ran.outcome.warnings[0].message
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "kinds"),
+    [
+        ("{1: 'a', '1': 'b'}", {"1": "a", "'1'": "b"}, ["same_keys"]),
+        ("{(1, 2): 'a', '1,2': 'b'}", {"1,2": "a", "'1,2'": "b"}, ["same_keys"]),
+        ("[{'rows': ({None: 1, 'null': 2},)}]", [{"rows": [{"null": 1, "'null'": 2}]}], ["same_keys"]),
+        ("{1: 'a', 'b': 2}", {"1": "a", "b": 2}, []),
+        ("{'n': (each for each in 'ab')}", None, ["iterator"]),
+        ("map(str, [1, 2])", None, ["iterator"]),
+        ("[b'text', b'\\xff', bytearray(b'a')]", ["text", "data:;base64,/w==", "a"], []),
+        ("b'\\xff'", "data:;base64,/w==", []),
+    ],
+)
+def test_a_value_that_json_cannot_hold_loses_nothing_silently(
+    execute: Execute, source: str, value: Any, kinds: list[str]
+) -> None:
+    ran = execute(source)
+    assert isinstance(ran.outcome, Completed)
+    assert [each.kind for each in ran.outcome.warnings] == kinds
+    assert value is None or ran.value == value
+
+
 @pytest.mark.parametrize(
     "use",
     [

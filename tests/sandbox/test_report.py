@@ -38,6 +38,9 @@ def test_what_is_no_warning_is_left_out_and_the_outcome_stays(told: Any) -> None
 @pytest.mark.parametrize("line", [None, "3", 0, -1, True, 2**40, 1.5])
 def test_a_line_that_is_none_is_left_out(line: Any) -> None:
     assert reported([{"kind": "k", "message": "m", "line": line}]).warnings[0].line is None
+    failed = reported([], status="failed", error={"type": "E", "message": "m", "line": line})
+    assert isinstance(failed, Failed)
+    assert failed.error.line is None
 
 
 def test_text_that_is_no_unicode_is_written_out() -> None:
@@ -50,3 +53,9 @@ def test_a_value_that_is_nested_too_deep_fails_in_words() -> None:
     outcome = reported_outcome(f'{{"status":"completed","value":{deep}}}', Limits())
     assert isinstance(outcome, Failed)
     assert "nested too deep" in outcome.error.message
+
+
+@pytest.mark.parametrize(("levels", "kind"), [(200, Completed), (201, Failed)])
+def test_how_many_levels_a_value_may_have_is_fixed(levels: int, kind: type) -> None:
+    deep = '{"a":[' * (levels // 2) + "[" * (levels % 2) + "]" * (levels % 2) + "]}" * (levels // 2)
+    assert isinstance(reported_outcome(f'{{"status":"completed","value":{deep}}}', Limits()), kind)

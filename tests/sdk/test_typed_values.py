@@ -54,6 +54,11 @@ def test_one_bad_value_leaves_the_others_typed() -> None:
     assert read == [{"on": dt.date(2026, 1, 2)}, {"on": "never"}, {"on": None}, {}, 7, {"on": dt.date(2026, 1, 3)}]
 
 
+def test_readers_take_text_alone() -> None:
+    for form, value in [("decimal", 0.1), ("decimal", True), ("base64", b"YQ=="), ("base64url", b"YQ"), ("hex", b"0")]:
+        assert plan_reader(json.dumps([form]))(value) is value
+
+
 def endless(depth: int) -> dict[str, Any]:
     names = [f"T{number}" for number in range(depth)]
     definitions: dict[str, Any] = {
@@ -118,7 +123,6 @@ def test_durations_are_written_and_read_as_pydantic_does(span: dt.timedelta) -> 
     assert plan_reader('["duration"]')(duration_text(span)) == span
 
 
-@pytest.mark.parametrize("sign", ["", "+", "-"])
 @pytest.mark.parametrize(
     ("text", "span"),
     [
@@ -128,8 +132,9 @@ def test_durations_are_written_and_read_as_pydantic_does(span: dt.timedelta) -> 
         ("PT0S", dt.timedelta()),
     ],
 )
-def test_every_form_of_a_duration_is_read(sign: str, text: str, span: dt.timedelta) -> None:
-    assert plan_reader('["duration"]')(f"{sign}{text}") == (-span if sign == "-" else span)
+def test_every_form_of_a_duration_is_read(text: str, span: dt.timedelta) -> None:
+    read = plan_reader('["duration"]')
+    assert [read(text), read(f"+{text}"), read(f"-{text}")] == [span, span, -span]
 
 
 @given(st.uuids())

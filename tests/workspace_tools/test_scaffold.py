@@ -90,6 +90,23 @@ def test_names_that_files_of_tests_have_still_become_tools(tmp_path: Path, tool_
     assert [tool.id for tool in load_workspace(tmp_path).tools] == [tool_id]
 
 
+def test_a_tool_that_is_named_like_a_builtin_does_not_hide_it(tmp_path: Path) -> None:
+    scaffold = plan_tool(tmp_path, "ledger.invoices.list")
+    assert "def list_(" in scaffold.text
+    assert "tools.list_" in scaffold.test_text
+    write_scaffold(scaffold)
+    assert [tool.id for tool in load_workspace(tmp_path).tools] == ["ledger.invoices.list"]
+
+
+def test_a_tool_that_hides_a_builtin_is_named_as_the_reason(tmp_path: Path) -> None:
+    scaffold = plan_tool(tmp_path, "ledger.invoices.list")
+    write_scaffold(scaffold)
+    text = scaffold.text.replace("def list_(", "def list(").replace("from __future__ import annotations\n", "")
+    scaffold.file.write_text(f"{text}\n\ndef rows() -> list[str]:\n    return []\n")
+    (problem,) = load_workspace(tmp_path).diagnostics
+    assert "has the name of a builtin" in str(problem.hint)
+
+
 @pytest.mark.parametrize(
     ("tool_id", "reason"),
     [

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from coilclaw.app.arguments import check, existing_folder, given_json, given_limits, given_request
+from coilclaw.app.arguments import check, existing_folder, given_arguments, given_limits, given_request
 from coilclaw.app.composition import Composition
 from coilclaw.app.errors import AppClosed, BadArgument
 from coilclaw.config import load_settings
@@ -204,7 +204,7 @@ class CoilClaw:
         check(tool=tool, caller=caller, deadline=deadline)
         if run_id is not None:
             check(run_id=run_id)
-        given, limits = given_json("arguments", arguments), given_limits(self.settings.config, None, timeout)
+        given, limits = given_arguments(arguments), given_limits(self.settings.config, None, timeout)
         return runner.call(tool.removeprefix("tools."), given, limits, caller, deadline, run_id)
 
     def rehearse(

@@ -24,6 +24,7 @@ __all__ = [
     "Request",
     "check",
     "existing_folder",
+    "given_arguments",
     "given_json",
     "given_limits",
     "given_request",
@@ -192,9 +193,17 @@ def given_request(
             raise BadArgument(f"{each!r} is not a name that an input can have")
         if each in RESERVED_NAMES:
             raise BadArgument(f"{each!r} is a name of the sandbox itself", hint="give the input another name")
-    snippet = Snippet(source=source, name=name, inputs=given_json("inputs", inputs))
+    snippet = Snippet(source=source, name=name, inputs=_given_inputs(inputs))
     given = given_limits(config, limits, timeout)
     return Request(snippet=snippet, engine=engine, limits=given, caller=caller or Caller(), retry_of=retry_of)
+
+
+def _given_inputs(inputs: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if not inputs:
+        return {}
+    from coilclaw.app.given_values import input_values
+
+    return input_values(inputs)
 
 
 def given_limits(config: Config, limits: Limits | None, timeout: float | None) -> Limits:
@@ -207,17 +216,23 @@ def given_limits(config: Config, limits: Limits | None, timeout: float | None) -
 
 
 def given_json(name: str, values: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Values by name, as the JSON data that a sandbox or a tool gets: dates, models and much else become that."""
+    """Values by name, as JSON data: dates, models and much else become that."""
     check(**{name: values})
     if not values:
         return {}
-    from pydantic_core import from_json, to_json
+    from coilclaw.app.given_values import json_values
 
-    try:
-        data: Mapping[str, Any] = from_json(to_json(values))
-    except (ValueError, TypeError, RecursionError) as error:
-        raise BadArgument(f"`{name}` cannot be written as JSON: {error}") from None
-    return data
+    return json_values(name, values)
+
+
+def given_arguments(values: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Arguments of a call by name, as a tool gets them."""
+    check(arguments=values)
+    if not values:
+        return {}
+    from coilclaw.app.given_values import argument_values
+
+    return argument_values(values)
 
 
 def given_tools(tools: Iterable[Tool]) -> tuple[Tool, ...]:

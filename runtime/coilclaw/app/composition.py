@@ -201,7 +201,10 @@ class Composition:
             return self._toolboxes[key]
 
     def workspace(self, place: Path | None = None) -> OpenWorkspace:
-        """A workspace and everything that runs in it need; by default the configured one."""
+        """A workspace and everything that runs in it need; by default the configured one.
+
+        If it is watched, its files are looked at now: the next run uses what was saved before it.
+        """
         from coilclaw.app.services import make_services
         from coilclaw.runs import Runtime
         from coilclaw.trust import WriteGuard
@@ -217,7 +220,10 @@ class Composition:
                 guard = WriteGuard(ledger, self.stores.log, toolbox.workspace.sources.digests)
                 services = make_services(settings, self.stores, self.policy, self.handlers, self.secrets, guard)
                 self._open[key] = OpenWorkspace(settings=settings, toolbox=toolbox, runtime=Runtime(services))
-            return self._open[key]
+            opened = self._open[key]
+        if self._watch:
+            opened.toolbox.refresh()
+        return opened
 
     @property
     def _has_log(self) -> bool:

@@ -117,12 +117,14 @@ class Toolbox:
     def watch(self, changed: Callable[[Change, Registry], None] = lambda change, registry: None) -> Watch:
         """Keep looking; `changed` is told of every new registry."""
         self._watched = True
+        told = self.live.current.generation
 
         def look(force: bool) -> bool:
-            generation = self.live.current.generation
+            nonlocal told
             change = self.refresh(force=force)
-            if self.live.current.generation != generation:
-                changed(change, self.live.current)
+            if (current := self.live.current).generation != told:
+                told = current.generation
+                changed(change, current)
             return change.settled
 
         return Watch(self.workspace.sources.root, look)

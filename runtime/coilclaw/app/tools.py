@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.app.arguments import check, given_json
+from coilclaw.app.arguments import check, given_arguments
 from coilclaw.app.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.bridge import Registry, Stubs
     from coilclaw.policy import Explanation, Policy, Window
-    from coilclaw.sdk import Forbid, Risk, Tool
+    from coilclaw.sdk import Forbid, Judged, Raised, Risk, Tool
     from coilclaw.workspace_tools import Change, Watch
 
 __all__ = ["Tools"]
@@ -146,18 +146,28 @@ class Tools:
         from pydantic import ValidationError
         from pydantic_core import to_json
 
-        arguments = given_json("arguments", arguments)
+        from coilclaw.sdk import Raised
+        from coilclaw.sdk.typed_arguments import Unfit, in_schema_form
+
         try:
+            arguments = in_schema_form(dict(given_arguments(arguments)), tool.input_schema)
             input = tool.input.__pydantic_validator__.validate_json(to_json(arguments), strict=True, extra="forbid")
         except ValidationError as error:
             raise BadArgument(f"{tool.id}: {_problems(error)}") from None
-        return self.policy.explain(tool, self.classified(tool, input), arguments, channel, input=input)
+        except Unfit as error:
+            raise BadArgument(f"{tool.id}: {error}") from None
+        judged = self._judged(tool, input)
+        why = judged.reason if isinstance(judged, Raised) else ""
+        return self.policy.explain(tool, _risk(judged), arguments, channel, input=input, raised_because=why)
 
     def classified(self, tool: Tool, input: Any) -> Risk | Forbid:
         """How risky the tool itself says that a call with this input is."""
+        return _risk(self._judged(tool, input))
+
+    def _judged(self, tool: Tool, input: Any) -> Risk | Raised | Judged | Forbid:
         from coilclaw.app.services import make_bounds
         from coilclaw.net import GuardedNetwork
-        from coilclaw.policy import classify
+        from coilclaw.policy import judge
         from coilclaw.sdk import ToolContext
 
         settings = self._parts.settings
@@ -169,7 +179,7 @@ class Tools:
             settings=settings.config.integrations.settings_of(tool.integration),
             network=GuardedNetwork,
         )
-        return classify(tool, input, context)
+        return judge(tool, input, context)
 
     def window_for(self, tool: Tool | str, arguments: Mapping[str, Any] | None = None) -> Window | None:
         """The window that would let a call through; without arguments, one that lets some calls of the tool through."""
@@ -189,6 +199,12 @@ class Tools:
             ),
             None,
         )
+
+
+def _risk(judged: Risk | Raised | Judged | Forbid) -> Risk | Forbid:
+    from coilclaw.sdk import Judged, Raised, Risk
+
+    return Risk(judged.risk) if isinstance(judged, Judged | Raised) else judged
 
 
 def _problems(error: ValidationError) -> str:

@@ -57,6 +57,7 @@ class _JudgedCall(NamedTuple):
     requested: Draft
     risk: Risk
     runs: str | None
+    why: str
     verdict: Verdict
 
     @property
@@ -65,7 +66,8 @@ class _JudgedCall(NamedTuple):
 
     @property
     def reason(self) -> str:
-        return self.identity.redaction.text(self.verdict.reason)
+        told = f"{self.verdict.reason}: {self.why}" if self.why else self.verdict.reason
+        return self.identity.redaction.text(told)
 
     @property
     def large(self) -> dict[str, bytes] | None:
@@ -149,7 +151,7 @@ class Admission:
         risk = tool.risk if isinstance(classified.opinion, Forbid) else classified.opinion
         if risk is not tool.risk:
             requested = requested._replace(risk=risk.value)
-        judged = _JudgedCall(identity, tool, input, context, requested, risk, classified.runs, verdict)
+        judged = _JudgedCall(identity, tool, input, context, requested, risk, classified.runs, classified.why, verdict)
         return self._decide(judged, prior) if retry is None else self._decide_again(judged, retry)
 
     # Before the tool judges the call -------------------------------------------------------------------

@@ -24,7 +24,7 @@ _MOST_PROBLEMS: Final = 1000
 """Putting each of more problems than these into words would take longer than finding them."""
 
 
-def bind(tool: Tool | None, sent: bytes) -> bytes | Refusal:
+def bind(tool: Tool | None, sent: bytes, *, by_snippet: bool = False) -> bytes | Refusal:
     """The canonical JSON object of the arguments: what is hashed, decided about, validated and run."""
     from pydantic_core import from_json
 
@@ -46,9 +46,9 @@ def bind(tool: Tool | None, sent: bytes) -> bytes | Refusal:
     if "" in given:
         # The guest could not write the arguments as JSON and sent the reason instead.
         return _invalid(str(given[""])[:500], "pass JSON data")
-    if tool is not None and (tool.takes_moments or MARK in sent):
+    if tool is not None and (tool.takes_typed_text or MARK in sent):
         try:
-            given = in_schema_form(given, tool.input_schema)
+            given = in_schema_form(given, tool.input_schema, by_snippet=by_snippet)
         except Unfit as error:
             return _invalid(f"{tool.id}: {error}", f"it takes: {signature(tool)}")
     try:
@@ -124,7 +124,9 @@ def _problems(tool: Tool, error: ValidationError) -> str:
     parts = []
     for problem in error.errors(include_url=False, include_input=False, include_context=False)[:5]:
         name = ".".join(str(part) for part in problem["loc"])
-        if problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1:
+        if problem["type"] == "bytes_invalid_encoding":
+            parts.append(f"{name}: takes bytes, which are written in base64 or hex where they are JSON")
+        elif problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1:
             parts.append(tool.unknown_argument(name))
         else:
             parts.append(f"{name}: {problem['msg']}" if name else problem["msg"])

@@ -28,11 +28,14 @@ from coilclaw.sdk.legible import text_of
 from coilclaw.sdk.quick_json import to_json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coilclaw.bridge.calls import Call
     from coilclaw.bridge.identified_call import Identity
     from coilclaw.bridge.journal import Journal
     from coilclaw.bridge.run_spec import RunSpec
     from coilclaw.bridge.services import Services
+    from coilclaw.sandbox import Host, Outcome
 
 __all__ = ["Bridge"]
 
@@ -55,6 +58,8 @@ class Bridge:
         self.answers = AnswerQueue()
         self._pending: dict[int, tuple[Pending, tuple[str, bytes, int]]] = {}
         """Begun calls that wait for a person, each with its tool, input and line."""
+        self.unread: set[int] = set()
+        """Begun calls whose answers the sandbox has not taken."""
         self._at_once = threading.Semaphore(_MOST_AT_ONCE)
         self.transcript = Transcript(run.limits.output_bytes, run.caller)
         self._untouched = True
@@ -102,6 +107,7 @@ class Bridge:
     def begin(self, tool: str, input: bytes, line: int) -> int:
         """Admit a call now, in the order of issue, and let it run beside the snippet."""
         number = self._next()
+        self.unread.add(number)
         self._begin(tool, input, line, number)
         return number
 
@@ -133,6 +139,7 @@ class Bridge:
             taken = self.answers.take()
         self._under_way.estop.end_if_over()
         self._receipts.delivered([number for number, _ in taken], int((seconds or 0) * 1e9))
+        self.unread.difference_update(abs(number) for number, _ in taken)
         return to_json([(abs(number), answer.decode()) for number, answer in taken])
 
     def withdraw(self, number: int) -> None:
@@ -153,6 +160,18 @@ class Bridge:
         if text:
             self._untouched = False
             self.transcript.write(stream, text)
+
+    def ended(self, host: Host, execute: Callable[[], Outcome]) -> Outcome:
+        """Execute a snippet whose calls reach `host`, and end the calls that its sandbox leaves."""
+        outcome = execute()
+        if not self.unread:
+            return outcome
+        from coilclaw.bridge.left_calls import end_left_calls
+
+        try:
+            return end_left_calls(host, self.unread, outcome)
+        except RunEnded as ended:
+            return ended.outcome
 
     # Used by ReplayHost -------------------------------------------------------------
 

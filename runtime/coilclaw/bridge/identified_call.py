@@ -50,7 +50,7 @@ def identify(
     call = Call(number, call_id(run.run_id, number), known, line, tool, stops)
     secrets, missing = _secrets(services, tool) if tool and (tool.secrets or tool.optional_secrets) else ({}, None)
     redaction = Redaction(secrets) if secrets else NOTHING_SECRET
-    bound = bind(tool, sent)
+    bound = bind(tool, sent, by_snippet=line > 0)  # A direct call has no line, and its arguments are JSON.
     if isinstance(bound, Refusal):
         return Identity(call, b"", b"", digest(b""), secrets, missing, redaction, bound)
     kept = redaction.json(bound)

@@ -11,7 +11,7 @@ from coilclaw.bridge.answers import Refusal
 from coilclaw.bridge.tool_bounds import allowed_tools
 from coilclaw.policy import judge
 from coilclaw.sandbox import Abandoned
-from coilclaw.sdk import Decision, Judged, Risk
+from coilclaw.sdk import Decision, Judged, Raised, Risk
 
 if TYPE_CHECKING:
     from coilclaw.bridge.identified_call import Identity
@@ -35,6 +35,8 @@ class Classified(NamedTuple):
     opinion: Risk | Forbid
     runs: str | None = None
     """What will run, with secrets taken out, if the tool says more about that than the arguments do."""
+    why: str = ""
+    """Why the tool raises the risk, if it says so."""
 
 
 _AS_DECLARED: Final = {risk: Classified(risk) for risk in Risk}
@@ -90,7 +92,7 @@ class PolicyCheck:
             return _AS_DECLARED[tool.risk]
         deadline = self._run.deadline
         try:
-            opinion: Risk | Judged | Forbid = self._services.handlers.run(
+            opinion: Risk | Raised | Judged | Forbid = self._services.handlers.run(
                 f"{tool.version} classify",
                 lambda: judge(tool, input, context),
                 min(_CLASSIFY_SECONDS, deadline.remaining),
@@ -100,6 +102,8 @@ class PolicyCheck:
         except Abandoned:
             _logger.warning("classify of %s took too long and was left alone", tool.id)
             return None
+        if isinstance(opinion, Raised):
+            return Classified(Risk(opinion.risk), why=opinion.reason)
         if not isinstance(opinion, Judged):
             return Classified(opinion)
         # The handler is held to the very text; a person and the store get it as they get arguments.

@@ -163,7 +163,7 @@ class ReplayHost:
         number = self._bridge.issued + 1
         answered = number in self._answers
         self._compare(number, tool, input, line, stops=False, answered=answered)
-        self._bridge.issue()
+        self._bridge.unread.add(self._bridge.issue())
         if not answered:
             self._unanswered.append((number, tool, input, line))
         elif number not in self._delivered:
@@ -186,6 +186,7 @@ class ReplayHost:
         if any(abs(number) > self._bridge.issued for number in delivery.numbers):
             raise Divergence(self._bridge.issued + 1, "made", "not made")
         told = [(abs(number), self._told.of(number).decode()) for number in delivery.numbers]
+        self._bridge.unread.difference_update(number for number, _ in told)
         self._go_on_at_the_end()
         return to_json(told)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-__all__ = ["json_arguments", "json_value", "named_texts"]
+if TYPE_CHECKING:
+    from coilclaw.sdk import Tool
+
+__all__ = ["GivenArguments", "json_arguments", "json_value", "named_texts"]
 
 _MOST_BYTES: Final = 4 * 1024 * 1024
 
@@ -65,3 +68,55 @@ def named_texts(given: Iterable[str], form: str, option: str | None = None) -> d
             raise click.BadParameter(f"{name[:200]!r} is given twice", param_hint=option)
         found[name] = text
     return found
+
+
+class GivenArguments:
+    """Arguments of one call: KEY=VALUE, or together as JSON, or both."""
+
+    def __init__(self, arguments: str | None, pairs: Iterable[str]) -> None:
+        self._given = json_arguments(arguments)
+        self._texts = named_texts(pairs, "KEY=VALUE, e.g. path=notes.txt")
+        if twice := sorted(self._texts.keys() & (self._given or {}).keys()):
+            raise click.UsageError(f"{twice[0]!r} is given twice, as {twice[0]}=… and in --json")
+
+    def of(self, tool: Tool | None) -> dict[str, Any] | None:
+        """The arguments, as this tool takes them; None if there are none."""
+        from coilclaw.bridge import tool_schemas
+
+        if not self._texts:
+            return self._given
+        schema = tool_schemas(tool)[0] if tool is not None else {}
+        return {**(self._given or {}), **{key: _value(key, text, schema) for key, text in self._texts.items()}}
+
+
+def _value(key: str, text: str, schema: dict[str, Any]) -> Any:
+    """Text where the tool takes text, else the JSON it spells; what is neither is left to the tool's own check."""
+    properties = schema.get("properties")
+    field = properties.get(key) if isinstance(properties, dict) else None
+    if _takes_text(field, schema):
+        return text
+    try:
+        return json_value(text)
+    except ValueError:
+        return text
+
+
+def _takes_text(field: Any, schema: dict[str, Any], depth: int = 0) -> bool:
+    if not isinstance(field, dict) or depth > 8:
+        return False
+    if isinstance(reference := field.get("$ref"), str):
+        definitions = schema.get("$defs")
+        target = definitions.get(reference.rsplit("/", 1)[-1]) if isinstance(definitions, dict) else None
+        return _takes_text(target, schema, depth + 1)
+    options = [*_listed(field, "anyOf"), *_listed(field, "oneOf"), *_listed(field, "allOf")]
+    return (
+        field.get("type") == "string"
+        or "string" in _listed(field, "type")
+        or any(isinstance(choice, str) for choice in [*_listed(field, "enum"), field.get("const")])
+        or any(_takes_text(option, schema, depth + 1) for option in options)
+    )
+
+
+def _listed(field: dict[str, Any], key: str) -> list[Any]:
+    value = field.get(key)
+    return value if isinstance(value, list) else []

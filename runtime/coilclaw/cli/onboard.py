@@ -10,12 +10,12 @@ import click
 
 from coilclaw.cli.init import set_up
 from coilclaw.cli.opening import settings_for
-from coilclaw.cli.paging import chosen
+from coilclaw.cli.paging import chosen, typed_line
 from coilclaw.cli.secret_input import read_secret
 from coilclaw.cli.terminal import say
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.frozen import Frozen
-from coilclaw.sdk.legible import as_name
+from coilclaw.sdk.legible import as_name, one_line
 from coilclaw.sdk.private_file import replace_file
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def onboard(
 
 
 def _asked(question: str, default: str) -> str:
-    answer: str = click.prompt(question, default=default, err=True)
-    return answer
+    """What the person at the terminal types; the default if nothing."""
+    return (typed_line(f"{question} [{one_line(default)}]: ", cancelled=lambda: False) or "").strip() or default
 
 
 def _service(kind: str | None, base_url: str | None, model: str | None, key_env: str | None, asks: bool) -> _Choice:
@@ -140,7 +140,7 @@ def _keep_key(settings: Settings, choice: _Choice, asks: bool, piped: bool) -> N
     store, profile = ProfileStore(settings.home), f"{choice.name}:default"
     if asks:
         say("The key is kept for you alone, and not shown. Leave it empty to add one later.", err=True)
-        key = click.prompt("Key", default="", hide_input=True, show_default=False, err=True)
+        key = read_secret("Key", optional=True)
     else:
         key = read_secret("Key", piped=True) if piped else ""
     if key:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from coilclaw.app import BadArgument
-from coilclaw.cli.arguments import json_arguments
+from coilclaw.cli.arguments import GivenArguments
 from coilclaw.cli.opening import open_app, settings_for, show_diagnostics
 from coilclaw.cli.terminal import say, say_json, say_wrapped
 from coilclaw.cli.windows import window_facts
@@ -32,18 +32,22 @@ def policy() -> None:
     """
 
 
-@policy.command("explain", epilog="Example: coilclaw policy explain files.write --json @arguments.json")
+@policy.command("explain", epilog="Example: coilclaw policy explain files.write path=notes.txt text=hello")
 @click.argument("name", metavar="TOOL")
+@click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--json", "arguments", metavar="ARGS", help="The arguments as a JSON object, or @FILE, or - for stdin.")
 @click.option("--workspace", metavar="DIR", help="The workspace whose tools are used.")
 @click.option("--channel", default="cli", show_default=True, metavar="NAME", help="Where the call would come from.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def explain(name: str, arguments: str | None, workspace: str | None, channel: str, form: str) -> None:
+def explain(
+    name: str, pairs: tuple[str, ...], arguments: str | None, workspace: str | None, channel: str, form: str
+) -> None:
     """Show everything that has a say about a call of TOOL, and what decides. Nothing is called.
 
-    Without arguments the answer is about the tool; rules that depend on arguments are marked so.
+    Arguments are given as KEY=VALUE, as for `coilclaw tool run`, or together as JSON. Without arguments the answer is
+    about the tool; rules that depend on arguments are marked so.
     """
-    given = json_arguments(arguments)
+    arguments_given = GivenArguments(arguments, pairs)
     with open_app(settings_for(workspace), record=False) as claw:
         tools = claw.tools
         show_diagnostics(tools.registry)
@@ -51,11 +55,12 @@ def explain(name: str, arguments: str | None, workspace: str | None, channel: st
         tool = tools.get(name)
         if tool is None:
             raise click.UsageError(f"there is no tool {name[:200]!r}; {tools.registry.suggestion(name)}")
+        given = arguments_given.of(tool)
         try:
             with redirect_stdout(sys.stderr):  # What the tool prints is not the explanation.
                 explanation = tools.explain(tool, given, channel=channel)
         except BadArgument as error:
-            raise click.BadParameter(error.message, param_hint="--json") from None
+            raise click.BadParameter(error.message, param_hint="the arguments") from None
         window = tools.window_for(tool, given) if explanation.verdict.decision is Decision.ASK else None
     if form == "json":
         say_json({**_facts(explanation), "window": window_facts(window) if window else None})

@@ -156,7 +156,7 @@ def print_report(report: Report, *, is_orphaned: bool = False) -> None:
         if error.hint and error.hint not in (error.traceback or error.message):
             say(f"Hint: {one_line(error.hint)}", err=True)
     for item in report.activity:
-        words = approval_words(item) if item.decided_by else ""
+        words = approval_words(item)
         approval = f"  ({one_line(words)})" if words else ""
         over = report.status == "cancelled" and item.receipt_ref in report.not_made
         word = "not made" if over else "reused" if item.reused_from else item.status

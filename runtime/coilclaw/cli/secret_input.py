@@ -14,10 +14,14 @@ __all__ = ["no_secrets_here", "read_secret"]
 _MOST_INPUT: Final = 1024 * 1024
 
 
-def read_secret(prompt: str, *, piped: bool = False) -> str:
-    """Ask for a secret without showing it; with `piped`, or when no terminal is there, read standard input."""
+def read_secret(prompt: str, *, piped: bool = False, optional: bool = False) -> str:
+    """Ask for a secret without showing it; with `piped`, or when no terminal is there, read standard input.
+
+    With `optional`, nothing is an answer too.
+    """
     if not piped and sys.stdin.isatty():
-        value: str = click.prompt(prompt, hide_input=True, err=True)
+        default = "" if optional else None
+        value: str = click.prompt(prompt, default=default, show_default=False, hide_input=True, err=True)
         return value
     data = sys.stdin.buffer.read(_MOST_INPUT + 1)
     if len(data) > _MOST_INPUT:

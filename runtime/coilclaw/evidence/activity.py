@@ -148,7 +148,9 @@ def _item(receipt: Receipt, status: _Status, approval: _Approval, arguments: Map
     if status in ("failed", "denied"):
         message = payload.get("message")
         code = payload.get("code") or ("approval_denied" if payload.get("decision") == "deny" else None)
-        summary = one_line(f"{summary}: {message}", _LONGEST_SUMMARY) if message else summary
+        # Messages about arguments begin with the tool, which the call in front of it names already.
+        told = str(message or "").removeprefix(f"{receipt.tool}: ")
+        summary = one_line(f"{summary}: {told}", _LONGEST_SUMMARY) if told else summary
     return ActivityItem(
         tool_id=receipt.tool or "",
         status=status,

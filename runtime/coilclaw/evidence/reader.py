@@ -166,9 +166,10 @@ class EventReader:
                     merged.add(event)
                     if self.run_id is not None and isinstance(event, self._ends):
                         return merged.found(event.cursor, is_end=True)
-        is_over = is_closed and not moves
-        merged.add_printed(lambda place: is_over or place.is_reached(position))
-        return merged.found(position, is_end=is_over and not merged.events)
+        is_all = is_closed and not moves
+        merged.add_printed(lambda place: is_all or place.is_reached(position))
+        # A run that was suspended here may be resumed, here or elsewhere.
+        return merged.found(position, is_end=is_all and not merged.events and RunSuspended in self._ends)
 
     def _unread(self) -> Sequence[Printed]:
         return self._output.since(self._characters) if self._output is not None else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any, Final
 
-from coilclaw.sdk import Forbid, Judged, Risk, Tool, ToolContext
+from coilclaw.sdk import Forbid, Judged, Raised, Risk, Tool, ToolContext
 from coilclaw.sdk.legible import kind_of, text_of
 
 __all__ = ["classify", "judge"]
@@ -18,10 +18,10 @@ _LONGEST_REASON: Final = 1000
 def classify(tool: Tool, input: Any, context: ToolContext) -> Risk | Forbid:
     """The risk of this call, or that it is forbidden."""
     opinion = judge(tool, input, context)
-    return Risk(opinion.risk) if isinstance(opinion, Judged) else opinion
+    return Risk(opinion.risk) if isinstance(opinion, Judged | Raised) else opinion
 
 
-def judge(tool: Tool, input: Any, context: ToolContext) -> Risk | Judged | Forbid:
+def judge(tool: Tool, input: Any, context: ToolContext) -> Risk | Raised | Judged | Forbid:
     """Ask the tool about this input. A classifier can raise the risk or forbid; it can never lower."""
     if tool.classify is None:
         return tool.risk
@@ -31,6 +31,9 @@ def judge(tool: Tool, input: Any, context: ToolContext) -> Risk | Judged | Forbi
             return tool.risk
         if isinstance(opinion, Forbid):
             return Forbid(reason=text_of(opinion.reason, _LONGEST_REASON), hint=text_of(opinion.hint, _LONGEST_REASON))
+        if isinstance(opinion, Raised):
+            risk = tool.risk.raised_to(Risk(opinion.risk))
+            return risk if risk is tool.risk else Raised(risk=risk, reason=text_of(opinion.reason, _LONGEST_REASON))
         if isinstance(opinion, Judged):
             # Made anew, of plain text: what an author's object says now, it says for good.
             risk = tool.risk.raised_to(Risk(opinion.risk))

@@ -110,10 +110,15 @@ class Policy:
         channel: str = "cli",
         *,
         input: Any = None,
+        raised_because: str = "",
     ) -> Explanation:
-        """Everything that has a say about a call, what it says, and what decides."""
+        """Everything that has a say about a call, what it says, and what decides.
+
+        `raised_because` is the reason that the tool itself gives for the risk of the call.
+        """
         risk = tool.risk if isinstance(classified, Forbid) else classified
-        opinions = [self._of_autonomy(risk), _of_contract(tool), _of_classification(tool, classified, arguments)]
+        of_tool = _of_classification(tool, classified, arguments, raised_because)
+        opinions = [self._of_autonomy(risk), _of_contract(tool), of_tool]
         opinions += [_of_rule(rule, tool, risk, arguments, channel, input) for rule in self.rules]
         verdict = self.decide(tool, classified, arguments, channel, input=input)
         forbidden = isinstance(classified, Forbid)
@@ -234,7 +239,9 @@ def _of_contract(tool: Tool) -> Opinion:
     return Opinion(source="contract", decision=tool.default_decision, applied="yes", why="the tool's own contract")
 
 
-def _of_classification(tool: Tool, classified: Risk | Forbid, arguments: Mapping[str, Any] | None) -> Opinion:
+def _of_classification(
+    tool: Tool, classified: Risk | Forbid, arguments: Mapping[str, Any] | None, because: str
+) -> Opinion:
     if isinstance(classified, Forbid):
         return Opinion(source="classification", decision=Decision.DENY, applied="yes", why=classified.reason)
     if tool.classify is None:
@@ -247,6 +254,7 @@ def _of_classification(tool: Tool, classified: Risk | Forbid, arguments: Mapping
         why = f"the tool leaves this call at risk {classified.value!r}"
     else:
         why = f"the tool raises the risk of this call from {tool.risk.value!r} to {classified.value!r}"
+        why += f": {because}" if because else ""
     return Opinion(source="classification", decision=None, applied="no", why=why)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from coilclaw.bridge import Bridge, Caller, NotResumable, Registry, ReplayHost, RunSpec, Services, call_difference
@@ -61,7 +62,8 @@ def replay_run(
     former = FormerRun(run_id=run_id, calls=past.calls, end=past.end)
     check = ReplayCheck(host, bridge, former, past.recorded.answers, services.log, run.limits, until)
     pins = clock.pins(bytes.fromhex(header.seed))
-    outcome = check.judged(outcome_of(lambda: job.execute(check, deadline, pins), services.handlers, deadline))
+    execute = partial(job.execute, check, deadline, pins)
+    outcome = check.judged(outcome_of(partial(bridge.ended, check, execute), services.handlers, deadline))
     return compared(former, bridge.transcript.of(outcome), check.calls, check.difference, check.stop)
 
 

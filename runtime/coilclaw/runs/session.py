@@ -46,7 +46,8 @@ class Session(Frozen):
         host, deadline = repeated or self.bridge, self.spec.deadline
         pins = self.clock.pins(bytes.fromhex(self.header.seed))
         began = time.perf_counter()
-        outcome = outcome_of(lambda: job.execute(host, deadline, pins), self.services.handlers, deadline)
+        execute = partial(job.execute, host, deadline, pins)
+        outcome = outcome_of(partial(self.bridge.ended, host, execute), self.services.handlers, deadline)
         if repeated is not None:
             outcome = repeated.judged(outcome)
         return self.close(outcome, (time.perf_counter() - began) * 1000)

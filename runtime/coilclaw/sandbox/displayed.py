@@ -5,11 +5,23 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 from typing import Any, Final
 
 from coilclaw.sdk.frozen import Frozen
 
-__all__ = ["DISPLAY_STREAM", "JSON", "MARKDOWN", "PNG", "SVG", "TABLE", "TEXT", "DisplayedOutput", "accepted_output"]
+__all__ = [
+    "DISPLAY_STREAM",
+    "JSON",
+    "MARKDOWN",
+    "PNG",
+    "SVG",
+    "TABLE",
+    "TEXT",
+    "DisplayedOutput",
+    "accepted_output",
+    "finite_json",
+]
 
 DISPLAY_STREAM: Final = 3
 """The stream that displayed outputs cross on, each in one piece: its type, a newline, its data."""
@@ -73,13 +85,21 @@ def _is_table(data: str) -> bool:
 def _json(data: str) -> tuple[Any] | None:
     """The value in a tuple, because it may be None."""
     try:
-        return (json.loads(data, parse_constant=_refuse),)
+        return (finite_json(data),)
     except (ValueError, RecursionError):
         return None
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)
+def finite_json(text: str) -> Any:
+    """Parse JSON that has no other numbers than JSON has. Raises ValueError: `Infinity`, `NaN` and 1e999 are none."""
+    return json.loads(text, parse_constant=_finite, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 _CHECKS: Final = {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from coilclaw.sandbox.displayed import finite_json
 from coilclaw.sandbox.engine import Snippet
 from coilclaw.sandbox.errors import EngineUnavailable
 from coilclaw.sandbox.limits import Limits
@@ -34,6 +33,8 @@ _logger = logging.getLogger(__name__)
 
 _MOST_WARNINGS: Final = 20
 _LONGEST_WARNING: Final = 500
+_DEEPEST: Final = 200
+"""Levels of a value: as many as pydantic reads from JSON, besides the one around it."""
 _KIND: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
@@ -68,13 +69,26 @@ def reported_outcome(answer: str, limits: Limits) -> Outcome:
     if len(answer.encode("utf-8", "replace")) > limits.output_bytes:
         return OutputExceeded(output_bytes=limits.output_bytes)
     try:
-        fields = json.loads(answer, parse_constant=_not_a_number, parse_float=_finite)
-        return replace(_outcome(fields, limits), warnings=_warnings(fields.get("warnings")))
+        fields = finite_json(answer)
+        if not _is_deep(fields):
+            return replace(_outcome(fields, limits), warnings=_warnings(fields.get("warnings")))
     except RecursionError:
-        message = "the value of the snippet, or what it raised, is nested too deep to be read"
-        return Failed(error=SnippetError(type="ValueTooDeep", message=message, hint="give back something flatter"))
+        pass
     except (ValueError, KeyError, TypeError, AttributeError):
         return Crashed(reason="the guest's answer is not an outcome")
+    message = f"the value of the snippet, or what it raised, is nested too deep to be read: at most {_DEEPEST} levels"
+    return Failed(error=SnippetError(type="ValueTooDeep", message=message, hint="give back something flatter"))
+
+
+def _is_deep(fields: Any) -> bool:
+    """Whether something in the answer has more levels than anybody reads, however deep the stack is here."""
+    level: list[Any] = [fields]
+    for _ in range(_DEEPEST + 1):
+        within = (each.values() if type(each) is dict else each for each in level if type(each) in (dict, list))
+        level = [item for items in within for item in items if type(item) is dict or type(item) is list]
+        if not level:
+            return False
+    return True
 
 
 def _outcome(fields: dict[str, Any], limits: Limits) -> Outcome:
@@ -105,25 +119,19 @@ def _warning(fields: dict[str, Any]) -> RunWarning:
     return RunWarning(
         kind=kind if isinstance(kind, str) and _KIND.fullmatch(kind) else "other",
         message=text_of(fields["message"], _LONGEST_WARNING),
-        line=line if type(line) is int and 0 < line < 2**31 else None,
+        line=_line(line),
     )
 
 
-def _not_a_number(text: str) -> float:
-    raise ValueError(text)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    return number if math.isfinite(number) else _not_a_number(text)
+def _line(number: Any) -> int | None:
+    return number if type(number) is int and 0 < number < 2**31 else None
 
 
 def _error(fields: dict[str, Any]) -> SnippetError:
-    line = fields.get("line")
     return SnippetError(
         type=str(fields["type"]),
         message=str(fields["message"]),
-        line=line if isinstance(line, int) else None,
+        line=_line(fields.get("line")),
         traceback=str(fields["traceback"]) if fields.get("traceback") else None,
         hint=str(fields["hint"]) if fields.get("hint") else None,
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         RunStatus,
     )
     from coilclaw.sdk.result import Err, Ok, Result, ToolCallError
-    from coilclaw.sdk.risk import LONGEST_RUNS, Decision, Forbid, Judged, Risk, RiskName
+    from coilclaw.sdk.risk import LONGEST_RUNS, Decision, Forbid, Judged, Raised, Risk, RiskName
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -40,7 +40,7 @@ else:
             "network": "Destination Network",
             "records": "ActivityItem Receipt RelevantToolActivity Run RunStatus",
             "result": "Err Ok Result ToolCallError",
-            "risk": "LONGEST_RUNS Decision Forbid Judged Risk RiskName",
+            "risk": "LONGEST_RUNS Decision Forbid Judged Raised Risk RiskName",
         },
     )
 
@@ -62,6 +62,7 @@ __all__ = [
     "Ok",
     "OperatorError",
     "Quarantined",
+    "Raised",
     "Receipt",
     "RelevantToolActivity",
     "Result",

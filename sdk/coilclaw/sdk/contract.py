@@ -10,15 +10,16 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from coilclaw.sdk.risk import Decision, Forbid, Judged, Risk
+from coilclaw.sdk.risk import Decision, Forbid, Judged, Raised, Risk
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter
+    from pydantic_core import SchemaSerializer
 
 __all__ = ["Classifier", "Handler", "Interface", "Models", "Tool", "deferred_tool", "problem_with_id"]
 
 Handler: TypeAlias = Callable[..., Any] | Callable[..., Awaitable[Any]]
-Classifier: TypeAlias = Callable[[Any, Any], Risk | str | Judged | Forbid | None]
+Classifier: TypeAlias = Callable[[Any, Any], Risk | str | Raised | Judged | Forbid | None]
 
 _ID = r"[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*){1,2}"
 
@@ -161,12 +162,14 @@ class Tool:
         except ValueError as error:
             if "utf-8" not in str(error):
                 raise
-        from pydantic_core import to_json
-
-        from coilclaw.sdk.typed_values import with_bytes_as_text
-
         # A model within takes bytes for text, and these are none, or could be taken for such.
-        return to_json(with_bytes_as_text(serializer.to_python(valid, by_alias=True)))
+        return self._binary_serializer.to_json(valid, by_alias=True, warnings="error")
+
+    @cached_property
+    def _binary_serializer(self) -> SchemaSerializer:
+        from coilclaw.sdk.binary_results import binary_serializer
+
+        return binary_serializer(self.output)
 
     @cached_property
     def _returns_bytes(self) -> bool:
@@ -184,12 +187,13 @@ class Tool:
             return ""
 
     @cached_property
-    def takes_moments(self) -> bool:
-        """Whether an argument, or a part of one, is a date-time."""
+    def takes_typed_text(self) -> bool:
+        """Whether an argument, or a part of one, is text that stands for a date-time or for bytes."""
         from coilclaw.sdk.value_plan import value_plan
 
         try:
-            return '"date-time"' in value_plan(self.input_schema)
+            plan = value_plan(self.input_schema)
+            return any(f'"{each}"' in plan for each in ("date-time", "base64", "base64url", "hex"))
         except Exception:
             return False
 

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from coilclaw.sdk.frozen import Frozen
 
-__all__ = ["LONGEST_RUNS", "Decision", "Forbid", "Judged", "Risk", "RiskName"]
+__all__ = ["LONGEST_RUNS", "Decision", "Forbid", "Judged", "Raised", "Risk", "RiskName"]
 
 RiskName: TypeAlias = Literal["read", "write", "destructive"]
 
@@ -65,6 +65,13 @@ class Forbid(Frozen):
     reason: str
     hint: str = ""
     """What the caller can do instead, where the reason does not say so already."""
+
+
+class Raised(Frozen):
+    """Returned by a tool's `classify`: the risk of this call, and why. A person who is asked sees the reason."""
+
+    risk: Risk | RiskName
+    reason: str
 
 
 class Judged(Frozen):

@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias
 
-__all__ = ["Record", "duration_text", "moment_text", "plan_reader", "with_bytes_as_text"]
+__all__ = ["Record", "bytes_text", "duration_text", "moment_text", "plan_reader", "with_bytes_as_text", "with_literals"]
 
 _Reader: TypeAlias = Callable[[Any], Any]
 _UNREADABLE = (ValueError, TypeError, AttributeError, ArithmeticError)
@@ -53,13 +53,16 @@ def _shown(key: object) -> str:
 
 
 def with_bytes_as_text(value: Any) -> Any:
-    """The same value with text for all bytes in it, from which `binary` makes them again."""
+    """The same value with text for all bytes in it (`bytes_text`)."""
     if isinstance(value, dict):
         return {with_bytes_as_text(key): with_bytes_as_text(each) for key, each in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [with_bytes_as_text(each) for each in value]
-    if not isinstance(value, bytes | bytearray):
-        return value
+    return bytes_text(value) if isinstance(value, bytes | bytearray) else value
+
+
+def bytes_text(value: bytes | bytearray) -> str:
+    """Text for bytes, from which `binary` makes them again."""
     try:
         text = value.decode()
     except UnicodeDecodeError:
@@ -68,6 +71,22 @@ def with_bytes_as_text(value: Any) -> Any:
 
 
 # Writing -------------------------------------------------------------------------------------------
+
+
+def with_literals(value: Any, data_of: Callable[[Any], Any]) -> Any:
+    """The same argument, in which a dict that looks like a marked value is marked as what it is.
+
+    `data_of` gives JSON data for other objects, and the object itself for one that the encoder marks.
+    """
+    if isinstance(value, dict):
+        made = {name: with_literals(each, data_of) for name, each in value.items()}
+        return {"": ["literal", made[""]]} if len(made) == 1 and "" in made else made
+    if isinstance(value, list | tuple):
+        return [with_literals(each, data_of) for each in value]
+    if value is None or isinstance(value, str | int | float):
+        return value
+    data = data_of(value)
+    return value if data is value else with_literals(data, data_of)
 
 
 def moment_text(value: datetime.date | datetime.time) -> str:
@@ -128,8 +147,25 @@ def _uuid(text: str) -> uuid.UUID:
     return made
 
 
+# Readers take text and nothing else: another value is what the tool gave, or was read already.
+
+
+def _decimal(text: str) -> decimal.Decimal:
+    return decimal.Decimal(_text(text))
+
+
+def _hex(text: str) -> bytes:
+    return bytes.fromhex(_text(text))
+
+
 def _base64(text: str) -> bytes:
-    return base64.b64decode(text, validate=True)
+    return base64.b64decode(text.encode(), validate=True)
+
+
+def _text(value: str) -> str:
+    if type(value) is not str:
+        raise TypeError("no text")
+    return value
 
 
 def _binary(text: str) -> bytes:
@@ -148,12 +184,12 @@ _READERS: dict[str, _Reader] = {
     "date or date-time": _date_or_moment,
     "time": datetime.time.fromisoformat,
     "duration": _duration,
-    "decimal": decimal.Decimal,
+    "decimal": _decimal,
     "uuid": _uuid,
     "binary": _binary,
     "base64": _base64,
     "base64url": _base64url,
-    "hex": bytes.fromhex,
+    "hex": _hex,
 }
 
 
@@ -264,7 +300,7 @@ def _records(pairs: tuple[tuple[str, _Reader], ...]) -> _Reader:
                         record[name] = make(record[name])
                 except (*_UNREADABLE, KeyError):
                     for record in value:
-                        _read_field(record, name, make)  # What was read already stays as it is.
+                        _read_field(record, name, make)  # What was read already is no text, and stays as it is.
         return value
 
     return read
@@ -282,7 +318,7 @@ def _items(read_item: _Reader) -> _Reader:
 def _places(readers: list[_Reader]) -> _Reader:
     def read(value: Any) -> Any:
         if type(value) is list:
-            value[: len(readers)] = [make(item) for make, item in zip(readers, value, strict=False)]
+            return tuple([make(item) for make, item in zip(readers, value, strict=False)] + value[len(readers) :])
         return value
 
     return read

@@ -137,9 +137,8 @@ class _Planner:
                 raise _TooMuch
             if isinstance(part, Mapping):
                 reference = part.get("$ref")
-                found = text_format(part) is not None or (
-                    isinstance(reference, str) and self._is_typed(reference.rsplit("/", 1)[-1], seen)
-                )
+                found = text_format(part) is not None or "prefixItems" in part
+                found = found or (isinstance(reference, str) and self._is_typed(reference.rsplit("/", 1)[-1], seen))
                 waiting += part.values()
             elif isinstance(part, list):
                 waiting += part
@@ -225,7 +224,7 @@ class _Planner:
         places = schema.get("prefixItems")
         if isinstance(places, list) and places:
             plans = [self.plan(place, depth + 1) for place in places[:_MOST_PARTS]]
-            return ["()", plans] if any(each is not None for each in plans) else None
+            return ["()", plans]  # A tuple, whatever is in it.
         items = self.plan(schema.get("items"), depth + 1)
         return None if items is None else ["[]", items]
 

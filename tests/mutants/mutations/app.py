@@ -19,6 +19,27 @@ MUTATIONS: Final = (
         "a report warns of a reused write that a newer one may have undone",
     ),
     Mutation(
+        "coilclaw.app.given_values:_argument",
+        "if isinstance(value, _BYTES):",
+        "if False:",
+        "tests/app/test_arguments.py -k bytes_that_a_program_passes",
+        "bytes that a program passes are the bytes that a tool gets",
+    ),
+    Mutation(
+        "coilclaw.app.given_values:_input",
+        'case Mapping() if "" in value or any(type(key) is not str for key in value):',
+        "case Mapping() if any(type(key) is not str for key in value):",
+        "tests/app/test_arguments.py -k inputs_have_their_types",
+        "an input that looks like a mark is not taken for one",
+    ),
+    Mutation(
+        "coilclaw.app.composition:Composition.workspace",
+        "if self._watch:",
+        "if False:",
+        "tests/app/test_toolbox.py -k saved_just_before",
+        "a run uses a file that was saved before it",
+    ),
+    Mutation(
         "coilclaw.app.stores:restart_log",
         "TrustLedger(database, log, root).hold_back(tree)",
         "pass",

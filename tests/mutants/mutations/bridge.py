@@ -346,4 +346,25 @@ MUTATIONS: Final = (
         "tests/agent/test_tools_allow.py -k denied_with_a_receipt",
         "what a channel does not allow is denied",
     ),
+    Mutation(
+        "coilclaw.bridge.left_calls:end_left_calls",
+        "host.wait(None)",
+        "unread.clear()  # type: ignore[attr-defined]",
+        "tests/runs/test_ending.py -k sandbox",
+        "calls that a sandbox leaves are waited for",
+    ),
+    Mutation(
+        "coilclaw.bridge.left_calls:end_left_calls",
+        "host.withdraw(number)",
+        "pass",
+        "tests/runs/test_ending.py -k sandbox",
+        "calls that a sandbox leaves when it fails are withdrawn",
+    ),
+    Mutation(
+        "coilclaw.bridge.replay_host:ReplayHost.begin",
+        "self._bridge.unread.add(self._bridge.issue())",
+        "self._bridge.issue()",
+        "tests/runs/test_ending.py -k sandbox",
+        "a run that is repeated waits for what its sandbox left as it did before",
+    ),
 )

@@ -138,6 +138,13 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.bridge.identified_call:identify",
+        "by_snippet=line > 0",
+        "by_snippet=False",
+        "tests/app/test_arguments.py -k taken_for_bytes",
+        "text of a snippet is not taken for bytes",
+    ),
+    Mutation(
+        "coilclaw.bridge.identified_call:identify",
         "kept = redaction.json(bound)",
         "kept = bound",
         "tests/bridge/test_bridge.py tests/bridge/test_attacks.py -k secret",

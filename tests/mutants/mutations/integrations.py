@@ -29,6 +29,13 @@ MUTATIONS: Final = (
         "a request that a server refused is not taken for done",
     ),
     Mutation(
+        "coilclaw.integrations.files:_writable",
+        "if not _is_one(input.text, input.data, input.content):",
+        "if False:",
+        _FILES + " -k could_only_fail",
+        "nobody is asked about a write that could only fail",
+    ),
+    Mutation(
         "coilclaw.integrations.files.paths:forbidden",
         'if ".." in PurePosixPath(plain).parts:',
         "if False:",

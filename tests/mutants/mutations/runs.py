@@ -17,6 +17,13 @@ _DISPLAYED: Final = "tests/runs/test_displayed.py"
 
 MUTATIONS: Final = (
     Mutation(
+        "coilclaw.runs.jobs:direct_job",
+        "_unmarked(_json(arguments))",
+        "_json(arguments)",
+        "tests/runs/test_exact_values.py -k looks_like",
+        "arguments of a direct call have no marks",
+    ),
+    Mutation(
         "coilclaw.runs.kept_end:keep_end",
         "if fits(found, len(body)):",
         "if True:",
@@ -102,8 +109,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.runs.retry:_proven",
-        "if began == [digest(known.header.text().encode())]:",
-        "if began:",
+        "if began != [digest(known.header.text().encode())]:",
+        "if not began:",
         _RETRY + " -k header",
         "receipts prove which run was retried",
     ),

@@ -15,6 +15,13 @@ _DISPLAYED: Final = "tests/runs/test_displayed.py"
 
 MUTATIONS: Final = (
     Mutation(
+        "coilclaw.sandbox.report:reported_outcome",
+        "if not _is_deep(fields):",
+        "if True:",
+        'tests/runs/test_exact_values.py tests/sandbox/test_report.py -k "levels"',
+        "how deep a value may be does not depend on the stack of the caller",
+    ),
+    Mutation(
         "coilclaw.sandbox.deadline:Deadline.paused",
         "if self._pauses == 1:",
         "if True:",
@@ -126,6 +133,20 @@ MUTATIONS: Final = (
         'fields["message"]',
         "tests/sandbox/test_report.py",
         "warnings are bounded in size and valid text",
+    ),
+    Mutation(
+        "coilclaw.sandbox.displayed:_finite",
+        "if not math.isfinite(number):",
+        "if False:",
+        "tests/runs/test_displayed.py -k ends_the_run",
+        "an output holds no number that JSON does not have",
+    ),
+    Mutation(
+        "coilclaw.sandbox.report:_line",
+        "0 < number < 2**31",
+        "True",
+        "tests/sandbox/test_report.py -k line",
+        "the line of an error is a line",
     ),
     Mutation(
         "coilclaw.sandbox.displayed:accepted_output",

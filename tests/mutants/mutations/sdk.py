@@ -9,6 +9,7 @@ from tests.mutants.mutations.selections import AUTHORS, POLICY
 
 __all__ = ["MUTATIONS"]
 
+_EXACT: Final = "tests/runs/test_exact_values.py"
 
 MUTATIONS: Final = (
     Mutation(
@@ -82,6 +83,55 @@ MUTATIONS: Final = (
         "bytes are never written as text where text is taken",
     ),
     Mutation(
+        "coilclaw.sdk.binary_results:binary_serializer",
+        ", _use_prebuilt=False",
+        "",
+        _EXACT + " -k masks",
+        "bytes that are no text are written within models too",
+    ),
+    Mutation(
+        "coilclaw.sdk.binary_results:_written",
+        'and "serialization" not in made ',
+        "",
+        _EXACT + " -k masks",
+        "bytes that a model masks stay masked",
+    ),
+    Mutation(
+        "coilclaw.sdk.contract:Tool.result_json",
+        'self._binary_serializer.to_json(valid, by_alias=True, warnings="error")',
+        '__import__("pydantic_core").to_json(serializer.to_python(valid, by_alias=True), bytes_mode="base64")',
+        _EXACT + " -k masks",
+        "bytes that are no text do not switch off the serialisers of a model",
+    ),
+    Mutation(
+        "coilclaw.sdk.typed_arguments:_decimal",
+        "return int(exact)",
+        "return int(number)",
+        _EXACT + " -k keeps_its_digits",
+        "a decimal keeps its digits where a whole number is taken",
+    ),
+    Mutation(
+        "coilclaw.sdk.typed_arguments:_Forms.of",
+        'return {"": self.of(inner, _field(options, ""), f"{place}.", depth + 1)}',
+        "return inner",
+        _EXACT + " -k looks_like",
+        "a dict that looks like a marked value stays a dict",
+    ),
+    Mutation(
+        "coilclaw.sdk.typed_values:_decimal",
+        "_text(text)",
+        "text",
+        "tests/sdk/test_typed_values.py -k text_alone",
+        "a number is not read as text",
+    ),
+    Mutation(
+        "coilclaw.sdk.typed_values:_base64",
+        "text.encode()",
+        "text",
+        "tests/sdk/test_typed_values.py -k text_alone",
+        "bytes are not decoded twice",
+    ),
+    Mutation(
         "coilclaw.sdk.value_plan:_Planner._text",
         "return next(iter(formats)) if len(formats) == 1 else None",
         "return next((each for each in formats if each), None)",
@@ -111,8 +161,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.sdk.contract:Tool.result_json",
-        "serializer.to_json(valid, by_alias=True, ",
-        "serializer.to_json(valid, ",
+        "written: bytes = serializer.to_json(valid, by_alias=True, ",
+        "written: bytes = serializer.to_json(valid, ",
         "tests/runs/test_typed_values.py",
         "results have the names of their schema",
     ),

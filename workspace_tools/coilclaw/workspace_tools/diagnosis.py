@@ -114,6 +114,8 @@ def _advice(error: BaseException, text: str | None) -> str:
         return _installing(error.name.split(".")[0], text)
     if isinstance(error, TypeError) and "define_tool()" in text_of(error):
         return 'a tool is made with @define_tool(id="integration.action", risk="read", …)'
+    if isinstance(error, TypeError) and "'Tool' object is not subscriptable" in text_of(error):
+        return "a tool's function has the name of a builtin such as list: rename it (`def list_`), its id may stay"
     if isinstance(error, NameError) and (name := getattr(error, "name", None)) in ("define_tool", "ToolContext"):
         return f"add this line at the top: from coilclaw.sdk import {name}"
     if isinstance(error, SystemExit):

@@ -6,6 +6,7 @@ tool gets a file of its own beside it. Nothing that exists is ever changed.
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import re
@@ -56,6 +57,8 @@ def plan_tool(
     _check_folder(workspace, folder)
     module = _module_name(folder, tool_id)
     function = tool_id.rsplit(".", 1)[1]
+    if hasattr(builtins, function):
+        function += "_"  # `list` would be the tool in the rest of the file.
     return Scaffold(
         tool_id=tool_id,
         file=folder / f"{module}.py",
@@ -217,10 +220,10 @@ def _test_text(
         f"from coilclaw.sdk.testing import {names}\n\n"
         f"tools = module_beside(__file__, {_quoted(module)})\n"
         f"{constant}\n\n"
-        f"def test_{function}_answers() -> None:\n{made}"
+        f"def test_{function.rstrip('_')}_answers() -> None:\n{made}"
         f'    result = call_tool(tools.{function}, {given}name="Ada")\n'
         f"    assert result.unwrap() == {answer}\n\n\n"
-        f"def test_{function}_refuses_arguments_it_does_not_have() -> None:\n{made}"
+        f"def test_{function.rstrip('_')}_refuses_arguments_it_does_not_have() -> None:\n{made}"
         f'    result = call_tool(tools.{function}, {given}surname="Lovelace")\n'
         '    assert result.error is not None and result.error.code == "invalid_input"\n'
         f"{_server_remark(function, secrets) if hosts_needed else ''}"

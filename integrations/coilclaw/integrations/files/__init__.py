@@ -29,6 +29,7 @@ __all__ = ["delete", "list_files", "read", "search", "write"]
 
 _MOST_ENTRIES = 1000
 _MOST_READ = 1_048_576
+_EITHER = "pass either text=, a str, or data=, bytes"
 
 
 class Entry(BaseModel, defer_build=True):
@@ -153,10 +154,21 @@ def read(
         raise ToolFailure(f"{path!r} is not UTF-8 text", code="not_text", hint=hint) from None
 
 
+def _writable(input: Any, ctx: ToolContext) -> Forbid | None:
+    """Refuse before a person is asked what could only fail afterwards."""
+    if not _is_one(input.text, input.data, input.content):
+        return Forbid(reason=_EITHER)
+    return _inside(input, ctx)
+
+
+def _is_one(*contents: str | bytes | None) -> bool:
+    return sum(each is not None for each in contents) == 1
+
+
 @define_tool(
     id="files.write",
     risk="write",
-    classify=_inside,
+    classify=_writable,
     aliases=["file_write"],
     examples=[{"path": "notes.txt", "text": "hello"}],
     summary="Wrote {path}",
@@ -169,8 +181,8 @@ def write(
 
     The file is replaced at once or not at all; folders are made as needed.
     """
-    if sum(each is not None for each in (text, data, content)) != 1:
-        raise ToolFailure("pass either text or data (bytes)", code="invalid_input")
+    if not _is_one(text, data, content):
+        raise ToolFailure(_EITHER, code="invalid_input")
     text = content if text is None else text
     parts = parts_of(path)
     if not parts:

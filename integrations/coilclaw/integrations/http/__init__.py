@@ -7,13 +7,14 @@ call could have gone by itself, and credentials never follow it.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic_core import PydanticCustomError
 
 from coilclaw.integrations.http.answers import Page, page
 from coilclaw.integrations.http.requests import checked_headers, judged, next_hop, plain_headers
-from coilclaw.sdk import Forbid, Risk, ToolContext, ToolFailure, define_tool
+from coilclaw.sdk import Forbid, Raised, Risk, ToolContext, ToolFailure, define_tool
 
 __all__ = ["get", "post"]
 
@@ -24,7 +25,7 @@ _Headers = Annotated[dict[str, str], Field(max_length=50)]
 _MostBytes = Annotated[int, Field(ge=1, le=1_048_576)]
 
 
-def _reads(input: Any, ctx: ToolContext) -> Risk | Forbid:
+def _reads(input: Any, ctx: ToolContext) -> Risk | Raised | Forbid:
     return judged(input.url, input.headers, ctx)
 
 
@@ -81,6 +82,12 @@ class PostInput(BaseModel):
     headers: _Headers = {}
     max_bytes: _MostBytes = 524_288
 
+    @model_validator(mode="after")
+    def _has_one_body(self) -> Self:  # Before anybody is asked about the call.
+        if "json_body" in self.model_fields_set and self.text is not None:
+            raise PydanticCustomError("invalid_input", "give either json or text, not both")
+        return self
+
 
 async def _post(input: PostInput, ctx: ToolContext) -> Page:
     """Send JSON or text to a URL and give back the answer. Redirects are not followed: look at `location`."""
@@ -88,8 +95,6 @@ async def _post(input: PostInput, ctx: ToolContext) -> Page:
     sent = checked_headers(input.headers)
     body = b""
     if "json_body" in input.model_fields_set:
-        if input.text is not None:
-            raise ToolFailure("give either json or text, not both", code="bad_request")
         body = json.dumps(input.json_body, ensure_ascii=False, separators=(",", ":")).encode()
         sent.setdefault("content-type", "application/json")
     elif input.text is not None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.sdk import Forbid, Risk, ToolContext, ToolFailure
+from coilclaw.sdk import Forbid, Raised, Risk, ToolContext, ToolFailure
 
 if TYPE_CHECKING:
     import httpx
@@ -48,12 +48,14 @@ _REFUSED: Final = frozenset(
 _PLAIN: Final = frozenset({"accept", "accept-language", "user-agent"})
 
 
-def judged(url: str, headers: Mapping[str, str], ctx: ToolContext) -> Risk | Forbid:
+def judged(url: str, headers: Mapping[str, str], ctx: ToolContext) -> Risk | Raised | Forbid:
     """Reading from a listed domain is a read; from any other public one it could carry data out, so it is a write."""
     try:
         place = ctx.destination(url)
         checked_headers(headers)
-        return Risk.READ if place.within(ctx.bounds.http_domains) else Risk.WRITE
+        if place.within(ctx.bounds.http_domains):
+            return Risk.READ
+        return Raised(risk=Risk.WRITE, reason=f"{place.netloc} is not in http_domains")
     except ToolFailure as failure:
         return Forbid(reason=f"{failure.message}; {failure.hint}" if failure.hint else failure.message)
 

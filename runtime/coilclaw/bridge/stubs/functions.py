@@ -166,11 +166,11 @@ def _signature(tool: Tool, arguments: _Arguments, types: Types) -> str:
         return line
     rows, row = [], ""
     for each in arguments.parameters:
-        if row and len(row) + len(str(each)) > _LONGEST_LINE:
+        if row and (each.note or len(row) + len(str(each)) > _LONGEST_LINE):
             rows.append(row)
             row = ""
         row += f" {each}," if row else f"    {each},"
-        if each.note:  # A line ends with the note, and only there.
+        if each.note:  # It is alone on its line, so that nobody takes the note for another's.
             rows.append(f"{row}  # {each.note}")
             row = ""
     rows += [row] if row else []

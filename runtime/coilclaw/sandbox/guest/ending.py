@@ -20,13 +20,14 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
-from coilclaw.sandbox.guest.loop import SnippetLoop, end_tasks, run_loop, warn_of_lost
+from coilclaw.sandbox.guest.loop import end_tasks, loops, new_loop, run_loop, warn_of_lost
 from coilclaw.sandbox.guest.pending_calls import Completions
 from coilclaw.sandbox.guest.run_warnings import run_warnings
 
 __all__ = ["Ending", "Exits", "exits", "use_exits", "warn_of_coroutine"]
 
 _MOST_LOOKED_AT: Final = 1000
+_MOST_FAILURES: Final = 100
 
 
 class Exits:
@@ -44,15 +45,18 @@ class Exits:
     def unregister(self, func: Callable[..., Any], /) -> None:
         self._registered = [each for each in self._registered if each[0] is not func]
 
-    def run(self) -> None:
+    def run(self) -> bool:
+        """Call them all, whatever they raise; whether there were any."""
+        found = bool(self._registered)
         while self._registered:
             func, args, kwargs = self._registered.pop()
             try:
                 func(*args, **kwargs)
             except SystemExit:
                 pass
-            except Exception as error:
+            except BaseException as error:
                 warn_of_lost(error, "a function that was registered with atexit failed")
+        return found
 
 
 exits: Final = Exits()
@@ -69,7 +73,8 @@ def warn_of_coroutine(coroutine: Any) -> None:
     code = coroutine.cr_code
     origin = coroutine.cr_origin
     line = origin[0][1] if origin else code.co_firstlineno
-    run_warnings.add("unawaited", f"{code.co_qualname}() was never awaited, so nothing of it ran", line)
+    told = f"{code.co_qualname}() was never awaited, so nothing of it ran: write `await` before the call"
+    run_warnings.add("unawaited", told, line)
 
 
 class Ending:
@@ -78,46 +83,51 @@ class Ending:
     def __init__(self, completions: Completions, module: types.ModuleType) -> None:
         self._completions = completions
         self._module = module
-        self._loops: list[SnippetLoop] = []
+        loops.clear()
         sys.set_coroutine_origin_tracking_depth(1)
 
     def run(self, awaited: Any) -> Any:
         """Run something that can be awaited, and then the tasks that it leaves; its result."""
-        loop = SnippetLoop(self._completions)
-        self._loops.append(loop)
+        loop = new_loop(self._completions)
         asyncio.set_event_loop(loop)
         return run_loop(loop, awaited)
 
     def complete(self) -> None:
         """Wait for everything that was begun, and clean up."""
         self._receive()
-        exits.run()
-        self._receive()
+        while exits.run():
+            self._receive()
 
     def give_up(self) -> None:
-        """End what was begun by a snippet that failed."""
-        try:
-            self._withdraw()
-            exits.run()
-            self._withdraw()
-        except Exception as error:
-            warn_of_lost(error, "the clean-up failed")
+        """End what was begun by a snippet that failed. A clean-up that fails does not keep others from running."""
+        for _ in range(_MOST_FAILURES):
+            try:
+                self._withdraw()
+                while exits.run():
+                    self._withdraw()
+                return
+            except BaseException as error:
+                warn_of_lost(error, "the clean-up failed")
 
     def _withdraw(self) -> None:
         for number in self._completions.pending:
             self._completions.host.withdraw(number)
-        self._receive()
+        self._receive(cancel=True)
 
-    def _receive(self) -> None:
-        while self._completions.pending:
-            self._completions.receive(None)
-        for loop in self._loops:
-            end_tasks(loop)
+    def _receive(self, *, cancel: bool = False) -> None:
+        """Wait until nothing is left: what ends may begin something else."""
+        is_left = True
+        while is_left:
+            while self._completions.pending:
+                self._completions.receive(None)
+            for loop in list(loops):
+                end_tasks(loop, cancel=cancel)
+            is_left = bool(self._completions.pending) or any(loop.unfinished() for loop in loops)
 
     def warn(self, value: Any) -> None:
         """Collect what was lost without a word. `value` is what the run ended with."""
         self._completions.warn_of_unread()
-        for loop in self._loops:
+        for loop in loops:
             loop.warn_of_lost_exceptions()
         for coroutine in self._forgotten():
             warn_of_coroutine(coroutine)

@@ -21,7 +21,11 @@ class CallFuture(concurrent.futures.Future[Any]):
     def __init__(self, call: PendingCall) -> None:
         super().__init__()
         self._call = call
-        call.tell(self.set_result)
+        call.tell(self._finish)
+
+    def _finish(self, result: Any) -> None:
+        if not self.done():  # A snippet may have set a result of its own.
+            self.set_result(result)
 
     def result(self, timeout: float | None = None) -> Any:
         return self._call.result()
@@ -37,11 +41,12 @@ class InlineExecutor(concurrent.futures.Executor):
     """Starts the calls of tools that it is given; runs any other function at once, as the sandbox has no threads."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        return None
+        self._calls: list[CallFuture] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
         if (tool := _tool(fn)) is not None:
-            return CallFuture(tool.start(*args, **kwargs))
+            self._calls.append(CallFuture(tool.start(*args, **kwargs)))
+            return self._calls[-1]
         warn_of_threads()
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         try:
@@ -49,6 +54,12 @@ class InlineExecutor(concurrent.futures.Executor):
         except Exception as error:
             future.set_exception(error)
         return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        for call in self._calls if cancel_futures else ():
+            call.cancel()
+        if wait:
+            settled(self._calls)
 
 
 def _tool(function: Any) -> Tools | None:

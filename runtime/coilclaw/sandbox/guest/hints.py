@@ -43,6 +43,7 @@ _NO_FILES: Final = (
     "or make text the value of the last line"
 )
 _AS_A_VALUE: Final = re.compile(r"'(Ok|Err)'|\btype (Ok|Err)\b|\b(Ok|Err) object\b|not (Ok|Err)\b")
+_SET_FIELD: Final = re.compile(r"'Record' (?:object has no attribute '(\w+)'|cannot be set)")
 _A_PENDING_CALL: Final = re.compile(r"'PendingCall'|\btype PendingCall\b")
 
 
@@ -66,7 +67,7 @@ def hint_of(error: BaseException) -> str | None:
         case RuntimeError() if "thread" in str(error):
             return "there are no threads here: start calls with tools.<id>.start(...) and gather them"
         case RuntimeError() if "event loop" in str(error):
-            return "`await` works at the top level of a snippet: await asyncio.gather(...)"
+            return "`await` works at the top level of a snippet: write `await asyncio.create_task(…)`"
         case TypeError() | AttributeError() | ValueError():
             return _misused(str(error))
     if type(error).__name__ != "ToolCallError":
@@ -105,6 +106,11 @@ def _misused(message: str) -> str | None:
         return "the call is under way: .result() or `await` gives its Result, and .unwrap() of that the value"
     if "'bool' object is not callable" in message:
         return "`.ok` and `.done` are attributes: write them without parentheses"
+    if "not JSON serializable" in message:
+        return "write json.dumps(…, default=str), or make the value the last line: the report writes it as JSON"
+    if found := _SET_FIELD.search(message):
+        field = found[1] or "field"
+        return f'fields are changed like those of a dict: write record["{field}"] = …'
     if "in this sandbox" in message:
         return "this is not part of the sandbox; write what you need of it in the snippet"
     return None

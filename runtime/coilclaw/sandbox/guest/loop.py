@@ -5,17 +5,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import sys
 import weakref
 from asyncio import base_events, events, tasks
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from coilclaw.sandbox.guest.executor import InlineExecutor, use_inline_executors
 from coilclaw.sandbox.guest.pending_calls import Completions, PendingCall, Waiting
 from coilclaw.sandbox.guest.run_warnings import run_warnings
 from coilclaw.sandbox.guest.tracebacks import line_of
 
-__all__ = ["Deadlock", "SnippetLoop", "end_tasks", "run_loop", "use_snippet_loops", "warn_of_lost"]
+__all__ = [
+    "Deadlock",
+    "SnippetLoop",
+    "end_tasks",
+    "loops",
+    "new_loop",
+    "run_loop",
+    "use_snippet_loops",
+    "warn_of_lost",
+]
 
 
 class Deadlock(RuntimeError):
@@ -44,6 +54,8 @@ class SnippetLoop(base_events.BaseEventLoop):
         self._selector = self
         self._asyncgens = _InOrder()
         self._tasks = _InOrder()
+        self.closing = _InOrder()
+        """The tasks that close asynchronous generators: clean-up, which is not cancelled."""
 
     def select(self, timeout: float | None) -> list[Any]:
         if self._completions.pending:
@@ -71,6 +83,23 @@ class SnippetLoop(base_events.BaseEventLoop):
         task = super().create_task(coro, **options)
         self._tasks.add(task)
         return task
+
+    def _asyncgen_finalizer_hook(self, agen: Any) -> None:
+        self._asyncgens.discard(agen)
+        if not self.is_closed():
+            # At once, and not when the loop runs next: it may have nothing else to run for.
+            self.closing.add(self.create_task(agen.aclose()))
+
+    def close(self) -> None:
+        if not self.is_closed() and not self.is_running():
+            with _set_aside():
+                end_tasks(self)
+        super().close()
+
+    def forget(self, hopeless: Iterable[asyncio.Task[Any]]) -> None:
+        """Stop counting tasks that will never end."""
+        for task in hopeless:
+            self._tasks.discard(task)
 
     def unfinished(self) -> list[asyncio.Task[Any]]:
         """The tasks that have not ended, in the order in which they were made."""
@@ -106,7 +135,9 @@ class SnippetLoop(base_events.BaseEventLoop):
 
 def warn_of_lost(error: BaseException, what: str = "a task that nobody awaited failed") -> None:
     """Warn of an exception that nobody has seen."""
-    told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    told = type(error).__name__
+    with contextlib.suppress(BaseException):  # What gives its text is the snippet's own code.
+        told = f"{told}: {text}" if (text := str(error)) else told
     run_warnings.add("lost_exception", f"{what}: {told}", line_of(error))
 
 
@@ -114,6 +145,16 @@ def warn_of_lost(error: BaseException, what: str = "a task that nobody awaited f
 _events: Any = events
 _policy_base = getattr(_events, "_AbstractEventLoopPolicy", None) or _events.AbstractEventLoopPolicy
 _set_policy = getattr(_events, "_set_event_loop_policy", None) or _events.set_event_loop_policy
+
+
+loops: Final[list[SnippetLoop]] = []
+"""The loops of this run whose tasks are waited for at its end."""
+
+
+def new_loop(completions: Completions) -> SnippetLoop:
+    """A loop whose tasks are not lost, whoever runs it."""
+    loops.append(SnippetLoop(completions))
+    return loops[-1]
 
 
 def use_snippet_loops(completions: Completions) -> None:
@@ -131,7 +172,7 @@ def use_snippet_loops(completions: Completions) -> None:
             self._current = loop
 
         def new_event_loop(self) -> asyncio.AbstractEventLoop:
-            return SnippetLoop(completions)
+            return new_loop(completions)
 
     def run(main: Any, *, debug: bool | None = None, loop_factory: Any = None) -> Any:
         if not inspect.isawaitable(main):
@@ -141,6 +182,8 @@ def use_snippet_loops(completions: Completions) -> None:
 
     _set_policy(Policy())
     asyncio.run = asyncio.runners.run = run  # type: ignore[assignment]
+    # `asyncio.Runner` ends its tasks as `asyncio.run` does here: they are cancelled only when something failed.
+    asyncio.runners._cancel_all_tasks = lambda loop: end_tasks(loop, cancel=sys.exc_info()[1] is not None)  # type: ignore[attr-defined]
     asyncio.wait = tasks.wait = _wait  # type: ignore[assignment]
     for name in ("ensure_future", "_ensure_future"):  # The second is what the library itself calls before 3.12.
         if hasattr(tasks, name):
@@ -181,14 +224,19 @@ def run_loop(loop: SnippetLoop, main: Any) -> Any:
 def end_tasks(loop: SnippetLoop, *, cancel: bool = False) -> None:
     """Wait for the tasks that are left, then close the asynchronous generators, as `asyncio.run` does.
 
-    Tasks that wait for something that nothing will set are cancelled, and with `cancel` all are.
+    Tasks that wait for something that nothing will set are cancelled, and with `cancel` all are that are no clean-up.
     """
+    if loop.is_closed():
+        return
     while left := loop.unfinished():
+        if not cancel:
+            loop._completions.host.linger(", ".join(map(_shown, left[:5])))
+        for task in left:
+            if cancel and task not in loop.closing:
+                task.cancel()
         try:
-            if not cancel:
-                loop._completions.host.linger(", ".join(map(_shown, left[:5])))
-                loop.run_until_ended(left)
-                continue
+            loop.run_until_ended(left)
+            continue
         except Deadlock:
             pass
         for task in left:
@@ -196,7 +244,7 @@ def end_tasks(loop: SnippetLoop, *, cancel: bool = False) -> None:
         try:
             loop.run_until_ended(left)
         except Deadlock:
-            break
+            loop.forget(left)
     if loop._asyncgens:
         with contextlib.suppress(Deadlock):
             loop.run_until_ended([loop.create_task(loop.shutdown_asyncgens())])

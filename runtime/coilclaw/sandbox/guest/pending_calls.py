@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Final, NoReturn, Protocol
 
@@ -30,6 +31,7 @@ class Host(Protocol):
     def sleep(self, nanoseconds: int) -> None: ...
 
 
+_loads: Final = json.loads
 _scan = json.JSONDecoder(object_hook=Record).scan_once  # type: ignore[attr-defined]
 _SUCCESS: Final = '{"ok":true,"value":'
 _TYPES: Final = ',"types":'
@@ -49,6 +51,12 @@ def received(answer: str) -> Ok[Any] | Err | None:
     return kind(fields["code"], fields["message"], fields.get("hint"))
 
 
+def _need_room(calls: int = 40) -> None:
+    """Raise RecursionError before an answer is taken from the host, and not after, when it would be lost."""
+    if calls:
+        _need_room(calls - 1)
+
+
 class Completions:
     """The calls of one run that wait for an answer, and the failures that nobody has looked at."""
 
@@ -56,8 +64,10 @@ class Completions:
         self.host = host
         self.pending: dict[int, PendingCall] = {}
         self._failures: list[tuple[Err, str, int]] = []
+        self._arrived: deque[tuple[int, str]] = deque()
 
     def begin(self, tool: str, input: str, line: int) -> PendingCall:
+        _need_room()
         number = self.host.begin(tool, input, line)
         if not number:
             self.stop()
@@ -67,14 +77,19 @@ class Completions:
 
     def receive(self, seconds: float | None) -> None:
         """Wait for at least one answer, or until the time has passed."""
-        nanoseconds = -1 if seconds is None else int(seconds * 1e9)
-        for number, answer in json.loads(self.host.wait(nanoseconds)):
-            call = self.pending.pop(number, None)
+        _need_room()
+        if not self._arrived:  # Else something failed while the last ones were handed out.
+            nanoseconds = -1 if seconds is None else int(seconds * 1e9)
+            self._arrived.extend(_loads(self.host.wait(nanoseconds)))
+        while self._arrived:
+            number, answer = self._arrived[0]
             result = received(answer)
+            self._arrived.popleft()
+            call = self.pending.pop(number, None)
             if call is not None and result is not None:
-                call.finish(result)
                 if type(result) is UnreadErr and not call.given_up:
                     self.watch(result, call.tool, call.line)
+                call.finish(result)
 
     def watch(self, failure: UnreadErr, tool: str, line: int) -> None:
         """Remember a failure, so that the end of the run can say that nobody looked at it."""

@@ -20,7 +20,6 @@ from coilclaw.sandbox.guest.pending_calls import SNIPPET_FLAG, Completions, Pend
 from coilclaw.sandbox.guest.run_warnings import run_warnings
 from coilclaw.sandbox.guest.source import (
     VALUE,
-    Returned,
     compile_snippet,
     not_python,
     parse_snippet,
@@ -54,8 +53,11 @@ def run_program(
         except SyntaxError:
             if "```" not in source and "~~~" not in source:
                 raise
-            source = without_fences(source)
+            source, dropped = without_fences(source)
             tree = parse_snippet(source, name)
+            if dropped is not None:
+                told = "this line is outside the fenced block, and only the block runs: send all of the code in it"
+                run_warnings.add("outside_fence", told, dropped)
         if "tools" in source and (calls := visible_calls(tree)):
             problems = json.loads(preflight(json.dumps(calls)))
             if problems:
@@ -74,30 +76,30 @@ def run_program(
     module.__dict__.update(names)
     module.__dict__[SNIPPET_FLAG] = True
     sys.modules["__main__"] = module
-    lines = source.splitlines(keepends=True)
+    lines = f"{source}\n".splitlines(keepends=True)  # Carets under a line without its end are off by one.
     linecache.cache[name] = (len(source), None, lines, name)
     ending = Ending(completions, module)
     try:
         value = _run(code, module, ending)
         ending.complete()
         shown = value_json(value)
-        return f'{{"status":"completed","value":{shown},"warnings":{_warnings(ending, value)}}}'
+        warnings = _warnings(ending, value, ending.complete)
+        return f'{{"status":"completed","value":{shown},"warnings":{warnings}}}'
     except MemoryError:
+        ending.give_up()
         return _out_of_memory()
     except BaseException as error:
-        ending.give_up()
-        return _failed(error, name, _warnings(ending, error))
+        fields = _error_json(error, name)
+        return f'{{"status":"failed","error":{fields},"warnings":{_warnings(ending, error, ending.give_up)}}}'
 
 
 def _run(code: types.CodeType, module: types.ModuleType, ending: Ending) -> Any:
     """Run the code; its value is the last expression. One that can be awaited is awaited."""
     try:
         result = eval(code, module.__dict__)  # noqa: S307
-        if inspect.iscoroutine(result):
-            ending.run(result)
-        return _awaited(module.__dict__.get(VALUE), ending)
-    except Returned:
-        return module.__dict__.get(VALUE)
+        if code.co_flags & inspect.CO_COROUTINE:
+            result = ending.run(result)
+        return _awaited(module.__dict__.get(VALUE, result), ending)
     except SystemExit as error:
         # From where the interpreter keeps it: the snippet's class may have a `code` of its own.
         exit_code = SystemExit.__dict__["code"].__get__(error)
@@ -117,13 +119,20 @@ def _awaited(value: Any, ending: Ending) -> Any:
     return value
 
 
-def _warnings(ending: Ending, value: Any) -> str:
-    with suppress(BaseException):  # Whatever the snippet's objects do, they do not hide how the run ended.
-        ending.warn(value)
+def _warnings(ending: Ending, value: Any, end: Callable[[], None]) -> str:
+    """The warnings, as JSON.
+
+    Values and exceptions are shown by the snippet's own code: what that has begun is brought to its end, and told as
+    well.
+    """
+    for _ in range(2):
+        end()
+        with suppress(BaseException):  # Whatever the snippet's objects do, they do not hide how the run ended.
+            ending.warn(value)
     return _dumps(run_warnings.take())
 
 
-def _failed(error: BaseException, name: str, warnings: str) -> str:
+def _error_json(error: BaseException, name: str) -> str:
     # Every attribute of a snippet's exception may be hostile; none may hide that the run failed.
     kind, text, message, line, hint = "Exception", "", "", None, None
     try:
@@ -138,8 +147,7 @@ def _failed(error: BaseException, name: str, warnings: str) -> str:
         hint = hint_of(error)
     except BaseException:  # noqa: S110
         pass
-    fields = _dumps({"type": kind, "message": message, "line": line, "traceback": text, "hint": hint})
-    return f'{{"status":"failed","error":{fields},"warnings":{warnings}}}'
+    return _dumps({"type": kind, "message": message, "line": line, "traceback": text, "hint": hint})
 
 
 def _only_snippet(shown: traceback.TracebackException, name: str, seen: set[int]) -> None:

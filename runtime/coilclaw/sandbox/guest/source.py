@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import re
 import sys
 import traceback
@@ -17,11 +18,12 @@ from typing import Any, Final
 
 from coilclaw.sandbox.guest.hints import IMPORTED_FROM
 
-__all__ = ["VALUE", "Returned", "compile_snippet", "not_python", "parse_snippet", "without_fences"]
+__all__ = ["VALUE", "compile_snippet", "not_python", "parse_snippet", "without_fences"]
 
 VALUE: Final = "__coilclaw_value__"
-_RETURNED: Final = "coilclaw: returned"  # No source can spell it.
+_EXEC: Final = "coilclaw: exec"  # No source can spell it.
 _FENCE: Final = re.compile(r"[ \t]*(```|~~~)[ \t]*[\w+-]*[ \t]*$")
+_DOING: Final = (ast.Call, ast.Assign, ast.AugAssign, ast.Import, ast.ImportFrom)
 _AN_F_STRING: Final = re.compile(r"(?i)\b(f|rf|fr)[\"']")
 _LATER_SYNTAX: Final = re.compile(
     r"\s*(type\s+\w+.*=|(async\s+)?def\s+\w+\s*\[|class\s+\w+\s*\[|except\s+[\w.]+\s*,|.*\bt[\"'])"
@@ -30,18 +32,29 @@ _LATER_SYNTAX: Final = re.compile(
 _HABITS: Final = re.compile(r"^[ \t]*(from[ \t]+tools\b|import\b.*\btools\b)|\bcase\b.*\bErr\(", re.MULTILINE)
 
 
-class Returned(BaseException):
-    """`return` at the top level of a snippet: its end."""
+def without_fences(source: str) -> tuple[str, int | None]:
+    """The one fenced block of the source, in its own lines, or the source itself.
 
-
-def without_fences(source: str) -> str:
-    """The one fenced block of the source, in its own lines, or the source itself."""
+    Besides, the first line outside the block that is code and no prose: it does not run.
+    """
     lines = source.split("\n")
     fences = [number for number, line in enumerate(lines) if _FENCE.match(line.rstrip("\r"))]
     if len(fences) != 2:
-        return source
+        return source, None
     first, last = fences
-    return "\n" * (first + 1) + "\n".join(lines[first + 1 : last])
+    outside = (*enumerate(lines[:first], 1), *enumerate(lines[last + 1 :], last + 2))
+    dropped = next((number for number, line in outside if _does_something(line.strip())), None)
+    return "\n" * (first + 1) + "\n".join(lines[first + 1 : last]), dropped
+
+
+def _does_something(line: str) -> bool:
+    """Whether a line is a statement that would have done something."""
+    if "(" not in line and "=" not in line and "import" not in line:
+        return False
+    try:
+        return any(isinstance(each, _DOING) for each in ast.walk(ast.parse(line)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
 
 
 def parse_snippet(source: str, name: str) -> ast.Module:
@@ -97,16 +110,16 @@ def _assigned(name: str, path: str, place: ast.stmt) -> ast.stmt:
 
 
 def compile_snippet(tree: ast.Module, name: str, names: dict[str, Any]) -> types.CodeType:
-    """Code that leaves the last expression in `VALUE`. What it needs besides is put into `names`."""
-    _keep_value(tree)
+    """Code that leaves the last expression in `VALUE`, or returns it. What it needs besides is put into `names`."""
+    last = _keep_value(tree)
     try:
         code = _compile(tree, name)
     except SyntaxError as error:
         if "'return' outside function" not in str(error):
             raise
-        names[_RETURNED] = Returned
-        tree = ast.fix_missing_locations(_TopLevelReturns().visit(tree))
-        code = _compile(tree, name)
+        if last is not None:
+            tree.body[-1] = ast.copy_location(ast.Return(last), tree.body[-1])
+        code = _compile_body(ast.fix_missing_locations(_AsBody(names).visit(tree)), name)
     if missing := {each for each in _type_names(code) if each not in names and not hasattr(builtins, each)}:
         names.update(dict.fromkeys(_record_types(tree, missing), dict))
     return code
@@ -117,20 +130,64 @@ def _compile(tree: ast.Module, name: str) -> types.CodeType:
     return code
 
 
-def _keep_value(tree: ast.Module) -> None:
-    if tree.body and isinstance(last := tree.body[-1], ast.Expr | ast.Return) and last.value is not None:
-        target = ast.copy_location(ast.Name(VALUE, ast.Store()), last)
-        tree.body[-1] = ast.copy_location(ast.Assign([target], last.value), last)
+def _keep_value(tree: ast.Module) -> ast.expr | None:
+    """Keep the value of the last line; that line's expression, if it has one."""
+    if not tree.body or not isinstance(last := tree.body[-1], ast.Expr | ast.Return) or last.value is None:
+        return None
+    target = ast.copy_location(ast.Name(VALUE, ast.Store()), last)
+    tree.body[-1] = ast.copy_location(ast.Assign([target], last.value), last)
+    return last.value
 
 
-class _TopLevelReturns(ast.NodeTransformer):
-    """Turns `return x` outside a function into the value and the end of the snippet."""
+def _compile_body(tree: ast.Module, name: str) -> types.CodeType:
+    """The module as the body of a function, so that `return` is one and nothing can catch it.
 
-    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
-        value = node.value or ast.Constant(None)
-        kept = ast.Assign([ast.Name(VALUE, ast.Store())], value)
-        end = ast.Raise(ast.Name(_RETURNED, ast.Load()), None)
-        return [ast.copy_location(kept, node), ast.copy_location(end, node)]
+    All its variables are global, and its code is made to run like a module's: in the namespace that it is given.
+    """
+    future = [each for each in tree.body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
+    body = [each for each in tree.body if each not in future]
+
+    def compiled(kind: type[ast.FunctionDef | ast.AsyncFunctionDef], declared: list[ast.stmt]) -> types.CodeType:
+        function = kind("<module>", _NO_ARGUMENTS, [*declared, *body], [], lineno=1, col_offset=0)
+        module = ast.fix_missing_locations(ast.Module([*future, function], []))
+        made: list[types.CodeType] = [each for each in _compile(module, name).co_consts if type(each) is types.CodeType]
+        return made[-1]
+
+    kind: type[ast.FunctionDef | ast.AsyncFunctionDef] = ast.FunctionDef
+    try:
+        code = compiled(kind, [])
+    except SyntaxError:
+        kind = ast.AsyncFunctionDef  # It awaits something; if anything else is wrong, that is wrong here as well.
+        code = compiled(kind, [])
+    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR):
+        raise SyntaxError("'yield' outside function")
+    if variables := [*code.co_varnames, *code.co_cellvars]:
+        code = compiled(kind, [ast.Global(variables, lineno=1, col_offset=0)])
+    flags = code.co_flags & ~(inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS)
+    return code.replace(co_flags=flags, co_qualname="<module>")
+
+
+_NO_ARGUMENTS: Final = ast.arguments([], [], None, [], [], None, [])
+
+
+class _AsBody(ast.NodeTransformer):
+    """Says what only a module may say in the words of a function."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self._names = names
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if not isinstance(node.target, ast.Name):
+            return node
+        made = ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
+        return ast.copy_location(made, node)  # What is global cannot be annotated.
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
+        if all(alias.name != "*" for alias in node.names):
+            return node
+        self._names[_EXEC] = exec  # Only here: where `import *` is refused, so is `exec`.
+        call = ast.Call(ast.Name(_EXEC, ast.Load()), [ast.Constant(ast.unparse(node))], [])
+        return ast.copy_location(ast.Expr(call), node)
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr)

@@ -14,6 +14,7 @@ import wit_world
 from coilclaw.sandbox.guest.display import make_display
 from coilclaw.sandbox.guest.ending import use_exits
 from coilclaw.sandbox.guest.guide import library_help, make_help
+from coilclaw.sandbox.guest.inputs import typed_inputs
 from coilclaw.sandbox.guest.loop import use_snippet_loops
 from coilclaw.sandbox.guest.output import Output
 from coilclaw.sandbox.guest.pending_calls import Completions
@@ -100,7 +101,7 @@ class WitWorld(wit_world.WitWorld):
         sys.stderr = Output(2, wit_world.write, _written)  # type: ignore[assignment]
         sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr  # type: ignore[assignment,misc]
         names = {
-            **fields["inputs"],
+            **typed_inputs(fields["inputs"]),
             "tools": Tools(_completions),
             "Ok": Ok,
             "Err": Err,

@@ -27,6 +27,7 @@ from xml.etree.ElementTree import Element
 
 from coilclaw.sandbox.restricted.child.ownership import Ownership
 from coilclaw.sdk.result import Err, Ok, UnreadErr
+from coilclaw.sdk.typed_values import Record
 
 __all__ = ["Copying"]
 
@@ -39,7 +40,7 @@ _IMMUTABLE: Final = (
 )  # fmt: skip
 _CONTAINERS: Final = (
     list, dict, set, frozenset, tuple, bytearray, collections.deque, collections.OrderedDict, collections.Counter,
-    collections.defaultdict,
+    collections.defaultdict, Record,
 )  # fmt: skip
 _COPY_THEMSELVES: Final = (array.array, Element)
 """Types of C with methods of their own for it."""
@@ -165,6 +166,8 @@ class Copying:
 def _copy_of_container(value: Any) -> Any:
     if type(value) in _COPY_THEMSELVES:
         return value.__copy__()
+    if type(value) is Record:
+        return Record(value)
     return value if type(value) is tuple or type(value) is frozenset else value.copy()
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from coilclaw.sandbox.guest.display import make_display
 from coilclaw.sandbox.guest.executor import CallFuture
 from coilclaw.sandbox.guest.guide import make_help, plain_help
+from coilclaw.sandbox.guest.inputs import typed_inputs
 from coilclaw.sandbox.guest.output import Output
 from coilclaw.sandbox.guest.pending_calls import Completions, PendingCall, Waiting
 from coilclaw.sandbox.guest.tools import Tools
@@ -103,7 +104,7 @@ class World:
         self._seed = seed.to_bytes(32, "big")
         begin_run(seed)
         sys.argv[:] = [name]  # In place: the facade of `sys` shows this list.
-        return {**inputs, **self.names, "__builtins__": self.builtins, "__name__": "__main__"}
+        return {**typed_inputs(inputs), **self.names, "__builtins__": self.builtins, "__name__": "__main__"}
 
     def entropy(self, size: int) -> bytes:
         """The run's random bytes, which depend on its seed alone."""
