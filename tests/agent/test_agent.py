@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.agent.conftest import Open
 from tests.agent.scripted import Scripted, call, code, say
 
 from coilclaw.agent import Agent, CallChanged, TurnEvent
+from coilclaw.agent.tool_texts import ToolTextFile
+from coilclaw.policy import EmergencyStop
 from coilclaw.sdk import ToolContext, define_tool
 
 if TYPE_CHECKING:
@@ -93,3 +97,21 @@ def test_a_direct_call_takes_the_same_path(claw: CoilClaw, mailbox: Mailbox) -> 
     answer = asyncio.run(Agent(claw, model).answer("Send it"))
     assert mailbox.sent == ["a@x.org", "b@x.org"]
     assert len(answer.run_ids) == 2
+
+
+def test_files_are_read_off_the_event_loop(claw: CoilClaw, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_loop: list[str] = []
+
+    def watched(kind: type, name: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*given: Any) -> Any:
+            with suppress(RuntimeError):
+                asyncio.get_running_loop()
+                on_loop.append(f"{kind.__name__}.{name}")
+            return work(*given)
+
+        return noted
+
+    for kind, name in ((ToolTextFile, "read"), (ToolTextFile, "write"), (EmergencyStop, "found")):
+        monkeypatch.setattr(kind, name, watched(kind, name, getattr(kind, name)))
+    asyncio.run(Agent(claw, Scripted(say("Hello."))).answer("Hi"))
+    assert on_loop == []

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 
-from coilclaw.memory import NoSuchWorkflowRun, StepRecord, WorkflowRuns, WorkflowRunTaken
+from coilclaw.memory import Memory, NoSuchWorkflowRun, StepRecord, WorkflowRuns, WorkflowRunTaken
 from coilclaw.store import Database
 
 
@@ -94,3 +97,33 @@ def test_the_latest_runs_come_first(processes: Processes) -> None:
     assert len(found) == 3
     assert found == sorted(found, reverse=True)
     assert set(found) < set(made)
+
+
+@pytest.mark.req("R389")
+def test_clearing_the_memory_removes_what_agents_answered(processes: Processes, database: Database) -> None:
+    """A run that is not over ends: its later steps would go on without what they need."""
+    runs, memory = processes.of("a"), Memory(database)
+    for status in ("completed", "suspended"):
+        record = runs.begin("work", "/ws", "text")
+        for number, started in ((1, "run-1"), (2, memory.begin("sop"))):
+            step = runs.begin_step(record, number, started)
+            given = StepRecord(number=number, status="succeeded", started=step.started, output=f"Aardvark {number}")
+            runs.end_step(record, given, "running" if number == 1 else status)
+    memory.clear()
+    assert [each.status for each in runs.list()] == ["cancelled", "completed"]
+    for each in runs.list():
+        assert [step.output for step in runs.steps(each.run_id).values()] == ["Aardvark 1", None]
+    assert b"Aardvark 2" not in database.path.read_bytes()
+
+
+def test_secrets_are_taken_out_of_what_steps_gave(database: Database) -> None:
+    def redaction() -> Callable[[str], str]:
+        return lambda text: text.replace("hunter22", "[secret]")
+
+    runs = WorkflowRuns(database, "a", lambda process: True, redaction=redaction)
+    record = runs.begin("work", "/ws", "text")
+    begun = runs.begin_step(record, 1, "run-1")
+    told = {"code": "failed", "message": "it is hunter22"}
+    runs.end_step(record, replace(begun, status="failed", output=[{"hunter22": "x hunter22"}], error=told), "failed")
+    kept = runs.steps(record.run_id)[1]
+    assert (kept.output, kept.error) == ([{"[secret]": "x [secret]"}], {**told, "message": "it is [secret]"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -124,6 +125,32 @@ class Ring:
 
     def _next(self) -> Credential | None:
         return Credential(secret=f"sk-{self._left[0]}", profile=self._left.pop(0)) if self._left else None
+
+
+class OffTheLoop(Ring):
+    """Fails on the event loop, which must not wait for a file that another process has locked."""
+
+    def use(self, *given: Any) -> Credential | None:
+        with pytest.raises(RuntimeError):
+            asyncio.get_running_loop()
+        return super().use(*given)
+
+    def failed(self, *given: Any) -> Credential | None:
+        with pytest.raises(RuntimeError):
+            asyncio.get_running_loop()
+        return super().failed(*given)
+
+    def succeeded(self, *given: Any) -> None:
+        with pytest.raises(RuntimeError):
+            asyncio.get_running_loop()
+        super().succeeded(*given)
+
+
+def test_credentials_are_read_and_noted_off_the_event_loop() -> None:
+    with serving(reply({}, 401), OK) as service:
+        ring = OffTheLoop("a", "b")
+        answer = run(answer_of(service_of(service.url, ring), ask("hi"), streaming=False))
+    assert (answer.final_text, ring.successes) == ("ok", ["b"])
 
 
 class Wheel(Ring):

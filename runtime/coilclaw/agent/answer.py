@@ -10,6 +10,7 @@ from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
     from coilclaw.app import ApprovalRequest, UnknownCall
+    from coilclaw.evidence import Claim
     from coilclaw.providers import Usage
     from coilclaw.sdk import ActivityItem
 
@@ -54,7 +55,7 @@ class Answer(Frozen):
     activity: tuple[ActivityItem, ...] = ()
     """The relevant calls of this turn."""
     folded_reads: int = 0
-    claims: tuple[Any, ...] = ()
+    claims: tuple[Claim, ...] = ()
     """What the text says about actions, each with a verdict."""
     approvals: tuple[ApprovalRequest, ...] = ()
     unknown: tuple[UnknownCall, ...] = ()

@@ -16,7 +16,7 @@ from coilclaw.sdk.frozen import Frozen
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
 
-__all__ = ["Handle", "HandleLost", "handles_in", "large_text", "shape_of"]
+__all__ = ["LARGE_CHARS", "Handle", "HandleLost", "handles_in", "large_text", "shape_of"]
 
 LARGE_CHARS: Final = 4000
 """Of a result as text: more than this stays outside the prompt."""

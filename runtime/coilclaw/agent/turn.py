@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from coilclaw.agent.tools import Toolset
     from coilclaw.agent.transcript import Transcript
     from coilclaw.app import CoilClaw, Report
-    from coilclaw.evidence import Evidence
+    from coilclaw.evidence import Claim, Evidence
     from coilclaw.providers import Provider, ToolSchema
 
 __all__ = ["Turn"]
@@ -116,13 +116,11 @@ class Turn(Frozen):
         """Ask the model once. Returns its answer, or what was done when it has asked for tools."""
         rounds = len(self.transcript.current.steps)
         self.listen(RoundStarted(number=rounds + 1, conversation_id=self.transcript.conversation))
-        stop = self.claw.estop.state
-        request = self._request(
-            is_last=rounds >= self.settings.tool_rounds, stopped=None if stop is None else str(stop)
-        )
+        stop, request = await finished(lambda: self._request(is_last=rounds >= self.settings.tool_rounds))
         text = GroundedText(evidence, self._release)
-        if stop is not None:
-            self._release(_stop_sentence(str(stop)))
+        before = "" if stop is None else _stop_sentence(stop)
+        if before:
+            self._release(before)
         response = await self._ask(request, text)
         grounded = text.end()
         if response.tool_calls and request.tools:
@@ -131,14 +129,16 @@ class Turn(Frozen):
             asked = partial(self._asked, response, self._usage(request, response))
             return await finished(asked, self.requests.cancel)
         response, grounded = await self._corrected(request, response, grounded, evidence)
-        before = "" if stop is None else _stop_sentence(str(stop))
         return await finished(lambda: self._answered(response, grounded, before))
 
     def _asked(self, response: ChatResponse, usage: Usage) -> Answer | tuple[Evidence, ...]:
         self.transcript.ask(response, usage)
         return self._carry_out()
 
-    def _request(self, *, is_last: bool, stopped: str | None) -> ChatRequest:
+    def _request(self, *, is_last: bool) -> tuple[str | None, ChatRequest]:
+        """What the model is asked, and why tools are stopped, if they are. Reads files."""
+        state = self.claw.estop.state
+        stopped = None if state is None else str(state)
         may_act = stopped is None and self.provider.capabilities().tool_calls
         tools: Sequence[ToolSchema] = self.toolset.schemas(self.transcript.found) if may_act else ()
         system = system_prompt(self.toolset.stubs if tools else "")
@@ -148,7 +148,7 @@ class Turn(Frozen):
         notes = ([LAST_ROUND] if is_last and tools else []) + ([stop_note(stopped)] if stopped is not None else [])
         choice = self.choice
         said = {"conversation": self.transcript.conversation, "profile": choice.profile, "hint": choice.hint}
-        return ChatRequest(
+        return stopped, ChatRequest(
             system_prompt=system,
             messages=with_notes(messages, notes),
             tools=() if is_last else tuple(tools),
@@ -225,7 +225,7 @@ class Turn(Frozen):
         self._release(text)
         return await finished(lambda: self._written(text, "stopped", (), ChatResponse()))
 
-    def _written(self, text: str, status: AnswerStatus, claims: tuple[Any, ...], response: ChatResponse) -> Answer:
+    def _written(self, text: str, status: AnswerStatus, claims: tuple[Claim, ...], response: ChatResponse) -> Answer:
         made = self._answer(status, text, claims=claims)
         provider = response.provider or self.provider.name()
         turn_id = self.transcript.answer(

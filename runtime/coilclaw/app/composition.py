@@ -141,9 +141,9 @@ class Composition:
     def memory(self) -> Memory:
         from coilclaw.memory import Memory
 
-        return Memory(self.stores.database, redaction=self._redaction)
+        return Memory(self.stores.database, redaction=self.redaction)
 
-    def _redaction(self) -> Callable[[str], str]:
+    def redaction(self) -> Callable[[str], str]:
         """What the bridge takes out of results: secrets that the file has, and those that loaded tools declare."""
         from coilclaw.bridge import Redaction
 

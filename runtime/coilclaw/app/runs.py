@@ -38,7 +38,8 @@ class Runs:
         from coilclaw.memory import WorkflowRuns
         from coilclaw.trust import is_running, this_process
 
-        return WorkflowRuns(self._parts.stores.database, this_process(), is_running)
+        parts = self._parts
+        return WorkflowRuns(parts.stores.database, this_process(), is_running, redaction=parts.redaction)
 
     def list(self, *, status: str | None = None, limit: int = 50, cursor: str | None = None) -> RunPage:
         """Runs, newest first: all of them, or those in one state. The page's `cursor` is that of the next page.

@@ -41,9 +41,7 @@ if TYPE_CHECKING:
         Evidence,
         Grounding,
         Released,
-        action_section,
         check_answer,
-        labelled_answer,
     )
     from coilclaw.evidence.live import OutputBuffer
     from coilclaw.evidence.reader import EventReader
@@ -59,7 +57,7 @@ else:
                 "WindowClosed WindowOpened"
             ),
             "feed": "EventFeed",
-            "grounding": "AnswerStream Claim Evidence Grounding Released action_section check_answer labelled_answer",
+            "grounding": "AnswerStream Claim Evidence Grounding Released check_answer",
             "live": "OutputBuffer",
             "reader": "EventReader",
         },
@@ -101,11 +99,9 @@ __all__ = [
     "ToolReloaded",
     "WindowClosed",
     "WindowOpened",
-    "action_section",
     "activity_of",
     "approval_words",
     "check_answer",
-    "labelled_answer",
     "relevant",
     "run_of",
 ]

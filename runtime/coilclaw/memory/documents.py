@@ -20,6 +20,7 @@ __all__ = [
     "kept_list",
     "kept_object",
     "load",
+    "redacted",
     "texts_in",
     "valid_text",
     "with_short_texts",
@@ -116,6 +117,14 @@ def texts_in(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from texts_in(each)
+
+
+def redacted(value: Any, redact: Redact) -> Any:
+    """Return the same JSON without secrets; text that says so in place of what is nested too deep."""
+    try:
+        return _mapped(value, redact)
+    except RecursionError:
+        return f"[CoilClaw] This was nested deeper than {_DEEPEST} levels."
 
 
 def _redacted(value: Any, redact: Redact, name: str) -> Any:

@@ -37,6 +37,7 @@ from coilclaw.memory.turns import (
     kept_draft,
     list_turns,
 )
+from coilclaw.memory.workflow_runs import clear_answers
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import checked_limit
 
@@ -127,8 +128,12 @@ class Memory:
         return self._change_pending(conversation_id, document, None, drafts)
 
     def clear(self) -> Cleared:
-        """Remove every conversation, and overwrite what the file held of them. Receipts stay."""
+        """Remove every conversation, and overwrite what the file held of them. Receipts stay.
+
+        What agents answered in steps of workflows goes, too; workflow runs that were not over are cancelled by that.
+        """
         with self._database.transaction(overwriting=True) as connection:
+            clear_answers(connection)
             cleared = Cleared(turns=clear_turns(connection), conversations=clear_conversations(connection))
         self._database.shrink(always=True)
         return cleared

@@ -12,6 +12,7 @@ import secrets
 import time
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from coilclaw.memory.documents import Redact, redacted
 from coilclaw.memory.errors import NoSuchWorkflowRun, WorkflowRunTaken
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import KEYED
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from coilclaw.store import Database
 
-__all__ = ["StepRecord", "WorkflowRecord", "WorkflowRuns", "WorkflowStatus", "create_workflow_tables"]
+__all__ = ["StepRecord", "WorkflowRecord", "WorkflowRuns", "WorkflowStatus", "clear_answers", "create_workflow_tables"]
 
 _TABLES: Final = f"""
     CREATE TABLE workflow_runs (
@@ -55,6 +56,16 @@ _COLUMNS: Final = "run_id, name, status, fence, process, workspace, definition"
 def create_workflow_tables(connection: Any) -> None:
     """Make the tables of workflow runs and their steps."""
     connection.execute(_TABLES)
+
+
+def clear_answers(connection: Any) -> None:
+    """Remove what agents answered in steps. A run that is not over is cancelled: its later steps would lack that."""
+    answered = "(SELECT run_id FROM workflow_steps WHERE started LIKE 'conversation-%')"
+    connection.execute(
+        "UPDATE workflow_runs SET status = 'cancelled', fence = fence + 1 "  # noqa: S608
+        f"WHERE status IN ('running', 'suspended') AND run_id IN {answered}"
+    )
+    connection.execute("UPDATE workflow_steps SET output = NULL WHERE started LIKE 'conversation-%'")
 
 
 class StepRecord(Frozen):
@@ -90,9 +101,20 @@ class WorkflowRecord(Frozen):
 class WorkflowRuns:
     """Creates, advances and reads workflow runs. Any process of the home sees them."""
 
-    def __init__(self, database: Database, process: str, is_running: Callable[[str], bool]) -> None:
-        """`process` is the name of this process; `is_running` says whether the one of a name is still there."""
+    def __init__(
+        self,
+        database: Database,
+        process: str,
+        is_running: Callable[[str], bool],
+        *,
+        redaction: Callable[[], Redact] = lambda: lambda text: text,
+    ) -> None:
+        """`process` is the name of this process; `is_running` says whether the one of a name is still there.
+
+        `redaction` is asked, as by Memory, for what replaces secrets in a text.
+        """
         self._database = database
+        self._redaction = redaction
         self._process = process
         self._is_running = is_running
 
@@ -153,7 +175,9 @@ class WorkflowRuns:
 
     def end_step(self, record: WorkflowRecord, step: StepRecord, status: WorkflowStatus) -> None:
         """Record how a step ended, and with it where the run stands then."""
-        output, error = json.dumps(step.output), None if step.error is None else json.dumps(step.error)
+        redact = self._redaction()
+        output = json.dumps(redacted(step.output, redact))
+        error = None if step.error is None else json.dumps(redacted(step.error, redact))
         with self._database.transaction() as connection:
             self._hold(connection, record, status)
             connection.execute(

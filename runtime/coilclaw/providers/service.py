@@ -135,7 +135,8 @@ class ModelService:
     async def _attempts(self, request: ChatRequest, *, streaming: bool, deadline: float) -> ChatStream:
         """Ask until there is an answer: with the next credential, or again after a pause."""
         pinned = request.metadata.get("profile") or self._table.profile
-        credential = self._credentials.use(self._name, self._table.kind, self._table, pinned)
+        # Credentials are read and noted in files that other processes may have locked.
+        credential = await asyncio.to_thread(self._credentials.use, self._name, self._table.kind, self._table, pinned)
         rotated = repeated = 0
         while True:
             released = False
@@ -144,11 +145,11 @@ class ModelService:
                     async for item in items:
                         released = released or isinstance(item, TextDelta)
                         if credential is not None and isinstance(item, ChatResponse):
-                            self._credentials.succeeded(credential)
+                            await asyncio.to_thread(self._credentials.succeeded, credential)
                         yield item
                 return
             except ProviderError as error:
-                following = self._following(credential, error)
+                following = await asyncio.to_thread(self._following, credential, error)
                 if released:
                     raise
                 if following is not None and rotated < _MOST_CREDENTIALS:

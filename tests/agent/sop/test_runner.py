@@ -13,7 +13,7 @@ from tests.agent.sop.test_definition import DAILY_CHECK
 
 from coilclaw.agent import Agent
 from coilclaw.agent.sop import AgentAnswers, Answered, SopReport, SopRunner, StepReport, read_sop
-from coilclaw.app import Caller, CoilClaw
+from coilclaw.app import Caller, CoilClaw, UnknownCall
 from coilclaw.memory import NoSuchWorkflowRun, WorkflowRuns, WorkflowRunTaken
 from coilclaw.policy import ApproveAll
 from coilclaw.providers import ProviderError
@@ -331,3 +331,11 @@ def test_a_long_output_is_cut_for_the_person_and_says_so(opened: Open) -> None:
     shown = report.approvals[0].arguments["text"]
     assert len(shown) <= 20_000
     assert shown.endswith("… (30000 characters in all)")
+
+
+def test_the_report_as_json_names_what_is_unknown_and_why_it_ended() -> None:
+    why = {"code": "failed", "message": "no", "hint": None}
+    step = StepReport(id="one", kind="tool", status="failed", error=why)
+    unknown = UnknownCall(tool="mail.send", started="2026-01-01", receipt_ref="receipt-1-1")
+    facts = SopReport(run_id="sop-1", name="x", status="failed", steps=(step,), unknown=(unknown,)).facts()
+    assert (facts["error"], facts["unknown"]) == (why, [vars(unknown)])

@@ -184,4 +184,11 @@ MUTATIONS: Final = (
         "tests/agent/test_tool_texts.py",
         "texts that were kept are those of the present tools and policy",
     ),
+    Mutation(
+        "coilclaw.agent.action_section:_line",
+        "one_line(item.summary or item.tool_id, _LONGEST)",
+        "item.summary",
+        "tests/agent/test_grounding.py -k cannot_add_a_line",
+        "a summary is one line of the action section",
+    ),
 )

@@ -178,11 +178,4 @@ MUTATIONS: Final = (
         "tests/evidence/grounding/test_clauses.py",
         "a clause is bounded",
     ),
-    Mutation(
-        "coilclaw.evidence.grounding.labels:action_section",
-        "one_line(call.evidence.summary or call.evidence.tool_id, _LONGEST)",
-        "call.evidence.summary",
-        "tests/evidence/grounding/test_labels.py -k cannot_add_a_line",
-        "a summary is one line of the action section",
-    ),
 )

@@ -49,7 +49,7 @@ Outcome: TypeAlias = Answered | Failed | Waiting | Cancelled
 
 
 class StepReport(Frozen):
-    """One step: `not started`, `running`, `waiting`, `succeeded`, `failed` or `denied`."""
+    """One step that was started: `running`, `waiting`, `succeeded`, `failed` or `denied`."""
 
     id: str
     kind: str
@@ -91,4 +91,6 @@ class SopReport(Frozen):
             "status": self.status,
             "steps": [each.facts() for each in self.steps],
             "approvals": [each.short_facts() for each in self.approvals],
+            "unknown": [vars(each) for each in self.unknown],
+            "error": self.error,
         }

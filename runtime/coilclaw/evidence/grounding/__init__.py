@@ -6,7 +6,6 @@ from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
     from coilclaw.evidence.grounding.check import check_answer
-    from coilclaw.evidence.grounding.labels import action_section, labelled_answer
     from coilclaw.evidence.grounding.stream import AnswerStream, Released
     from coilclaw.evidence.grounding.values import Claim, Evidence, Grounding
 else:
@@ -14,7 +13,6 @@ else:
         __name__,
         {
             "check": "check_answer",
-            "labels": "action_section labelled_answer",
             "stream": "AnswerStream Released",
             "values": "Claim Evidence Grounding",
         },
@@ -26,7 +24,5 @@ __all__ = [
     "Evidence",
     "Grounding",
     "Released",
-    "action_section",
     "check_answer",
-    "labelled_answer",
 ]

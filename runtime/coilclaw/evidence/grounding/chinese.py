@@ -90,7 +90,7 @@ def statements_in_chinese(text: str) -> list[ChineseStatement]:
         asked = plain[end : end + 1] in ("?", "？")
         if clause.strip():
             first_seen |= "我" in clause
-            mood, sense, generic = _read(clause, asked, tables, first_seen, irreal_before)
+            mood, sense, generic = _read(clause, asked, tables, irreal_before)
             irreal_before = (
                 bool(re.match(r"请(?!求)", clause.strip()))
                 or bool(re.search(r"如果|若|一旦|假如|只要|等(?!待)|当", clause))
@@ -110,9 +110,7 @@ def statements_in_chinese(text: str) -> list[ChineseStatement]:
     return found
 
 
-def _read(
-    clause: str, asked: bool, tables: _Tables, first_seen: bool, irreal_before: bool
-) -> tuple[Mood | None, str, bool]:
+def _read(clause: str, asked: bool, tables: _Tables, irreal_before: bool) -> tuple[Mood | None, str, bool]:
     match = tables.patterns
     if asked or re.search(r"吗|呢$|吧$", clause):
         return None, "", False

@@ -223,9 +223,7 @@ def _is_total(at: int, tokens: Sequence[Token]) -> bool:
         return False
     if before and before[-1] in ("the", "los", "las", "les", "den", "your", "mes", "vos", "tus", "sus", "my"):
         before.pop()
-    return (
-        bool(before) and before[-1] in ("of", "der", "von", "de", "des", "sur", "parmi", "entre", "out", "aus")
-    ) or (bool(before) and before[-1] == "des")
+    return bool(before) and before[-1] in ("of", "der", "von", "de", "des", "sur", "parmi", "entre", "out", "aus")
 
 
 _OVER: Final = re.compile(r"(?:19|20)\d\d$")

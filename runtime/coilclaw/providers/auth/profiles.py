@@ -15,6 +15,7 @@ from coilclaw.sdk.legible import as_name
 __all__ = [
     "ApiKey",
     "AuthProfile",
+    "CooldownFailure",
     "OAuth",
     "Profile",
     "ProfileType",
