@@ -6,6 +6,7 @@ from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
     from coilclaw.memory.conversations import Conversation, ConversationPage
+    from coilclaw.memory.documents import is_kept_whole
     from coilclaw.memory.errors import (
         BadTurn,
         NoSuchConversation,
@@ -29,6 +30,7 @@ else:
         __name__,
         {
             "conversations": "Conversation ConversationPage",
+            "documents": "is_kept_whole",
             "errors": "BadTurn NoSuchConversation NoSuchWorkflowRun PendingChanged WorkflowRunTaken",
             "memory": "Cleared Memory create_tables",
             "search": "Hit",
@@ -60,5 +62,6 @@ __all__ = [
     "WorkflowStatus",
     "create_tables",
     "create_workflow_tables",
+    "is_kept_whole",
     "make_search_tool",
 ]
