@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from coilclaw.memory.conversations import Conversation, ConversationPage
     from coilclaw.memory.documents import is_kept_whole
     from coilclaw.memory.errors import (
+        BadStep,
         BadTurn,
         NoSuchConversation,
         NoSuchWorkflowRun,
@@ -31,7 +32,7 @@ else:
         {
             "conversations": "Conversation ConversationPage",
             "documents": "is_kept_whole",
-            "errors": "BadTurn NoSuchConversation NoSuchWorkflowRun PendingChanged WorkflowRunTaken",
+            "errors": "BadStep BadTurn NoSuchConversation NoSuchWorkflowRun PendingChanged WorkflowRunTaken",
             "memory": "Cleared Memory create_tables",
             "search": "Hit",
             "search_tool": "make_search_tool",
@@ -41,6 +42,7 @@ else:
     )
 
 __all__ = [
+    "BadStep",
     "BadTurn",
     "Cleared",
     "Conversation",
