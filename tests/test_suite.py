@@ -11,7 +11,7 @@ from tests.sampling import EVERYTHING
 
 TESTS: Final = Path(__file__).parent
 MOST_CASES: Final = {
-    "agent": 220,
+    "agent": 330,
     "app": 400,
     "bridge": 800,
     "cli": 900,

@@ -27,6 +27,12 @@ def keep(ctx: ToolContext, data: bytes, amount: Decimal) -> list[Any]:
     return [list(data), str(amount)]
 
 
+@define_tool(id="shelf.echo", risk="read")
+def echo(ctx: ToolContext, data: Any, at: Decimal) -> list[str]:
+    """Say what was given."""
+    return [repr(data), str(at)]
+
+
 @dataclass
 class Bill:
     due: date
@@ -35,7 +41,7 @@ class Bill:
 
 @pytest.fixture(scope="module")
 def claw() -> Iterator[CoilClaw]:
-    with CoilClaw.temporary(tools=[lookup, note, keep], cache=cache_folder()) as opened:
+    with CoilClaw.temporary(tools=[lookup, note, keep, echo], cache=cache_folder()) as opened:
         yield opened
 
 
@@ -339,6 +345,11 @@ def test_the_fields_of_a_record_among_the_inputs_have_their_types_too(claw: Coil
 def test_bytes_that_a_program_passes_are_the_bytes_that_a_tool_gets(claw: CoilClaw, data: bytes) -> None:
     assert claw.call("shelf.keep", {"data": data, "amount": Decimal("1.10")}).result.unwrap() == [list(data), "1.10"]
     assert claw.tools.explain("shelf.keep", {"data": data, "amount": Decimal(1)}).verdict.decision.value == "allow"
+
+
+@pytest.mark.parametrize("given", [{"": ["decimal", "7"]}, [{"": {"": ["literal", 1]}}], {"": 1, "b": 2}])
+def test_a_dict_that_looks_like_a_marked_value_stays_what_it_is(claw: CoilClaw, given: Any) -> None:
+    assert claw.call("shelf.echo", {"data": given, "at": Decimal("1.5")}).result.unwrap() == [repr(given), "1.5"]
 
 
 @pytest.mark.parametrize("engine", ["wasm", "restricted"])

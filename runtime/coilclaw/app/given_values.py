@@ -75,7 +75,8 @@ def _argument(value: Any, walk: _Walk) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [walk(each) for each in value]
     if isinstance(value, Mapping):
-        return {key: walk(each) for key, each in value.items()}
+        made = {key: walk(each) for key, each in value.items()}
+        return {"": ["literal", made[""]]} if made.keys() == {""} else made  # It only looks like one of these.
     return _other(value, walk)
 
 

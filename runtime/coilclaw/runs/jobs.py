@@ -53,7 +53,8 @@ def snippet_job(snippet: Snippet, engine: Engine, limits: Limits) -> Job:
 
 
 def direct_job(tool: str, arguments: Mapping[str, Any] | bytes) -> Job:
-    sent = arguments if isinstance(arguments, bytes) else _unmarked(_json(arguments))
+    """A call by itself, with arguments in the form in which a guest sends them."""
+    sent = arguments if isinstance(arguments, bytes) else _json(arguments)
 
     def execute(host: Host, deadline: Deadline, pins: Pins) -> Outcome:
         try:
@@ -65,16 +66,6 @@ def direct_job(tool: str, arguments: Mapping[str, Any] | bytes) -> Job:
         return Failed(error=SnippetError(type=fields["code"], message=fields["message"], hint=fields["hint"]))
 
     return Job("direct", tool, tool.encode(), sent, "direct", "direct", execute)
-
-
-def _unmarked(sent: bytes) -> bytes:
-    """The same arguments, in which nothing is taken for a value that a guest has marked."""
-    if b'{"":["' not in sent:
-        return sent
-    from coilclaw.sdk.typed_values import with_literals
-
-    given = from_json(sent)
-    return _json({name: with_literals(each, lambda other: other) for name, each in given.items()})
 
 
 def _json(values: Mapping[str, Any]) -> bytes:

@@ -270,4 +270,11 @@ MUTATIONS: Final = (
         "tests/app/test_receipts.py",
         "nothing that passes for a call can be recorded",
     ),
+    Mutation(
+        "coilclaw.app.given_values:_argument",
+        'if made.keys() == {""} else made',
+        "if False else made",
+        "tests/app/test_arguments.py -k looks_like_a_marked",
+        "a program's dict is never taken for a marked value",
+    ),
 )

@@ -17,13 +17,6 @@ _DISPLAYED: Final = "tests/runs/test_displayed.py"
 
 MUTATIONS: Final = (
     Mutation(
-        "coilclaw.runs.jobs:direct_job",
-        "_unmarked(_json(arguments))",
-        "_json(arguments)",
-        "tests/runs/test_exact_values.py -k looks_like",
-        "arguments of a direct call have no marks",
-    ),
-    Mutation(
         "coilclaw.runs.kept_end:keep_end",
         "if fits(found, len(body)):",
         "if True:",
