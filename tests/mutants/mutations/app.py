@@ -258,7 +258,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.app.composition:Composition.memory",
-        "redaction=self._redaction",
+        "redaction=self.redaction",
         "",
         "tests/memory/test_search_tool.py -k never_kept",
         "the app's memory replaces secrets",
@@ -269,5 +269,12 @@ MUTATIONS: Final = (
         "if False:",
         "tests/app/test_receipts.py",
         "nothing that passes for a call can be recorded",
+    ),
+    Mutation(
+        "coilclaw.app.report:_evidence",
+        "risk=item.risk",
+        "risk=None",
+        "tests/agent/test_grounding.py -k declared_risk",
+        "the check of an answer knows the risk of each call",
     ),
 )
