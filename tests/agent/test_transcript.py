@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,11 @@ from tests.agent.scripted import Scripted, call, say
 from coilclaw.agent import Agent, ConversationBusy, NothingToResume
 from coilclaw.agent.transcript import StepResult, Transcript
 from coilclaw.memory import Memory, PendingChanged, TurnDraft
-from coilclaw.providers import ProviderError
+from coilclaw.providers import ChatResponse, ProviderError, ToolRequest
+from coilclaw.sdk import ToolContext, define_tool
 
 if TYPE_CHECKING:
-    from tests.agent.conftest import Mailbox
+    from tests.agent.conftest import Mailbox, Open
 
     from coilclaw.app import CoilClaw
 
@@ -144,3 +146,70 @@ def _before_the_next_claim(monkeypatch: pytest.MonkeyPatch, happens: Callable[[]
         return suspend(*given, **more)
 
     monkeypatch.setattr(Memory, "suspend", claimed)
+
+
+@pytest.mark.parametrize("many", ["[" * 101 + "]" * 101, str([1] * 600_000)], ids=["deep", "large"])
+def test_a_request_that_cannot_be_kept_is_refused_and_the_conversation_goes_on(
+    claw: CoilClaw, mailbox: Mailbox, many: str
+) -> None:
+    asked = ChatResponse(
+        tool_calls=(
+            ToolRequest(id="one", name="mail.send", arguments={"to": json.loads(many)}, echo=json.loads(many)),
+            ToolRequest(id="two", name="mail.send", arguments={"to": "b@x.org"}),
+        )
+    )
+    model = Scripted(asked, say("One of them."), say("Later."))
+    conversation = asyncio.run(Agent(claw, model).answer("Send it")).conversation_id
+    refused, sent = model.requests[1].messages[-2:]
+    assert (refused.request_id, refused.is_error, sent.request_id, mailbox.sent) == ("one", True, "two", ["b@x.org"])
+    assert "nested too deep" in refused.text
+    assert asyncio.run(Agent(claw, model).answer("And?", conversation=conversation)).text == "Later."
+
+
+def test_requests_that_are_too_large_together_are_carried_out_whole_or_not_at_all(opened: Open) -> None:
+    written: list[int] = []
+
+    @define_tool(id="notes.write", risk="write")
+    def write(ctx: ToolContext, text: str) -> None:
+        """Write a note."""
+        written.append(len(text))
+
+    asked = [ToolRequest(id=f"r{n}", name="notes.write", arguments={"text": str(n) * 190_000}) for n in range(7)]
+    model = Scripted(ChatResponse(tool_calls=tuple(asked)), say("Some."))
+    claw = opened(write, config={"security.autonomy": "full"})
+    answer = asyncio.run(Agent(claw, model).answer("Write"))
+    assert written == [190_000] * 4
+    told = model.requests[1].messages[-7:]
+    assert [each.is_error for each in told] == [False] * 4 + [True] * 3
+    assert any("ask for fewer" in str(each.tool_results) for each in claw.memory.turns(answer.conversation_id))
+
+
+@pytest.mark.parametrize("value", ["turn", "request", "text", "mail", "a@x.org"])
+def test_a_secret_in_a_request_or_in_our_own_words_changes_nothing_that_is_done(
+    claw: CoilClaw, mailbox: Mailbox, value: str
+) -> None:
+    claw.memory._redaction = lambda: lambda text: text.replace(value, "[secret X]")
+    model = Scripted(call("mail.send", to="a@x.org", text="Hello"), say("Fine."), say("Later."))
+    agent = Agent(claw, model)
+    answer = asyncio.run(agent.answer("Go"))
+    assert (mailbox.sent, len(answer.run_ids), model.requests[1].messages[-1].is_error) == (["a@x.org"], 1, False)
+    assert "Sent mail" in answer.actions
+    assert value not in str(model.requests[1].messages[1].tool_requests[0].arguments)
+    assert asyncio.run(Agent(claw, model).answer("On", conversation=answer.conversation_id)).text == "Later."
+
+
+def test_a_request_that_was_kept_redacted_is_not_carried_out_by_another_process(
+    claw: CoilClaw, mailbox: Mailbox
+) -> None:
+    claw.memory._redaction = lambda: lambda text: text.replace("a@x.org", "[secret X]")
+    conversation = claw.memory.begin("cli")
+    request = {"id": "one", "name": "mail.send", "arguments": {"to": "a@x.org"}, "problem": None}
+    claw.memory.append(
+        conversation,
+        TurnDraft(role="user", content="Send it"),
+        TurnDraft(role="assistant", tool_calls=[request]),
+    )
+    model = Scripted(say("I could not."))
+    asyncio.run(Agent(claw, model).resume(conversation))
+    assert mailbox.sent == []
+    assert "not kept as they were" in model.requests[0].messages[-1].text

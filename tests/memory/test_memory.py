@@ -88,7 +88,7 @@ def test_what_is_too_long_is_cut_and_says_so(memory: Memory) -> None:
     assert [each["id"] for each in second.tool_results] == ["c1", "c2"]
     assert "[cut: " in second.tool_results[0]["text"]
     assert second.tool_results[1]["text"] == "short"
-    assert second.tool_calls == [{"cut": "6000 entries that were too large"}]
+    assert second.tool_calls == [{"cut": "an entry that was too large"}] * 6000
 
 
 def test_a_result_that_is_nested_too_deep_costs_no_turn(memory: Memory) -> None:
@@ -98,7 +98,7 @@ def test_a_result_that_is_nested_too_deep_costs_no_turn(memory: Memory) -> None:
     conversation = memory.begin("cli")
     memory.append(conversation, TurnDraft(role="tool", content="aardvark", tool_results=deep))
     (turn,) = memory.turns(conversation)
-    assert turn.tool_results == [{"cut": "1 entries that were nested too deep"}]
+    assert turn.tool_results == [{"cut": "an entry that was nested too deep"}]
     with pytest.raises(BadTurn, match="nested deeper"):
         memory.suspend(conversation, {"deep": deep})
 

@@ -79,7 +79,7 @@ class Requests:
         return None
 
     def _one(self, step: Step, index: int, resumed: bool) -> Report | None:
-        request, key = step.requests[index], step.key(index)
+        request, key = self._transcript.request(step, index), step.key(index)
         self._deadline = deadline = Deadline(self._seconds)
         if self._cancelled:
             deadline.cancel()

@@ -6,7 +6,6 @@ a claim of it stands in the conversation's pending document; when the turn waits
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
 from coilclaw.agent.handles import Handle
+from coilclaw.agent.kept_requests import kept_request, request_facts, whole_requests
 from coilclaw.agent.prompt import message_tokens
 from coilclaw.memory import PendingChanged, TurnDraft
 from coilclaw.providers import Message, ToolRequest, Usage
@@ -29,8 +29,6 @@ __all__ = ["Exchange", "Step", "StepResult", "Transcript"]
 
 _ENOUGH_TOKENS: Final = 400_000
 """Of earlier turns that are read. The last exchange is read whole: what it has done must not be done again."""
-_LARGEST_ARGUMENTS: Final = 200_000
-"""Characters of the arguments of a request, as JSON."""
 _MOST_EXCHANGES: Final = 100
 """Of a conversation that this process goes on with."""
 
@@ -121,6 +119,8 @@ class Transcript:
         self._waited: dict[str, Any] | None = None
         """What the turn waited with before this process took it up."""
         self.exchanges: list[Exchange] = []
+        self._asked: dict[str, ToolRequest] = {}
+        """The requests of the last reply in this process: memory may keep them redacted."""
         self._last_number = 0
         self._handles: dict[str, Handle] = {}
         self._found: dict[str, None] = {}
@@ -221,18 +221,24 @@ class Transcript:
 
     def ask(self, response: ChatResponse, usage: Usage) -> Step:
         """Add a reply that asks for tools."""
-        calls = [_request_facts(each) for each in response.tool_calls]
+        asked = whole_requests(response.tool_calls)
         self._append(
             TurnDraft(
                 role="assistant",
                 content=response.final_text,
-                tool_calls=calls,
+                tool_calls=list(map(request_facts, asked)),
                 provider=response.provider,
                 model=response.model,
                 metadata={"usage": vars(usage)},
             )
         )
-        return self.current.steps[-1]
+        step = self.current.steps[-1]
+        self._asked = {step.key(index): each for index, each in enumerate(asked)}
+        return step
+
+    def request(self, step: Step, index: int) -> ToolRequest:
+        """A request as the model made it, if it made it in this process; else as it was kept, if that is the same."""
+        return self._asked.get(step.key(index), step.requests[index])
 
     def answer_request(self, key: str, result: StepResult) -> None:
         """Add the result of one request."""
@@ -304,7 +310,7 @@ class Transcript:
             return Exchange(message=exchange.message, steps=steps, answer=exchange.answer)
         if not turn.tool_calls:
             return Exchange(message=exchange.message, steps=steps, answer=turn.content)
-        requests = tuple(map(_request, turn.tool_calls))
+        requests = tuple(map(kept_request, turn.tool_calls))
         step = Step(
             turn_id=turn.id,
             text=turn.content,
@@ -333,21 +339,6 @@ def _claim() -> dict[str, Any]:
 
 
 # Memory has no seal: what is read from it may be anything, and is then something that cannot be carried out.
-
-
-def _request_facts(request: ToolRequest) -> dict[str, Any]:
-    arguments, problem = dict(request.arguments), request.problem
-    if len(json.dumps(arguments)) > _LARGEST_ARGUMENTS:  # Memory would cut them, and they would mean something else.
-        arguments, problem = {}, f"they have more than {_LARGEST_ARGUMENTS} characters"
-    facts = {"id": request.id, "name": request.name, "arguments": arguments, "problem": problem}
-    return facts if request.echo is None else {**facts, "echo": request.echo}
-
-
-def _request(facts: Any) -> ToolRequest:
-    match facts:
-        case {"id": str(id), "name": str(name), "arguments": dict(arguments), "problem": str() | None as problem}:
-            return ToolRequest(id=id, name=name, arguments=arguments, problem=problem, echo=facts.get("echo"))
-    return ToolRequest(id="unknown", name="unknown", problem="it was not kept")
 
 
 def _result(facts: Any) -> StepResult:

@@ -63,6 +63,12 @@ class Runs:
         kept = report_of(stores.database, stores.log, run_id)
         return report_so_far(stores, known) if kept is None else reported(stores, kept)
 
+    def is_confirmed(self, run: RunRecord) -> bool:
+        """Whether the receipts of a run say the same as its row: what it is, whose it is, and how it stands."""
+        from coilclaw.runs import is_confirmed  # Whoever only lists runs reads no history.
+
+        return is_confirmed(self._parts.stores.log, run)
+
     def of_conversation(self, conversation: str, *, after: str = "") -> Sequence[RunRecord]:
         """The runs of a conversation, oldest first; with `after`, those that began after that run."""
         check(conversation=conversation)

@@ -6,7 +6,9 @@ from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
     from coilclaw.memory.conversations import Conversation, ConversationPage
+    from coilclaw.memory.documents import is_kept_whole
     from coilclaw.memory.errors import (
+        BadStep,
         BadTurn,
         NoSuchConversation,
         NoSuchWorkflowRun,
@@ -29,7 +31,8 @@ else:
         __name__,
         {
             "conversations": "Conversation ConversationPage",
-            "errors": "BadTurn NoSuchConversation NoSuchWorkflowRun PendingChanged WorkflowRunTaken",
+            "documents": "is_kept_whole",
+            "errors": "BadStep BadTurn NoSuchConversation NoSuchWorkflowRun PendingChanged WorkflowRunTaken",
             "memory": "Cleared Memory create_tables",
             "search": "Hit",
             "search_tool": "make_search_tool",
@@ -39,6 +42,7 @@ else:
     )
 
 __all__ = [
+    "BadStep",
     "BadTurn",
     "Cleared",
     "Conversation",
@@ -60,5 +64,6 @@ __all__ = [
     "WorkflowStatus",
     "create_tables",
     "create_workflow_tables",
+    "is_kept_whole",
     "make_search_tool",
 ]

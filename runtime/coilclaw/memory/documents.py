@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from coilclaw.memory.errors import BadTurn
@@ -16,9 +17,11 @@ __all__ = [
     "Redact",
     "cut_text",
     "dump",
+    "is_kept_whole",
+    "kept_calls",
     "kept_content",
-    "kept_list",
     "kept_object",
+    "kept_results",
     "load",
     "redacted",
     "texts_in",
@@ -39,6 +42,12 @@ _DEEPEST: Final = 100
 """Levels of a document, so that whoever walks through it later comes to its end."""
 _CUTS: Final = (128 * 1024, 8 * 1024, 256)
 """Lengths that texts in a document are cut to, one after the other, until it fits."""
+_OWN: Final = frozenset(
+    ("request", "run_id", "run_ids", "handles", "found", "status", "state", "process", "claim", "usage")
+)
+"""Fields of a document that hold ids and words of our own, which a secret that occurs in them must not change."""
+_FIELDS: Final = _OWN | {"id", "name", "arguments", "problem", "echo", "text", "is_error", "altered", "cut"}
+"""Names of fields of our own."""
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -60,20 +69,14 @@ def kept_content(text: str, redact: Redact) -> str:
     return cut_text(valid_text(redact(text)), LONGEST_CONTENT)
 
 
-def kept_list(value: Any, redact: Redact, *, name: str) -> str:
-    """Return tool calls or tool results as JSON. In what is too large, long texts are cut, and say so."""
-    if not isinstance(value, list | tuple):
-        raise BadTurn(f"`{name}` of a turn is a list")
-    try:
-        kept = _redacted(list(value), redact, name)
-    except RecursionError:  # Whatever a tool may have returned: the turn is worth more than this.
-        return dump([{"cut": f"{len(value)} entries that were nested too deep"}])
-    text = dump(kept)
-    for longest in _CUTS:
-        if len(text) <= LARGEST_DOCUMENT:
-            return text
-        text = dump(with_short_texts(kept, longest))
-    return text if len(text) <= LARGEST_DOCUMENT else dump([{"cut": f"{len(value)} entries that were too large"}])
+def kept_calls(value: Any, redact: Redact) -> str:
+    """Return tool calls as JSON. One that could not be kept as it was made says so: it is `altered`."""
+    return _kept_entries(value, redact, "tool_calls", lambda made, kept: kept if made == kept else _altered(kept))
+
+
+def kept_results(value: Any, redact: Redact) -> str:
+    """Return tool results as JSON. In what is too large, long texts are cut, and say so."""
+    return _kept_entries(value, redact, "tool_results", lambda made, kept: kept)
 
 
 def kept_object(value: Any, redact: Redact, *, name: str, largest: int = LARGEST_DOCUMENT) -> str:
@@ -81,12 +84,20 @@ def kept_object(value: Any, redact: Redact, *, name: str, largest: int = LARGEST
     if not isinstance(value, Mapping):
         raise BadTurn(f"`{name}` is a JSON object")
     try:
-        text = dump(_redacted(dict(value), redact, name))
+        text = dump(_entry(_plain(dict(value), name), _redacting(redact), names=False))
     except RecursionError:
         raise BadTurn(f"`{name}` is nested deeper than {_DEEPEST} levels") from None
     if len(text) > largest:
         raise BadTurn(f"`{name}` is larger than {largest} characters of JSON")
     return text
+
+
+def is_kept_whole(entry: Any, largest: int) -> bool:
+    """Whether an entry of a turn's tool calls is neither nested too deep nor larger than so many characters of JSON."""
+    try:
+        return len(dump(_mapped(entry, str, 1))) <= largest
+    except RecursionError:
+        return False
 
 
 def dump(value: Any) -> str:
@@ -127,20 +138,72 @@ def redacted(value: Any, redact: Redact) -> Any:
         return f"[CoilClaw] This was nested deeper than {_DEEPEST} levels."
 
 
-def _redacted(value: Any, redact: Redact, name: str) -> Any:
+def _kept_entries(value: Any, redact: Redact, name: str, mark: Callable[[Any, Any], Any]) -> str:
+    if not isinstance(value, list | tuple):
+        raise BadTurn(f"`{name}` of a turn is a list")
+    made, redacted = [], []
+    for each in value:
+        try:
+            plain = _plain(each, name)
+            redacted.append(_entry(plain, _redacting(redact)))
+        except RecursionError:  # Whatever a tool may have returned: the turn is worth more than this.
+            plain = _left_out(each, "was nested too deep")
+            redacted.append(plain)
+        made.append(plain)
+    kept = redacted
+    for longest in (*_CUTS, None):
+        text = dump(list(map(mark, made, kept)))
+        if len(text) <= LARGEST_DOCUMENT:
+            return text
+        kept = [
+            _left_out(each, "was too large") if longest is None else _entry(each, partial(cut_text, longest=longest))
+            for each in redacted
+        ]
+    text = dump(kept)
+    return text if len(text) <= LARGEST_DOCUMENT else dump([{"cut": f"{len(value)} entries that were too large"}])
+
+
+def _altered(kept: Any) -> Any:
+    return {**kept, "altered": True} if isinstance(kept, dict) else None
+
+
+def _left_out(entry: Any, why: str) -> dict[str, Any]:
+    own = {name: each for name, each in entry.items() if name in _OWN} if isinstance(entry, dict) else {}
+    return {"cut": f"an entry that {why}", **own}
+
+
+def _redacting(redact: Redact) -> Callable[[str], str]:
+    return lambda text: valid_text(redact(text))
+
+
+def _plain(value: Any, name: str) -> Any:
     try:
-        return _mapped(json.loads(json.dumps(value)), lambda text: valid_text(redact(text)))
+        return json.loads(json.dumps(value))
     except (TypeError, ValueError):
         raise BadTurn(f"`{name}` of a turn is not JSON") from None
 
 
-def _mapped(value: Any, change: Callable[[str], str], level: int = 0) -> Any:
+def _entry(entry: Any, change: Callable[[str], str], *, names: bool = True) -> Any:
+    """Change the texts of an entry, but neither the names of our own fields nor what is ours alone in them."""
+    if not isinstance(entry, dict):
+        return _mapped(entry, change, 1)
+    return {
+        change(name) if names and name not in _FIELDS else name: (
+            each if name in _OWN else _mapped(each, change, 2, names=names)
+        )
+        for name, each in entry.items()
+    }
+
+
+def _mapped(value: Any, change: Callable[[str], str], level: int = 0, *, names: bool = True) -> Any:
     if level > _DEEPEST:
         raise RecursionError
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {change(key): _mapped(each, change, level + 1) for key, each in value.items()}
+        return {
+            change(key) if names else key: _mapped(each, change, level + 1, names=names) for key, each in value.items()
+        }
     if isinstance(value, list):
-        return [_mapped(each, change, level + 1) for each in value]
+        return [_mapped(each, change, level + 1, names=names) for each in value]
     return value

@@ -4,6 +4,7 @@ OperatorError
 ├── NoSuchConversation      there is no conversation of this id, or it was cleared
 ├── PendingChanged          the suspended turn was settled by someone else meanwhile
 ├── BadTurn                 a turn that cannot be kept as it is
+├── BadStep                 a row of a workflow's step that is none
 ├── NoSuchWorkflowRun       there is no workflow run of this id
 └── WorkflowRunTaken        a workflow run that is over, or that another process carries out
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["BadTurn", "NoSuchConversation", "NoSuchWorkflowRun", "PendingChanged", "WorkflowRunTaken"]
+__all__ = ["BadStep", "BadTurn", "NoSuchConversation", "NoSuchWorkflowRun", "PendingChanged", "WorkflowRunTaken"]
 
 
 class NoSuchConversation(OperatorError):
@@ -31,6 +32,15 @@ class BadTurn(OperatorError):
     """A turn with a role, a source or a document that no turn has."""
 
     code = "bad_turn"
+
+
+class BadStep(OperatorError):
+    """A row of a workflow's step that this program has not written."""
+
+    code = "bad_step"
+
+    def __init__(self, run_id: str, number: object) -> None:
+        super().__init__(f"what is kept of step {number} of {run_id} cannot be read", hint="start the workflow again")
 
 
 class NoSuchWorkflowRun(OperatorError):

@@ -7,7 +7,7 @@ from dataclasses import field, fields
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from coilclaw.memory.documents import Redact, kept_content, kept_list, kept_object, load, texts_in
+from coilclaw.memory.documents import Redact, kept_calls, kept_content, kept_object, kept_results, load, texts_in
 from coilclaw.memory.errors import BadTurn
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import BadCursor, FullTextIndex, cursor_at, position_of
@@ -146,8 +146,8 @@ def kept_draft(draft: TurnDraft, redact: Redact) -> KeptDraft:
         draft.role,
         draft.source or _SOURCES[draft.role][0],
         kept_content(draft.content, redact),
-        kept_list(draft.tool_calls, redact, name="tool_calls"),
-        kept_list(draft.tool_results, redact, name="tool_results"),
+        kept_calls(draft.tool_calls, redact),
+        kept_results(draft.tool_results, redact),
         *(None if name is None else kept_content(name, redact) for name in (draft.provider, draft.model)),
         kept_object(draft.metadata, redact, name="metadata"),
     )

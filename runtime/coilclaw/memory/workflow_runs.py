@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from coilclaw.memory.documents import Redact, redacted
-from coilclaw.memory.errors import NoSuchWorkflowRun, WorkflowRunTaken
+from coilclaw.memory.errors import BadStep, NoSuchWorkflowRun, WorkflowRunTaken
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import KEYED
 
@@ -142,12 +142,12 @@ class WorkflowRuns:
         return [self._record(row) for row in self._database.read(sql, (limit,))]
 
     def steps(self, run_id: str) -> dict[int, StepRecord]:
-        """Return the steps of a run that were started, by their numbers."""
+        """Return the steps of a run that were started, by their numbers. Raises BadStep."""
         rows = self._database.read(
             "SELECT number, status, started, output, error FROM workflow_steps WHERE run_id = ? ORDER BY number",
             (run_id,),
         )
-        return {row[0]: _step(row) for row in rows}
+        return {row[0]: _step(run_id, row) for row in rows}
 
     def take_over(self, record: WorkflowRecord) -> WorkflowRecord:
         """Continue a run in this process. Raises WorkflowRunTaken if another process has it, or it is over."""
@@ -212,12 +212,13 @@ class WorkflowRuns:
         )
 
 
-def _step(row: Sequence[Any]) -> StepRecord:
+def _step(run_id: str, row: Sequence[Any]) -> StepRecord:
     number, status, started, output, error = row
-    return StepRecord(
-        number=number,
-        status=status,
-        started=started,
-        output=None if output is None else json.loads(output),
-        error=None if error is None else json.loads(error),
-    )
+    try:
+        known, problem = (None if each is None else json.loads(each) for each in (output, error))
+    except (ValueError, TypeError, RecursionError):
+        raise BadStep(run_id, number) from None
+    is_problem = problem is None or isinstance(problem, dict)
+    if status not in get_args(StepStatus) or not isinstance(started, str) or not is_problem or number < 1:
+        raise BadStep(run_id, number)
+    return StepRecord(number=number, status=status, started=started, output=known, error=problem)

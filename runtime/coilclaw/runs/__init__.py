@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from coilclaw.runs.cancellation import cancel_run
     from coilclaw.runs.comparison import Comparison, Difference
     from coilclaw.runs.errors import NotCancellable, NotRetryable
-    from coilclaw.runs.history import has_proven_header
+    from coilclaw.runs.history import has_proven_header, is_confirmed
     from coilclaw.runs.kept_end import report_of
     from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedCall, PlanNotUsable, Rehearsal
     from coilclaw.runs.report import RunReport, error_of
@@ -34,7 +34,7 @@ else:
             "cancellation": "cancel_run",
             "comparison": "Comparison Difference",
             "errors": "NotCancellable NotRetryable",
-            "history": "has_proven_header",
+            "history": "has_proven_header is_confirmed",
             "kept_end": "report_of",
             "plan": "ApprovedPlan Plan PlannedCall PlanNotUsable Rehearsal",
             "report": "RunReport error_of",
@@ -68,6 +68,7 @@ __all__ = [
     "error_of",
     "find_run",
     "has_proven_header",
+    "is_confirmed",
     "list_runs",
     "new_run_id",
     "report_of",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from coilclaw.store import Database
 
-__all__ = ["History", "has_proven_header", "kept_so_far", "read_history"]
+__all__ = ["History", "has_proven_header", "is_confirmed", "kept_so_far", "read_history"]
 
 _UNANSWERED: Final = {"abandoned", "stopped"}
 """Codes of ends that are written when a run is over and no snippet is left to receive them."""
@@ -77,6 +77,16 @@ def has_proven_header(log: ReceiptLog, record: RunRecord) -> bool:
     except DamagedReceipt:
         return False
     return began == [digest(record.header.text().encode())]
+
+
+def is_confirmed(log: ReceiptLog, record: RunRecord) -> bool:
+    """Whether the receipts name the header and, of a run that does not go on, the status that the table has."""
+    try:
+        told = read_call_history(log.tail(record.first_seq - 1, record.run_id))
+    except DamagedReceipt:
+        return False
+    stands = "running" if told.end is None else told.end.status
+    return told.header_hashes == [digest(record.header.text().encode())] and stands == record.status
 
 
 def kept_so_far(database: Database, record: RunRecord, past: History | None) -> list[tuple[str, int]]:

@@ -339,3 +339,47 @@ def test_the_report_as_json_names_what_is_unknown_and_why_it_ended() -> None:
     unknown = UnknownCall(tool="mail.send", started="2026-01-01", receipt_ref="receipt-1-1")
     facts = SopReport(run_id="sop-1", name="x", status="failed", steps=(step,), unknown=(unknown,)).facts()
     assert (facts["error"], facts["unknown"]) == (why, [vars(unknown)])
+
+
+APPROVED_WRITE = '[[steps]]\nid = "ok"\nkind = "approval"\nprompt = "Write?"\n' + tool_step(
+    "save", "files.write", '{path = "out.txt", text = "hi"}'
+)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "UPDATE workflow_steps SET started = '{other}'",
+        "UPDATE workflow_steps SET status = 'succeeded'",
+        "UPDATE workflow_steps SET status = 'failed'",
+        "UPDATE workflow_steps SET status = 'succeeded', started = '{other}'",
+        "UPDATE runs SET status = 'completed' WHERE run_id = '{asked}'",
+        "UPDATE workflow_steps SET status = 'succeeded', output = '{{'",
+        "UPDATE workflow_steps SET status = 'bogus'",
+        "UPDATE workflow_steps SET number = 9",
+        "UPDATE workflow_steps SET error = '[1]', status = 'failed'",
+    ],
+)
+def test_an_approval_that_no_receipt_confirms_is_none(claw: CoilClaw, edit: str) -> None:
+    desk = Desk(claw)
+    report = desk.run(APPROVED_WRITE)
+    other, asked = claw.call("time.now", {}).report.run_id, report.steps[0].started
+    with claw._parts.stores.database.transaction() as connection:
+        connection.execute(edit.format(other=other, asked=asked))
+    with pytest.raises(OperatorError, match="step"):
+        desk.resume(report)
+    assert not desk.exists("out.txt")
+
+
+def test_the_run_of_another_step_approves_nothing(claw: CoilClaw) -> None:
+    desk = Desk(claw)
+    former, report = desk.run(APPROVED_WRITE), desk.run(APPROVED_WRITE)
+    desk.decide(former)
+    assert desk.resume(former).status == "completed"
+    (claw.settings.config.workspace_dir / "out.txt").unlink()
+    with claw._parts.stores.database.transaction() as connection:
+        sql = "UPDATE workflow_steps SET started = ? WHERE run_id = ?"
+        connection.execute(sql, (former.steps[0].started, report.run_id))
+    with pytest.raises(OperatorError, match="is not the run of step 1"):
+        desk.resume(report)
+    assert not desk.exists("out.txt")

@@ -125,4 +125,25 @@ MUTATIONS: Final = (
         _RUNNER + " -k cannot_close",
         "an output in a prompt is marked as data",
     ),
+    Mutation(
+        "coilclaw.agent.sop.runner:_Progress._run_of",
+        "if named != (self._record.run_id, self._request(number)) or ",
+        "if ",
+        "tests/agent/sop/test_runner.py -k 'another_step or no_receipt_confirms'",
+        "the run of a step is the one that its header names",
+    ),
+    Mutation(
+        "coilclaw.agent.sop.runner:_Progress._run_of",
+        " or not self._claw.runs.is_confirmed(found)",
+        "",
+        "tests/agent/sop/test_runner.py -k no_receipt_confirms",
+        "a run counts as it stands in its receipts",
+    ),
+    Mutation(
+        "coilclaw.agent.sop.runner:_Progress._is_passed",
+        "return not isinstance(step, ApprovalStep) and ",
+        "return True or ",
+        "tests/agent/sop/test_runner.py -k no_receipt_confirms",
+        "nothing goes on behind an approval that was not given",
+    ),
 )

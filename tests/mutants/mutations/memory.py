@@ -55,7 +55,14 @@ MUTATIONS: Final = (
         "secrets in what somebody said",
     ),
     Mutation(
-        "coilclaw.memory.documents:_redacted",
+        "coilclaw.memory.documents:_entry",
+        "each if name in _OWN else ",
+        "",
+        "tests/agent/test_transcript.py -k secret_in_a_request",
+        "redaction leaves our own ids as they are",
+    ),
+    Mutation(
+        "coilclaw.memory.documents:_redacting",
         "valid_text(redact(text))",
         "valid_text(text)",
         f"{_MEMORY} -k secrets_are_replaced",

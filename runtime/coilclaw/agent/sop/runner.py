@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from coilclaw.agent.sop.definition import AgentStep, ApprovalStep, ToolStep, read_sop
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from coilclaw.agent.sop.definition import Sop, Step
     from coilclaw.app import Caller, CoilClaw, Deadline, Report
     from coilclaw.memory import WorkflowRecord, WorkflowRuns, WorkflowStatus
+    from coilclaw.runs import RunRecord
 
 __all__ = ["Answers", "SopRunner"]
 
@@ -120,7 +122,13 @@ class _Progress:
         self._outputs: dict[str, Any] = {}
         """Of the steps that succeeded, by id. An approval has none."""
         for number, each in self._known.items():
-            self._keep_output(sop.steps[number - 1], each)
+            step = sop.steps[number - 1] if number <= len(sop.steps) else None
+            if step is None or not self._is_passed(number, step, each):
+                raise OperatorError(
+                    f"what is kept of {record.run_id} says of step {number} what no receipt confirms",
+                    hint=f"start it again: `coilclaw sop run {record.name}`",
+                )
+            self._keep_output(step, each)
 
     def advance(self) -> SopReport:
         """Carry out step after step, until the last one, or until one ends the run or waits."""
@@ -207,25 +215,57 @@ class _Progress:
         if record.status == "succeeded" and not isinstance(step, ApprovalStep):
             self._outputs[step.id] = record.output
 
+    # What is kept -----------------------------------------------------------------------------------------
+    # The tables of workflow runs have no seal: a call counts as made, and an approval as given, if receipts say so.
+
+    def _is_passed(self, number: int, step: Step, record: StepRecord) -> bool:
+        """Whether a step is under way, or ended in a way behind which the run goes on."""
+        if record.status == "running":
+            return True
+        if record.status != "succeeded":
+            return not isinstance(step, ApprovalStep) and step.on_failure != "abort"
+        if isinstance(step, AgentStep):
+            return True
+        found = self._run_of(number, record.started)
+        return found is not None and found.status == "completed"
+
+    def _run_of(self, number: int, run_id: str) -> RunRecord | None:
+        """The run of a step; None if it never began. Raises OperatorError if receipts do not say that it is that."""
+        try:
+            found = self._claw.runs.find(run_id)
+        except NoSuchRun:
+            return None
+        named = found.header.conversation_id, found.header.request
+        if named != (self._record.run_id, self._request(number)) or not self._claw.runs.is_confirmed(found):
+            raise OperatorError(
+                f"{run_id} is not the run of step {number} of {self._record.run_id}, as its receipts have it",
+                hint=f"start it again: `coilclaw sop run {self._record.name}`",
+            )
+        return found
+
+    def _request(self, number: int) -> str:
+        """What the header of a step's run names: this step, of this run, of this definition."""
+        return f"{self._record.run_id}.{number}.{sha256(self._record.definition.encode()).hexdigest()[:16]}"
+
     # Calls -----------------------------------------------------------------------------------------------
 
     def _call(self, number: int, tool: str, arguments: Mapping[str, Any], known: StepRecord | None) -> Outcome:
         run_id = new_run_id() if known is None else known.started
         self._begin(number, run_id, known)
-        report = None if known is None else self._continued(run_id)
+        report = None if known is None else self._continued(number, run_id)
         if report is None:  # It has not begun.
             try:
-                made = self._claw.call(tool, arguments, run_id=run_id, caller=self._caller, deadline=self._deadline)
+                caller = replace(self._caller, request=self._request(number))
+                made = self._claw.call(tool, arguments, run_id=run_id, caller=caller, deadline=self._deadline)
             except BadArgument as error:  # An output, such as half a character, that no call can take.
                 return Failed(code="invalid_input", message=error.message, hint=error.hint)
             report = made.report
         return _outcome_of(report)
 
-    def _continued(self, run_id: str) -> Report | None:
+    def _continued(self, number: int, run_id: str) -> Report | None:
         """Continue the run of a step that was started before; None if the run itself never began."""
-        try:
-            found = self._claw.runs.find(run_id)
-        except NoSuchRun:
+        found = self._run_of(number, run_id)
+        if found is None:
             return None
         if found.is_waiting:
             return self._claw.resume(run_id, unknown=self._unknown, caller=self._caller, deadline=self._deadline)
