@@ -122,13 +122,6 @@ MUTATIONS: Final = (
         "a claim is given back whatever ends a turn",
     ),
     Mutation(
-        "coilclaw.agent.agent:Agent._taken",
-        "self._known.pop(conversation, None)",
-        "self._known.get(conversation)",
-        "tests/agent/test_transcript.py -k at_the_same_time",
-        "two turns never change one transcript",
-    ),
-    Mutation(
         "coilclaw.agent.prompt:as_data",
         "_unmarked(text)",
         "text",

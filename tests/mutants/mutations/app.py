@@ -258,7 +258,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.app.composition:Composition.memory",
-        "redaction=self._redaction",
+        "redaction=self.redaction",
         "",
         "tests/memory/test_search_tool.py -k never_kept",
         "the app's memory replaces secrets",
@@ -276,5 +276,12 @@ MUTATIONS: Final = (
         "if False else made",
         "tests/app/test_arguments.py -k looks_like_a_marked",
         "a program's dict is never taken for a marked value",
+    ),
+    Mutation(
+        "coilclaw.app.report:_evidence",
+        "risk=item.risk",
+        "risk=None",
+        "tests/agent/test_grounding.py -k declared_risk",
+        "the check of an answer knows the risk of each call",
     ),
 )

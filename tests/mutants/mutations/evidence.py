@@ -123,13 +123,6 @@ MUTATIONS: Final = (
         "the declared risk of a call, and not its name, says whether it changes things",
     ),
     Mutation(
-        "coilclaw.app.report:_evidence",
-        "risk=item.risk",
-        "risk=None",
-        "tests/agent/test_grounding.py -k declared_risk",
-        "the check of an answer knows the risk of each call",
-    ),
-    Mutation(
         "coilclaw.evidence.grounding.judge:Judge.cited",
         "if call is None:",
         "if False:",
