@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.agent.scripted import Scripted, call, code, say
 
 from coilclaw.agent import Agent, TextReleased
+from coilclaw.evidence.grounding.check import Checker
 from coilclaw.providers import ProviderError
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
     from coilclaw.agent import Answer, TurnEvent
     from coilclaw.app import CoilClaw
+    from coilclaw.evidence import Claim
+    from coilclaw.evidence.grounding.sentences import Sentence
 
 LABEL = "could not verify completion"
 
@@ -117,3 +121,23 @@ def test_model_and_person_get_the_same_activity(claw: CoilClaw) -> None:
     assert "and 3 plain reads" in answer.actions
     kept = list(claw.memory.turns(answer.conversation_id))[-1].metadata
     assert [item["receipt_ref"] for item in kept["activity"]] == [item.receipt_ref for item in answer.activity]
+
+
+def test_an_answer_is_checked_beside_the_loop(claw: CoilClaw, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[bool] = set()
+    check = Checker.check
+
+    def noted(self: Checker, sentence: Sentence) -> list[Claim]:
+        threads.add(threading.current_thread() is threading.main_thread())
+        return check(self, sentence)
+
+    monkeypatch.setattr(Checker, "check", noted)
+    answered(claw, say("I have sent the mail to ana@x.org. Bye."), say("I have sent nothing."))
+    assert threads == {False}
+
+
+@pytest.mark.req("R57")
+@pytest.mark.parametrize("name", ["", "_", "...", "é", "日本", "1", "x."])
+def test_a_call_without_a_name_spoils_nothing(claw: CoilClaw, name: str) -> None:
+    answer, _, _ = answered(claw, call(name), say("The call has failed."))
+    assert answer.text == "The call has failed."

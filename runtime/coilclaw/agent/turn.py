@@ -124,7 +124,7 @@ class Turn(Frozen):
         if stop is not None:
             self._release(_stop_sentence(str(stop)))
         response = await self._ask(request, text)
-        grounded = text.end()
+        grounded = await finished(text.end)
         if response.tool_calls and request.tools:
             if grounded.released.strip():
                 self._release("\n\n")
@@ -156,16 +156,16 @@ class Turn(Frozen):
         )
 
     async def _ask(self, request: ChatRequest, text: GroundedText) -> ChatResponse:
-        """The model's whole reply; its text is checked as it comes."""
+        """The model's whole reply; its text is checked as it comes, on a thread: others on the loop go on."""
         streamed = False
         async with aclosing(self.provider.stream(request)) as stream:
             async for piece in stream:
                 if isinstance(piece, TextDelta):
                     streamed = True
-                    text.feed(piece.text)
+                    await finished(partial(text.feed, piece.text))
                     continue
                 if not streamed:
-                    text.feed(piece.final_text)
+                    await finished(partial(text.feed, piece.final_text))
                 self._count(request, piece)
                 return piece
         raise ProviderError("the answer ended early", kind="malformed", provider=self.provider.name())
@@ -200,7 +200,7 @@ class Turn(Frozen):
                 await self._ask(again, text)
         except ProviderError:
             return text.summary()
-        return text.end()
+        return await finished(text.end)
 
     # Ends --------------------------------------------------------------------------------------------------
 

@@ -147,3 +147,9 @@ def test_a_tool_of_an_unknown_kind_is_matched_by_what_it_mentions() -> None:
 
 def test_an_empty_answer_claims_nothing() -> None:
     assert check_answer("", [SENT]).claims == ()
+
+
+@pytest.mark.parametrize("tool_id", ["", "_", "...", "é", "日本", "1", "x."])
+def test_a_call_whose_name_is_without_letters_is_no_obstacle(tool_id: str) -> None:
+    for status in ("succeeded", "failed"):
+        assert not check_answer("I sent the mail to Bob. Hello.", [Evidence(tool_id=tool_id, status=status)]).grounded
