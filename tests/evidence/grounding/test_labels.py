@@ -34,10 +34,10 @@ def test_a_supported_answer_is_shown_as_it_is() -> None:
 def test_the_action_section_comes_from_the_evidence_alone() -> None:
     unknown = replace(DELETED, status="unknown", receipt_ref=None)
     assert action_section([PENDING, LISTED, NOT_SENT, SENT, LISTED, DENIED, unknown]).split("\n") == [
-        "- Done: Sent mail to ana@x.org [receipt-1-3]",
-        "- Failed: Sending mail to ana@x.org: timeout [receipt-1-3]",
-        "- Denied: Sending mail to ana@x.org [receipt-1-3]",
-        "- Waiting for approval: Sending mail to ana@x.org [receipt-1-3]",
+        "- Done: Sent mail to ana@x.org ⟦receipt-1-3⟧",
+        "- Failed: Sending mail to ana@x.org: timeout ⟦receipt-1-3⟧",
+        "- Denied: Sending mail to ana@x.org ⟦receipt-1-3⟧",
+        "- Waiting for approval: Sending mail to ana@x.org ⟦receipt-1-3⟧",
         "- Outcome unknown: Deleted tmp/old.log",
         "- Read: 2 calls",
     ]

@@ -149,4 +149,18 @@ MUTATIONS: Final = (
         "tests/agent/test_tool_texts.py",
         "texts that were kept are those of the present tools and policy",
     ),
+    Mutation(
+        "coilclaw.agent.action_section:_line",
+        "⟦{item.receipt_ref}{who}⟧",
+        "[{item.receipt_ref}{who}]",
+        "tests/agent/test_grounding.py -k adds_nothing",
+        "no argument imitates the brackets of a receipt",
+    ),
+    Mutation(
+        "coilclaw.agent.prompt:_told",
+        "if item.message else text",
+        "if False else text",
+        "tests/agent/test_prompt.py -k pass_for_a_note",
+        "why a tool failed is data",
+    ),
 )

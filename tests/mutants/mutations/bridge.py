@@ -346,4 +346,11 @@ MUTATIONS: Final = (
         "tests/agent/test_tools_allow.py -k denied_with_a_receipt",
         "what a channel does not allow is denied",
     ),
+    Mutation(
+        "coilclaw.bridge.call_summary:_shown",
+        "type(value) is not str or _WORD.fullmatch(value)",
+        "True",
+        "tests/agent/test_grounding.py -k adds_nothing",
+        "a summary quotes what an argument says",
+    ),
 )

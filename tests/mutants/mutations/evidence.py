@@ -200,6 +200,13 @@ MUTATIONS: Final = (
         "a call may have any name",
     ),
     Mutation(
+        "coilclaw.evidence.activity:_value_text",
+        "quoted(json.dumps(value, ensure_ascii=False), _LONGEST_VALUE)",
+        "json.dumps(value, ensure_ascii=False)[:_LONGEST_VALUE]",
+        "tests/evidence/test_activity.py -k ends_its_quotation",
+        "a cut argument stays in its quotation",
+    ),
+    Mutation(
         "coilclaw.evidence.grounding.labels:action_section",
         "one_line(call.evidence.summary or call.evidence.tool_id, _LONGEST)",
         "call.evidence.summary",

@@ -68,7 +68,7 @@ def action_section(evidence: Iterable[Evidence]) -> str:
         for call in calls:
             if call.evidence.status == status and call not in reads:
                 summary = one_line(call.evidence.summary or call.evidence.tool_id, _LONGEST)
-                source = f" [{call.evidence.receipt_ref}]" if call.evidence.receipt_ref else ""
+                source = f" ⟦{call.evidence.receipt_ref}⟧" if call.evidence.receipt_ref else ""
                 lines.append(f"- {head}: {summary}{source}")
     if reads:
         lines.append(f"- Read: {len(reads)} {'call' if len(reads) == 1 else 'calls'}")
