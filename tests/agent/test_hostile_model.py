@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coilclaw.sdk import Tool
 
 PEOPLE: Final = ("ana", "ben", "cleo", "dan", "eva")
-LINE: Final = re.compile(r"(done|failed|denied|waits|under way|unknown outcome): .* \[(receipt-[\w-]+)[],].*")
+LINE: Final = re.compile(r"(done|failed|denied|waits|under way|unknown outcome): .* ⟦(receipt-[\w-]+)(?:, [^⟦⟧]*)?⟧")
 
 
 @dataclass

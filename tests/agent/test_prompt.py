@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -131,7 +132,9 @@ def test_what_a_tool_says_when_it_fails_cannot_pass_for_a_note(opened: Open) -> 
     told = model.requests[1].messages[-1].text
     assert "approved everything" in told
     assert "[CoilClaw] The" not in told
-    assert told.count("</tool_output>") == 1
+    outside = re.sub(r"<tool_output>.*?</tool_output>", "", told, flags=re.DOTALL)
+    assert "approved everything" not in outside
+    assert "tool_output" not in outside
 
 
 def exchange(number: int, results: int = 1, size: int = 100) -> Exchange:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from coilclaw.evidence import activity_of, approval_words, relevant, run_of
+from coilclaw.evidence.activity import _call_text
 from coilclaw.receipts import Draft, ReceiptLog, now
 from coilclaw.sdk import ActivityItem, Receipt
 
@@ -154,3 +156,11 @@ def test_a_summary_names_the_tool_once(log: ReceiptLog) -> None:
     log.append(draft("tool.call.failed", message="a.b: due: Field required", summary="a.b()"))
     (item,) = activity_of("run-1", log.of_run("run-1")).items
     assert (item.summary, item.message) == ("a.b(): due: Field required", "a.b: due: Field required")
+
+
+@pytest.mark.req("R57")
+@pytest.mark.parametrize("filler", ["x" * length for length in range(50, 130)])
+def test_no_argument_ends_its_quotation_by_being_long(filler: str) -> None:
+    given = {"a": f'{filler}\\"', "b": " deleted all ", "c, deleted": [filler, "” deleted"]}
+    text = re.sub(r'"(?:[^"\\]|\\.)*("|$)', "", _call_text("a.b", json.dumps(given).encode()))
+    assert "deleted" not in text

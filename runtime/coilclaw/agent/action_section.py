@@ -25,7 +25,10 @@ _LONGEST: Final = 300
 
 
 def action_section(activity: Relevant) -> str:
-    """One line for each relevant call, with its receipt. Empty if there was none."""
+    """One line for each relevant call, with its receipt. Empty if there was none.
+
+    The brackets around the receipt stand for nothing else: what others wrote has them written out.
+    """
     lines = [_line(item) for item in activity.items]
     if activity.folded_reads:
         lines.append(f"and {activity.folded_reads} plain read{'s' if activity.folded_reads > 1 else ''}")
@@ -36,4 +39,4 @@ def _line(item: ActivityItem) -> str:
     approval = approval_words(item)
     what = one_line(item.summary or item.tool_id, _LONGEST)
     who = f", {one_line(approval, 100)}" if approval else ""
-    return f"{_WORDS[item.status]}: {what} [{item.receipt_ref}{who}]"
+    return f"{_WORDS[item.status]}: {what} ⟦{item.receipt_ref}{who}⟧"

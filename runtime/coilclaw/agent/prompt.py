@@ -113,8 +113,7 @@ def activity_lines(items: Iterable[ActivityItem], folded_reads: int) -> str:
     """Calls from receipts, one in a line, each with the id by which an answer cites it."""
     known = list(items)
     lines = [
-        f"[{item.call_id}] {item.status}: {_unmarked(one_line(item.summary or item.tool_id, 300))}"
-        + (f" ({approval})" if (approval := _approval(item)) else "")
+        f"[{item.call_id}] {item.status}: {_told(item)}" + (f" ({approval})" if (approval := _approval(item)) else "")
         for item in known[:_MOST_CALLS]
     ]
     if len(known) > _MOST_CALLS:
@@ -123,6 +122,12 @@ def activity_lines(items: Iterable[ActivityItem], folded_reads: int) -> str:
     if folded_reads:
         lines.append(f"and {folded_reads} plain read{'s' if folded_reads > 1 else ''}")
     return "\n".join([EVIDENCE_NOTE, *lines]) if lines else ""
+
+
+def _told(item: ActivityItem) -> str:
+    """What a call did; between marks if a tool says why it did not, because that is data."""
+    text = _unmarked(one_line(item.summary or item.tool_id, 300))
+    return f"{_OPEN}{text}{_CLOSE}" if item.message else text
 
 
 def _approval(item: ActivityItem) -> str:

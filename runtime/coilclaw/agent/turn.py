@@ -122,7 +122,7 @@ class Turn(Frozen):
         if before:
             self._release(before)
         response = await self._ask(request, text)
-        grounded = text.end()
+        grounded = await finished(text.end)
         if response.tool_calls and request.tools:
             if grounded.released.strip():
                 self._release("\n\n")
@@ -158,16 +158,16 @@ class Turn(Frozen):
         )
 
     async def _ask(self, request: ChatRequest, text: GroundedText) -> ChatResponse:
-        """The model's whole reply; its text is checked as it comes."""
+        """The model's whole reply; its text is checked as it comes, on a thread: others on the loop go on."""
         streamed = False
         async with aclosing(self.provider.stream(request)) as stream:
             async for piece in stream:
                 if isinstance(piece, TextDelta):
                     streamed = True
-                    text.feed(piece.text)
+                    await finished(partial(text.feed, piece.text))
                     continue
                 if not streamed:
-                    text.feed(piece.final_text)
+                    await finished(partial(text.feed, piece.final_text))
                 self._count(request, piece)
                 return piece
         raise ProviderError("the answer ended early", kind="malformed", provider=self.provider.name())
@@ -203,7 +203,7 @@ class Turn(Frozen):
         try:
             if self.spending.exceeded is None:
                 corrected = await self._ask(again, text)
-                return corrected, text.end()
+                return corrected, await finished(text.end)
         except ProviderError:
             pass  # Code ends the answer, as it does when no more tokens may be used.
         return ChatResponse(**{**vars(response), "stop": "end"}), text.summary()

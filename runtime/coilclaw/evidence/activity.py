@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from coilclaw.sdk import ActivityItem, Receipt, RelevantToolActivity, Risk, Run
-from coilclaw.sdk.legible import one_line
+from coilclaw.sdk.legible import one_line, quoted
 
 __all__ = ["Relevant", "activity_of", "approval_words", "relevant", "run_of"]
 
@@ -49,6 +50,7 @@ _REQUIRED: Final = _Approval("required")
 
 _KEY_READS: Final = 3
 _LONGEST_VALUE: Final = 60
+_NAME: Final = re.compile(r"[\w.-]{1,100}")
 _LONGEST_SUMMARY: Final = 300
 
 
@@ -175,14 +177,17 @@ def _call_text(tool: str, arguments: bytes | None) -> str:
     except ValueError:
         given = None
     if not isinstance(given, dict):
-        return one_line(f"{tool}(…)", _LONGEST_SUMMARY)
-    shown = ", ".join(f"{name}={_value_text(value)}" for name, value in given.items())
-    return one_line(f"{tool}({shown})", _LONGEST_SUMMARY)
+        return one_line(f"{_name_text(tool)}(…)", _LONGEST_SUMMARY)
+    shown = ", ".join(f"{_name_text(name)}={_value_text(value)}" for name, value in given.items())
+    return one_line(f"{_name_text(tool)}({shown})", _LONGEST_SUMMARY)
 
 
 def _value_text(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+    return quoted(json.dumps(value, ensure_ascii=False), _LONGEST_VALUE)
+
+
+def _name_text(name: str) -> str:
+    return name if _NAME.fullmatch(name) else _value_text(name)
 
 
 def run_of(run_id: str, receipts: Iterable[Receipt]) -> Run | None:

@@ -20,6 +20,7 @@ __all__ = [
     "legible_line",
     "legible_lines",
     "one_line",
+    "quoted",
     "text_of",
     "visible",
     "visible_block",
@@ -43,6 +44,9 @@ _TAB: Final = "⇥   "
 _RUN: Final = " " * (MOST_BLANKS + 1)
 _RESERVED: Final = re.compile(r"[⟦⟧⇥]")
 _REPEATED: Final = re.compile(rf"([^\x21-\x7e])\1{{{MOST_BLANKS},}}", re.DOTALL)
+
+_CHARACTER: Final = re.compile(r"\\u[0-9a-f]{4}|\\[^u]|[^\\]")
+_QUOTES: Final = re.compile("[“”„‟″‶〝〞\uff02ʺ˝]")
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 """Where Python ends a line. `str.splitlines` knows more ends, and a text could use them to pass for two lines."""
@@ -219,3 +223,15 @@ def _columns(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+
+
+def quoted(json_text: str, longest: int) -> str:
+    """JSON in one bounded line, in which no text can end its quotation: what it says is told from what is said of it.
+
+    A cut closes the quotation that it falls into, and quotation marks that look like JSON's are written out.
+    """
+    text = _QUOTES.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text)
+    if len(text) <= longest:
+        return text
+    whole = _CHARACTER.findall(text[:longest])  # No half of an escape.
+    return "".join(whole) + ('…"' if whole.count('"') % 2 else "…")

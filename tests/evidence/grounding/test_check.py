@@ -158,3 +158,9 @@ def test_the_risk_of_a_call_outweighs_its_name() -> None:
         tool_id="weekly.report", status="succeeded", summary="Sent the weekly report to Ana", risk="write"
     )
     assert verdicts("I sent the weekly report to Ana.", report) == ["verified"]
+
+
+@pytest.mark.parametrize("tool_id", ["", "_", "...", "é", "日本", "1", "x."])
+def test_a_call_whose_name_is_without_letters_is_no_obstacle(tool_id: str) -> None:
+    for status in ("succeeded", "failed"):
+        assert not check_answer("I sent the mail to Bob. Hello.", [Evidence(tool_id=tool_id, status=status)]).grounded

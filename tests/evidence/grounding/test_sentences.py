@@ -58,3 +58,13 @@ def test_blocks_are_told_apart() -> None:
 @pytest.mark.parametrize("unit", ["a", '"', "“", ".", "`", "\u4e00", "a, "])
 def test_no_sentence_is_longer_than_the_bound(unit: str) -> None:
     assert max(len(each.text) for each in sentences_of(unit * 20_000)) <= 2 * LONGEST
+
+
+@pytest.mark.parametrize("unit", ["a", "已删除", "| done | sent ", "word ", "sent, "])
+def test_no_sentence_is_longer_than_twice_the_longest(unit: str) -> None:
+    text = unit * (50_000 // len(unit))
+    segmenter = Segmenter()
+    found = [*segmenter.feed(text), *segmenter.end()]
+    assert max(len(each.text) for each in found) <= 2 * LONGEST
+    assert len(found) >= 50_000 // LONGEST // 2
+    assert "".join(each.text for each in found) == text

@@ -205,4 +205,18 @@ MUTATIONS: Final = (
         "tests/agent/test_grounding.py -k cannot_add_a_line",
         "a summary is one line of the action section",
     ),
+    Mutation(
+        "coilclaw.agent.action_section:_line",
+        "⟦{item.receipt_ref}{who}⟧",
+        "[{item.receipt_ref}{who}]",
+        "tests/agent/test_grounding.py -k adds_nothing",
+        "no argument imitates the brackets of a receipt",
+    ),
+    Mutation(
+        "coilclaw.agent.prompt:_told",
+        "if item.message else text",
+        "if False else text",
+        "tests/agent/test_prompt.py -k pass_for_a_note",
+        "why a tool failed is data",
+    ),
 )

@@ -367,4 +367,11 @@ MUTATIONS: Final = (
         "tests/runs/test_ending.py -k sandbox",
         "a run that is repeated waits for what its sandbox left as it did before",
     ),
+    Mutation(
+        "coilclaw.bridge.call_summary:_shown",
+        "type(value) is not str or _WORD.fullmatch(value)",
+        "True",
+        "tests/agent/test_grounding.py -k adds_nothing",
+        "a summary quotes what an argument says",
+    ),
 )

@@ -84,7 +84,7 @@ class Call:
         self.number = number
         parts = re.split(r"[./:]", normal(evidence.tool_id))
         self.name = [part.lower() for part in _PART.findall(normal(evidence.tool_id))]
-        self.method = [part.lower() for part in _PART.findall(" ".join(parts[1:]))] or self.name
+        self.method = [part.lower() for part in _PART.findall(" ".join(parts[1:]))] or self.name or [""]
         self.summary = normal(evidence.summary)
         self.given = _text_of(evidence.arguments)
         self.raw = f"{evidence.tool_id} {self.summary} {self.given} {_text_of(evidence.result)}"

@@ -21,6 +21,11 @@ from coilclaw.evidence.grounding.values import Claim, Evidence, Grounding
 
 __all__ = ["Checker", "check_answer"]
 
+_MOST_ACTIONS: Final = 32
+"""Actions that one sentence may tell of: each is looked at in the light of the whole sentence."""
+_MOST_LOOKS: Final = 100_000
+"""How often a call may be looked at for the sentences of one answer. What is left then cannot be verified."""
+_SHOWN: Final = 300
 _ALONE: Final = re.compile(r"[\"“„«「]([^\"”“»」\n]+)[\"”“»」]", re.DOTALL)
 _REPORT_IN_CHINESE: Final = re.compile(
     r"根据|据[^，]{0,8}(?:显示|记录|说)|从[^，]{0,10}看|显示|记录(?:里|中)|原文|写道|提到|看到|查到"
@@ -43,6 +48,7 @@ class Checker(Judge):
         super().__init__(evidence)
         self._last_intro = False
         self._given = 0  # Sentences of a text that the answer contains, counted from the one that announces it.
+        self._looks = 0
         self._has_told = False  # Whether a call that changed something was told of.
 
     def renew(self, evidence: Iterable[Evidence]) -> None:
@@ -63,7 +69,7 @@ class Checker(Judge):
 
     def look_at(self, sentence: Sentence) -> None:
         """Note what a sentence tells about the whole answer, before any is checked."""
-        if sentence.kind in ("code", "quote"):
+        if sentence.kind in ("code", "quote", "unread"):
             return
         plain = normal(sentence.text)
         if re.search(
@@ -94,10 +100,15 @@ class Checker(Judge):
 
     def check(self, sentence: Sentence) -> list[Claim]:
         text = sentence.text.strip()
+        if sentence.kind == "unread":
+            return [Claim(text=text[:_SHOWN], verdict="unverified")]
         if self._given and sentence.opens and not text and self._given > 1:
             self._given = 0
         if not text:
             return []
+        if self._looks > _MOST_LOOKS:
+            return [Claim(text=text, verdict="unverified")]
+        self._looks += len(self.calls)
         if self._given:
             self._given += 1
             return [Claim(text=text, verdict="not_an_action")]
@@ -169,8 +180,11 @@ class Checker(Judge):
             read.tokens, read.language, is_question=read.is_question, is_listed=read.is_listed
         )
         everything = range(len(read.tokens))
+        if len(statements) > _MOST_ACTIONS:
+            return [_claim(read.text, Finding("unverified"), read.language)]
         if not is_main or (read.has("imperative") and not read.says_i):
             statements = [statement for statement in statements if statement.is_first]
+        self._looks += len(statements) * len(self.calls)
         for statement in statements:
             if statement.is_generic and read.has("ignore"):
                 continue
@@ -184,9 +198,7 @@ class Checker(Judge):
             self._has_told = True
             claims = [claim for claim in claims if claim is not denial]
         if all(claim.verdict == "not_an_action" for claim in claims) and not read.is_question and read.has("unchanged"):
-            said = Said(
-                "update", facts_in(read.plain, read.tokens, everything, -1, read.language), read.content(everything)
-            )
+            said = Said("update", facts_in(read.plain, read.tokens, everything, -1, read.language), read.whole_content)
             finding = Finding("not_an_action")
             if not self._has_told:
                 finding = self.undone(said._replace(facts=Facts(classes=said.facts.classes)), is_whole=True)
@@ -198,7 +210,7 @@ class Checker(Judge):
                     said = Said(
                         "do" if sense == "generic" else sense,
                         facts,
-                        read.content(everything),
+                        read.whole_content,
                         sense == "generic",
                         self.failures > 0,
                     )
@@ -217,10 +229,13 @@ class Checker(Judge):
         return claims
 
     def _chinese(self, text: str, plain: str) -> list[Claim]:
-        from coilclaw.evidence.grounding.chinese import statements_in_chinese
+        from coilclaw.evidence.grounding.chinese import statements_in_chinese, verbs_in
 
+        if verbs_in(plain) > 2 * _MOST_ACTIONS:  # Of which not all tell of an action.
+            return [_claim(text, Finding("unverified"), "zh")]
         claims = []
         for statement in statements_in_chinese(plain):
+            self._looks += len(self.calls)
             content = frozenset(re.findall(r"[a-z0-9]{2,}", folded(statement.text))) | pairs_of(statement.text)
             said = Said(statement.sense, statement.facts, frozenset(content), statement.is_generic, self.failures > 0)
             if statement.mood == "undone":

@@ -11,7 +11,7 @@ from coilclaw.evidence.grounding.figures import dates_in, days_in_chinese, numbe
 from coilclaw.evidence.grounding.normal_text import folded, has_chinese
 from coilclaw.evidence.grounding.statements import Mood
 
-__all__ = ["ChineseStatement", "classes_in", "senses_in", "statements_in_chinese"]
+__all__ = ["ChineseStatement", "classes_in", "senses_in", "statements_in_chinese", "verbs_in"]
 
 _BREAK: Final = re.compile(r"[,，;；。!！?？:：\n()（）|]|——|—")
 _QUOTED: Final = re.compile(
@@ -58,6 +58,11 @@ def _tables() -> _Tables:
     return _Tables(
         re.compile("|".join(longest_first)), senses, nouns, {name: re.compile(getattr(zh, name)) for name in names}
     )
+
+
+def verbs_in(text: str) -> int:
+    """How many verbs a text has, however they are used."""
+    return sum(1 for _ in _tables().verb.finditer(text))
 
 
 def senses_in(text: str) -> set[str]:

@@ -165,10 +165,15 @@ def sense_of(word: str, code: str | None = None) -> Form | None:
     return None
 
 
+_LONGEST_NOUN: Final = 60
+
+
 @lru_cache(maxsize=4096)
 def class_of_noun(word: str) -> frozenset[str]:
     """The classes of things that a noun names, in any of our languages; none for a noun that is not known."""
     found: frozenset[str] = frozenset()
+    if len(word) > _LONGEST_NOUN:
+        return found  # Its parts are tried one by one.
     for code in LATIN:
         nouns = grammar(code).nouns
         for ending in ("", "s", "es", "n", "en", "e", "er"):

@@ -59,12 +59,12 @@ class Judge:
 
     def state(self, read: Reading) -> Finding | None:
         """The verdict on what a sentence without an action says is the case now."""
-        if any(token.text in WAS for token in read.tokens):
+        if not WAS.isdisjoint(read.texts):
             return None
-        is_now = any(token.text in NOW for token in read.tokens) or _is_active(read)
+        is_now = not NOW.isdisjoint(read.texts) or _is_active(read)
         everything = range(len(read.tokens))
         facts = facts_in(read.plain, read.tokens, everything, -1, read.language)
-        said = Said("any", facts, read.content(everything))
+        said = Said("any", facts, read.whole_content)
         writes = [call for call in self.calls if not call.is_read]
         related = [
             call
@@ -94,11 +94,7 @@ class Judge:
         if any(call.acts and call.succeeded for call in writes) and not (facts.names or facts.places):
             return None
         known = facts.classes - {"text", "system", "record", "repo"} and len(read.tokens) < 12
-        if (
-            is_now
-            and (self.calls or known or any(token.text in YOURS for token in read.tokens))
-            and not is_reported(said, self.calls)
-        ):
+        if is_now and (self.calls or known or not YOURS.isdisjoint(read.texts)) and not is_reported(said, self.calls):
             return Finding("unverified")
         return None
 
@@ -140,7 +136,7 @@ class Judge:
         only = not ONLY.isdisjoint(read.tokens[at].text for at in span)
         if (
             statement.is_generic
-            and not ONLY.isdisjoint(token.text for token in read.tokens)
+            and not ONLY.isdisjoint(read.texts)
             and not any(call.acts and call.succeeded for call in self.calls)
         ):
             return None
@@ -197,7 +193,7 @@ class Judge:
 
     def _is_background(self, read: Reading, statement: Statement, said: Said) -> bool:
         """Whether a statement without an `I` reports what was read, or explains how things work."""
-        about = said if said.words else said._replace(words=read.content(range(len(read.tokens))))
+        about = said if said.words else said._replace(words=read.whole_content)
         if is_reported(about, self.calls) or (
             self._reporting == read.text and not any(call.acts for call in self.calls)
         ):
@@ -211,8 +207,8 @@ class Judge:
             return True
         if self.calls and (reported := read.has("report")) and reported.start() < before:
             return True
-        yours = any(token.text in YOURS for token in read.tokens)
-        is_told = any(token.text in NOW or token.text in _EVERYTHING for token in read.tokens)
+        yours = not YOURS.isdisjoint(read.texts)
+        is_told = not (NOW | _EVERYTHING).isdisjoint(read.texts)
         is_ours = yours or is_told or statement.is_generic or bool(said.facts.classes & _PERSONAL)
         if not self.calls and statement.mood == "state" and not is_ours:
             return True
@@ -235,7 +231,7 @@ class Judge:
             and self.calls
         ):
             return True
-        return statement.mood == "state" and any(token.text in STILL for token in read.tokens)
+        return statement.mood == "state" and not STILL.isdisjoint(read.texts)
 
     def _is_text(self, read: Reading, statement: Statement, facts: Facts) -> bool:
         """Whether only the text of this conversation was worked on, which needs no tool."""

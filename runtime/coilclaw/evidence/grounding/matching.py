@@ -283,12 +283,24 @@ def _is_detailed(said: Said, call: Call) -> bool:
 
 def left_open(calls: Sequence[Call], done: Sequence[Call]) -> list[Call]:
     """Those that did not succeed, and were not made again with success."""
-    return [call for call in calls if not call.succeeded and not any(_is_retry(call, other) for other in done)]
+    again: dict[str, list[Call]] = {}
+    for other in done:
+        again.setdefault(other.evidence.tool_id, []).append(other)
+    same = {(other.evidence.tool_id, other.given) for other in done}
+    return [
+        call
+        for call in calls
+        if not call.succeeded
+        and (call.evidence.tool_id, call.given) not in same
+        and not any(_is_retry(call, other) for other in again.get(call.evidence.tool_id, ())[-_MOST_RETRIES:])
+    ]
+
+
+_MOST_RETRIES: Final = 8
+"""Calls of the same tool that are compared with one that did not succeed."""
 
 
 def _is_retry(call: Call, other: Call) -> bool:
-    if call.name != other.name:
-        return False
     mine, its = call.evidence.arguments or {}, other.evidence.arguments or {}
     return mine == its or (
         any(its.get(name) == value for name, value in mine.items())

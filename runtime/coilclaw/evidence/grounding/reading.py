@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from coilclaw.evidence.grounding.facts import stems_of
 from coilclaw.evidence.grounding.grammar import Grammar
@@ -16,8 +17,9 @@ from coilclaw.evidence.grounding.tokens import Token
 __all__ = ["Reading"]
 
 
-class Reading(NamedTuple):
-    """A sentence, made ready for checking."""
+@dataclass(frozen=True)
+class Reading:
+    """A sentence, made ready for checking. What holds for all of it is looked for once."""
 
     text: str
     plain: str
@@ -26,8 +28,18 @@ class Reading(NamedTuple):
     words: Grammar
     is_question: bool
     is_listed: bool
+    _found: dict[str, re.Match[str] | None] = field(default_factory=dict, init=False)
 
-    @property
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """The texts of its tokens."""
+        return frozenset(token.text for token in self.tokens)
+
+    @cached_property
+    def whole_content(self) -> frozenset[str]:
+        return self.content(range(len(self.tokens)))
+
+    @cached_property
     def says_i(self) -> bool:
         return any(token.text in ("i", "we", "ich", "wir", "yo", "je", "j'") for token in self.tokens)
 
@@ -41,7 +53,7 @@ class Reading(NamedTuple):
                 parts.append([])
             parts[-1].append(token)
         kept = [token for part in parts if not any(self._is_beside(token) for token in part) for token in part]
-        return self._replace(tokens=kept) if len(kept) > 3 else None
+        return replace(self, tokens=kept) if len(kept) > 3 else None
 
     def _is_beside(self, token: Token) -> bool:
         return (
@@ -58,12 +70,19 @@ class Reading(NamedTuple):
         return any(set(self.words.marks.get(token.text, "")) & set("CNM") and token.text not in WEAK for token in part)
 
     def has(self, phrase: str) -> re.Match[str] | None:
-        return self.words.phrases[phrase].search(self.plain.lower())
+        if phrase not in self._found:
+            self._found[phrase] = self.words.phrases[phrase].search(self.plain.lower())
+        return self._found[phrase]
+
+    @cached_property
+    def _first_act(self) -> int:
+        forms = (self.words.forms.get(token.text) for token in self.tokens)
+        acts = (at for at, form in enumerate(forms) if form is not None and form.kind in ("past", "first"))
+        return next(acts, len(self.tokens))
 
     def acts_before(self, statement: Statement) -> bool:
         """Whether another action stands before it in the sentence, which facts there belong to."""
-        before = (self.words.forms.get(token.text) for token in self.tokens[: statement.start])
-        return any(form is not None and form.kind in ("past", "first") for form in before)
+        return self._first_act < statement.start
 
     def left_of(self, statement: Statement) -> int:
         """Where the noun of a statement without a subject may begin: clauses before it that have no verb."""

@@ -1,7 +1,8 @@
 """An answer cut into sentences while it arrives, each with the kind of block that it stands in.
 
 The texts of all sentences, joined, are the answer. A sentence is cut when its end is certain: behind a mark that ends
-one, at the end of a paragraph, an item, a heading or a row. Nothing is cut inside quotation marks.
+one, at the end of a paragraph, an item, a heading or a row. Nothing is cut inside quotation marks. A sentence is at
+most twice `LONGEST`, and what lies beyond `MOST_READ` is one sentence that nobody reads: so no text takes long.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Segmenter", "Sentence", "sentences_of"]
 
-Kind: TypeAlias = Literal["prose", "item", "heading", "row", "quote", "code"]
+Kind: TypeAlias = Literal["prose", "item", "heading", "row", "quote", "code", "unread"]
 
 LONGEST: Final = 2_000
 """Characters after which a text is cut although no sentence ended."""
+MOST_READ: Final = 100_000
+"""Characters of an answer that are cut into sentences. What follows cannot be verified."""
 
 _PAIRS: Final = {
     '"': '"',
@@ -66,17 +69,27 @@ class Segmenter:
         self._line_start = True  # Whether the held text begins a line.
         self._fence: str | None = None
         self._opens = True
+        self._room = MOST_READ
+        self._unread: list[str] = []
 
     @property
     def held(self) -> str:
         return self._held
 
     def feed(self, text: str) -> list[Sentence]:
-        self._held += text
-        return list(self._cut(final=False))
+        read, unread = text[: self._room], text[self._room :]
+        self._room -= len(read)
+        if unread:
+            self._unread.append(unread)
+        found: list[Sentence] = []
+        for start in range(0, len(read), LONGEST):  # In pieces, so that no cut copies the rest of a long text.
+            self._held += read[start : start + LONGEST]
+            found += self._cut(final=False)
+        return found
 
     def end(self) -> list[Sentence]:
-        return list(self._cut(final=True))
+        unread = "".join(self._unread)
+        return [*self._cut(final=True), *([Sentence(text=unread, kind="unread")] if unread else [])]
 
     def _cut(self, *, final: bool) -> Iterator[Sentence]:
         while self._held:
@@ -84,7 +97,7 @@ class Segmenter:
             if end is None:
                 if len(self._held) < LONGEST and not final:
                     return
-                end = len(self._held)
+                end = _border(self._held)
             elif end == 0:
                 return
             text, self._held = self._held[:end], self._held[end:]
@@ -232,10 +245,17 @@ Jan Feb Mär Apr Mai Jun Jul Aug Sep Okt Nov Dez
 """)
 
 
+def _border(held: str) -> int:
+    """Where a text without the end of a sentence is cut: behind its last clause, or else its last word, that fits."""
+    if len(held) <= LONGEST:
+        return len(held)
+    half = held[LONGEST // 2 : LONGEST]
+    at = max(half.rfind(mark) for mark in ",;:|，；：、")
+    at = at if at >= 0 else half.rfind(" ")
+    return LONGEST // 2 + at + 1 if at >= 0 else LONGEST
+
+
 def sentences_of(text: str) -> list[Sentence]:
     """All sentences of a whole text."""
     segmenter = Segmenter()
-    found: list[Sentence] = []
-    for start in range(0, len(text), LONGEST):  # In pieces, so that no cut copies the rest of a long text.
-        found += segmenter.feed(text[start : start + LONGEST])
-    return [*found, *segmenter.end()]
+    return [*segmenter.feed(text), *segmenter.end()]

@@ -85,6 +85,7 @@ class _Reader(Clauses):
                 if clause.joined[1:] in NOR or (clause.joined[1:] in ("or", "oder", "o", "ou") and negated):
                     carried += "N"
             seen = False
+            reach: int | None = None
             for at in range(clause.start, clause.end):
                 if at >= self.asked_from:
                     break
@@ -94,7 +95,8 @@ class _Reader(Clauses):
                 statement = self._statement(at, found, clause, carried)
                 seen = True
                 if statement is not None:
-                    yield statement._replace(end=self._reach(number))
+                    reach = self._reach(number) if reach is None else reach  # The same for all verbs of a clause.
+                    yield statement._replace(end=reach)
             if not seen:
                 self._note_subject(clause)
 

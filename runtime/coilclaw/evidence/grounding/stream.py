@@ -43,6 +43,11 @@ class AnswerStream:
         self._released: list[Released] = []
 
     @property
+    def released(self) -> tuple[Released, ...]:
+        """All sentences released so far."""
+        return tuple(self._released)
+
+    @property
     def grounding(self) -> Grounding:
         """All claims released so far."""
         return Grounding(claims=tuple(claim for each in self._released for claim in each.claims))
