@@ -78,7 +78,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.agent.sop.runner:_Progress._call",
-        "report = None if known is None else self._continued(run_id)",
+        "report = None if known is None else self._continued(number, run_id)",
         "report, run_id = None, new_run_id()",
         _RUNNER + " -k 'resumed_by_itself or daily_check'",
         "a step that was started is continued, not started again",
