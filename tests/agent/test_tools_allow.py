@@ -115,3 +115,17 @@ def test_a_list_that_became_stricter_holds_too(opened: Open, mailbox: Mailbox) -
     agent = Agent(claw, Scripted(say("No.")), settings=AgentSettings(tools_allow={"cli": ()}))
     answer = asyncio.run(agent.resume(waiting.conversation_id, caller=Caller(channel="cli")))
     assert (mailbox.sent, [item.status for item in answer.activity]) == ([], ["denied"])
+
+
+@pytest.mark.parametrize("lists", [{"cli": ALLOWED}, {"cli": ("mail.*",), "app": ALLOWED}])
+def test_a_conversation_that_goes_on_in_another_channel_is_bound_by_both(
+    opened: Open, mailbox: Mailbox, lists: dict[str, tuple[str, ...]]
+) -> None:
+    claw = opened(*mailbox.tools(), config={"security.autonomy": "full"})
+    model = Scripted(say("Hello."), SENDING["a direct call"](), say("No."))
+    agent = Agent(claw, model, settings=AgentSettings(tools_allow=lists))
+    conversation = asyncio.run(agent.answer("Hi", caller=Caller(channel="app"))).conversation_id
+    answer = asyncio.run(agent.answer("Send it", conversation=conversation, caller=Caller(channel="cli")))
+    assert (mailbox.sent, [item.status for item in answer.activity]) == ([], ["denied"])
+    assert "mail__send" not in [tool.name for tool in model.requests[1].tools]
+    assert "mail__inbox" in [tool.name for tool in model.requests[1].tools]

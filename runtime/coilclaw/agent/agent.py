@@ -18,7 +18,7 @@ from coilclaw.agent.tool_texts import ToolTextFile
 from coilclaw.agent.tools import Toolset
 from coilclaw.agent.transcript import Transcript
 from coilclaw.agent.turn import Turn
-from coilclaw.bridge import Caller
+from coilclaw.bridge import Caller, allowed_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -192,10 +192,16 @@ class Agent:
         return activity
 
     def _allowed(self, conversation: str, caller: Caller) -> tuple[str, ...] | None:
-        """What the conversation may call: as its caller says, or else as the channel does where it was begun."""
+        """What the conversation may call: as its caller says, or else as both channels do: where it was begun, and
+        where it goes on."""
         if caller.tools_allow is not None:
             return caller.tools_allow
-        return self._settings.tools_allow.get(self._claw.memory.show(conversation).channel)
+        channels = dict.fromkeys((self._claw.memory.show(conversation).channel, caller.channel))
+        bounds = [found for each in channels if (found := self._settings.tools_allow.get(each)) is not None]
+        if len(bounds) < 2:
+            return bounds[0] if bounds else None
+        ids = (allowed_tools(self._claw.tools.registry, each) for each in bounds)
+        return tuple(sorted(frozenset.intersection(*ids)))
 
     def _toolset(self, allowed: tuple[str, ...] | None) -> Toolset:
         registry = self._claw.tools.registry
