@@ -128,3 +128,17 @@ def test_a_conversation_of_a_sop_may_call_what_the_channel_of_its_caller_allows(
         conversation = answers.begin(caller)
         answers.ask(conversation, "Send it", None, caller, again=False, unknown=None)
     assert (claw.memory.show(conversation).channel, mailbox.sent) == ("sop", [])
+
+
+@pytest.mark.parametrize("lists", [{"cli": ALLOWED}, {"cli": ("mail.*",), "app": ALLOWED}])
+def test_a_conversation_that_goes_on_in_another_channel_is_bound_by_both(
+    opened: Open, mailbox: Mailbox, lists: dict[str, tuple[str, ...]]
+) -> None:
+    claw = opened(*mailbox.tools(), config={"security.autonomy": "full"})
+    model = Scripted(say("Hello."), SENDING["a direct call"](), say("No."))
+    agent = Agent(claw, model, settings=AgentSettings(tools_allow=lists))
+    conversation = asyncio.run(agent.answer("Hi", caller=Caller(channel="app"))).conversation_id
+    answer = asyncio.run(agent.answer("Send it", conversation=conversation, caller=Caller(channel="cli")))
+    assert (mailbox.sent, [item.status for item in answer.activity]) == ([], ["denied"])
+    assert "mail__send" not in [tool.name for tool in model.requests[1].tools]
+    assert "mail__inbox" in [tool.name for tool in model.requests[1].tools]

@@ -228,3 +228,12 @@ def test_a_variable_that_is_not_set_is_the_only_problem_of_its_value(tmp_path: P
         load_settings(environment, workspace_exists=True)
     (problem,) = caught.value.problems
     assert problem.endswith("the environment variable NOPE is not set")
+
+
+@pytest.mark.parametrize("key", ["api_key_env", "profile", "api_key"])
+def test_a_key_that_stands_where_its_name_belongs_is_refused_and_not_repeated(tmp_path: Path, key: str) -> None:
+    pasted = "sk-live-ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    table = f'[providers.models.x]\nkind = "anthropic"\n{key} = "{"env:" if key == "api_key" else ""}{pasted}"'
+    with pytest.raises(ConfigError, match=f"providers.models.x.{key}: must be ") as caught:
+        load(tmp_path / "home", table)
+    assert pasted not in f"{caught.value} {caught.value.hint}"

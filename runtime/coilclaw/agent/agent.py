@@ -18,7 +18,7 @@ from coilclaw.agent.tool_texts import ToolTextFile
 from coilclaw.agent.tools import Toolset
 from coilclaw.agent.transcript import Transcript
 from coilclaw.agent.turn import Turn
-from coilclaw.bridge import Caller
+from coilclaw.bridge import Caller, allowed_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,11 +200,16 @@ class Agent:
             self._known.pop(next(iter(self._known)), None)
 
     def _allowed(self, conversation: str, caller: Caller) -> tuple[str, ...] | None:
-        """What the conversation may call: as its caller says, else the channel where it was begun, or the caller's."""
+        """What the conversation may call: as its caller says, or else as both channels do: where it was begun, and
+        where it goes on."""
         if caller.tools_allow is not None:
             return caller.tools_allow
-        by_channel = self._settings.tools_allow
-        return by_channel.get(self._claw.memory.show(conversation).channel, by_channel.get(caller.channel))
+        channels = dict.fromkeys((self._claw.memory.show(conversation).channel, caller.channel))
+        bounds = [found for each in channels if (found := self._settings.tools_allow.get(each)) is not None]
+        if len(bounds) < 2:
+            return bounds[0] if bounds else None
+        ids = (allowed_tools(self._claw.tools.registry, each) for each in bounds)
+        return tuple(sorted(frozenset.intersection(*ids)))
 
     def _toolset(self, allowed: tuple[str, ...] | None) -> Toolset:
         registry = self._claw.tools.registry

@@ -33,6 +33,7 @@ from coilclaw.agent.prompt import (
 )
 from coilclaw.agent.threads import finished
 from coilclaw.evidence import relevant
+from coilclaw.memory import BadTurn
 from coilclaw.providers import ChatRequest, ChatResponse, Message, ProviderError, TextDelta, Usage
 from coilclaw.runs import NotResumable
 from coilclaw.sdk.frozen import Frozen
@@ -228,19 +229,22 @@ class Turn(Frozen):
     def _written(self, text: str, status: AnswerStatus, claims: tuple[Claim, ...], response: ChatResponse) -> Answer:
         made = self._answer(status, text, claims=claims)
         provider = response.provider or self.provider.name()
-        turn_id = self.transcript.answer(
-            text,
-            provider=provider,
-            model=response.model,
-            metadata={
-                "status": status,
-                "activity": [item._asdict() for item in made.activity[:_MOST_KEPT]],
-                "folded_reads": made.folded_reads,
-                "run_ids": list(made.run_ids),
-                "usage": vars(self.spending.usage),
-                "claims": made.facts()["claims"][:_MOST_KEPT],
-            },
-        )
+        few = {
+            "status": status,
+            "folded_reads": made.folded_reads,
+            "run_ids": list(made.run_ids),
+            "usage": vars(self.spending.usage),
+        }
+        metadata = {
+            **few,
+            "activity": [item._asdict() for item in made.activity[:_MOST_KEPT]],
+            "claims": made.facts()["claims"][:_MOST_KEPT],
+        }
+        keep = partial(self.transcript.answer, text, provider=provider, model=response.model)
+        try:
+            turn_id = keep(metadata=metadata)
+        except BadTurn:  # Claims as long as books: the answer is worth more than what is kept beside it.
+            turn_id = keep(metadata={**few, "activity": [], "claims": [], "calls": len(made.activity)})
         return Answer(**{**vars(made), "turn_id": turn_id, "provider": provider, "model": response.model})
 
     def _waiting(self, report: Report) -> Answer:

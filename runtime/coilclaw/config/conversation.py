@@ -1,5 +1,6 @@
 """The configuration of conversations with a model: providers, channels, memory and what a turn may cost."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -11,8 +12,25 @@ from coilclaw.config.section import Place, Section
 __all__ = ["AgentSection", "Channels", "Memory", "ProviderModel", "Providers"]
 
 
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_PROFILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}:[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
+
+
+# A key that was pasted where its name belongs is refused here: what is no name is never repeated in a message.
+
+
 def _is_reference(text: str) -> str | None:
-    return None if text.startswith(("env:", "file:")) else "env:NAME or file:/path; the key itself never stands here"
+    kind, _, rest = text.partition(":")
+    is_one = kind == "file" or (kind == "env" and _VARIABLE.fullmatch(rest))
+    return None if is_one else "env:NAME or file:/path; the key itself never stands here"
+
+
+def _is_variable(text: str) -> str | None:
+    return None if _VARIABLE.fullmatch(text) else "the name of an environment variable; the key never stands here"
+
+
+def _is_profile(text: str) -> str | None:
+    return None if _PROFILE.fullmatch(text) else "the id of an auth profile, such as anthropic:work"
 
 
 class ProviderModel(Section):
@@ -21,9 +39,9 @@ class ProviderModel(Section):
     kind: Literal["mock", "openai-compatible", "anthropic", "reliable", "router"]
     model: str | None = None
     base_url: str | None = field(default=None, repr=False)
-    api_key_env: str | None = None
+    api_key_env: Annotated[str | None, _is_variable] = None
     api_key: Annotated[str | None, _is_reference] = field(default=None, repr=False)
-    profile: str | None = None
+    profile: Annotated[str | None, _is_profile] = None
     fixture: Path | None = None
     providers: tuple[str, ...] = ()
     routes: Mapping[str, str] = field(default_factory=dict)

@@ -16,6 +16,7 @@ from coilclaw.providers.chat import ChatRequest, ChatResponse, ChatStream, Provi
 from coilclaw.providers.credentials import Credential, Credentials
 from coilclaw.providers.errors import CredentialsNeeded, FailureKind, ProviderError
 from coilclaw.providers.failures import NotTaken, failure_of_event
+from coilclaw.providers.own_secret import OwnSecret
 from coilclaw.providers.reading import malformed, read_document
 from coilclaw.providers.server_events import EventReader, ServerEvent
 from coilclaw.providers.wire import Answer, Wire, check_address
@@ -179,6 +180,7 @@ class ModelService:
     async def _attempt(self, request: ChatRequest, credential: Credential | None, *, streaming: bool) -> ChatStream:
         exchange = self._dialect.exchange(request, request.model or self._model, self._base_url)
         secret = credential.secret if credential else None
+        own = OwnSecret(secret)
         body = _encoded(exchange.body(streaming=streaming))
         path, headers = self._dialect.path(self._base_url), self._dialect.headers(credential)
         async with self._wire.post(path, headers, body, secret=secret) as answer:
@@ -190,14 +192,17 @@ class ModelService:
                     async for event in events:
                         if said_so := event.data == _DONE:
                             break
-                        if text := exchange.feed(_checked(event.data, secret)):
+                        if text := own.feed(exchange.feed(_checked(event.data, secret))):
                             yield TextDelta(text=text)
                         if exchange.is_complete:
                             break
                 response = exchange.end(said_so=said_so)
+                if text := own.end():
+                    yield TextDelta(text=text)
             else:
                 raise malformed("it is neither JSON nor a stream of events")
         # The connection is closed by now, whatever becomes of the response.
+        response = own.without(response)
         yield replace(response, provider=self._name, model=one_line(response.model or self._model))
 
 

@@ -130,15 +130,15 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.agent.agent:Agent._allowed",
-        "return by_channel.get(self._claw.memory.show(conversation).channel, by_channel.get(caller.channel))",
+        "return bounds[0] if bounds else None",
         "return None",
         "tests/agent/test_tools_allow.py -k shown_what",
         "a channel bounds what its conversations may call",
     ),
     Mutation(
         "coilclaw.agent.agent:Agent._allowed",
-        "by_channel.get(caller.channel))",
-        "None)",
+        "dict.fromkeys((self._claw.memory.show(conversation).channel, caller.channel))",
+        "dict.fromkeys((self._claw.memory.show(conversation).channel,))",
         "tests/agent/test_tools_allow.py -k sop",
         "a step of a SOP may call no more than who runs it",
     ),

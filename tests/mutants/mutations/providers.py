@@ -226,4 +226,25 @@ MUTATIONS: Final = (
         f"{_MOCK} -k in_order",
         "a reply is given once",
     ),
+    Mutation(
+        "coilclaw.providers.service:ModelService._attempt",
+        "own.feed(exchange.feed(_checked(event.data, secret)))",
+        "exchange.feed(_checked(event.data, secret))",
+        "tests/providers/test_own_secret.py",
+        "a credential that a service echoes is kept out of the stream",
+    ),
+    Mutation(
+        "coilclaw.providers.service:ModelService._attempt",
+        "        response = own.without(response)\n",
+        "",
+        "tests/providers/test_own_secret.py",
+        "a credential that a service echoes is kept out of the response",
+    ),
+    Mutation(
+        "coilclaw.providers.own_secret:OwnSecret.feed",
+        "range(longest, 0, -1)",
+        "range(0)",
+        "tests/providers/test_own_secret.py -k split",
+        "a credential is found across the pieces of a stream",
+    ),
 )
