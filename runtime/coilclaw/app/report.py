@@ -240,6 +240,7 @@ def _evidence(item: ActivityItem, last: Receipt, contents: Mapping[str, bytes]) 
         arguments=arguments if isinstance(arguments, dict) else None,
         call_id=item.call_id,
         result=result,
+        risk=item.risk,
     )
 
 

@@ -24,6 +24,10 @@ class Evidence(Frozen):
     call_id: str | None = None
     result: Any = None
     """What the tool answered, as small JSON."""
+    risk: Literal["read", "write", "destructive"] | None = None
+    """What the tool's contract says that a call of it may do."""
+    is_earlier: bool = False
+    """Whether it is of a turn before the one that is answered."""
 
 
 class Claim(Frozen):
