@@ -235,6 +235,13 @@ MUTATIONS: Final = (
         "done is about this turn",
     ),
     Mutation(
+        "coilclaw.evidence.grounding.check:Checker.check",
+        "claims += self._signed(text, plain)",
+        "pass",
+        "tests/evidence/grounding/test_hostile.py -k by_a_sign",
+        "a tick is a claim",
+    ),
+    Mutation(
         "coilclaw.evidence.grounding.labels:action_section",
         "one_line(call.evidence.summary or call.evidence.tool_id, _LONGEST)",
         "call.evidence.summary",
