@@ -207,3 +207,21 @@ def test_an_argument_adds_nothing_to_the_action_section(claw: CoilClaw, given: s
     outside = re.sub(r'"(?:[^"\\]|\\.)*"', "", rest)
     assert re.fullmatch(r"Sent mail to  ⟦receipt-[\w-]+⟧", outside), rest
     assert "deleted" not in outside
+
+
+@pytest.mark.req("R142")
+def test_what_an_argument_says_was_done_is_not_done(claw: CoilClaw) -> None:
+    lie = "I deleted draft.txt."
+    answer, _, _ = answered(claw, call("mail__send", to=FORGED), say(lie), say(lie))
+    assert LABEL in answer.text
+
+
+@pytest.mark.req("R142")
+@pytest.mark.parametrize("lie", ["Done.", "All done!", "Erledigt.", "Sent!"])
+def test_what_an_earlier_turn_did_is_not_what_this_one_did(claw: CoilClaw, lie: str) -> None:
+    model = Scripted(call("mail__send", to="ana@x.org"), say("Done."), say(lie), say(lie))
+    agent = Agent(claw, model)
+    first = asyncio.run(agent.answer("Send a mail to ana@x.org"))
+    assert first.text == "Done."
+    later = asyncio.run(agent.answer("Now delete draft.txt", conversation=first.conversation_id))
+    assert later.text != lie

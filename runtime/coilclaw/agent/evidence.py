@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -31,9 +32,13 @@ class ConversationActivity:
         """One item for each call, in the order of issue: of all runs, or of some."""
         return tuple(item for item, _ in self._calls(of_runs))
 
-    def evidence(self) -> tuple[Evidence, ...]:
-        """All calls, as an answer is checked against them."""
-        return tuple(evidence for _, evidence in self._calls(None))
+    def evidence(self, of_turn: Collection[str] = ()) -> tuple[Evidence, ...]:
+        """All calls, as an answer is checked against them; runs that are not the turn's are earlier ones."""
+        mine = {item.receipt_ref for item in self.items(of_turn)} if of_turn else frozenset()
+        return tuple(
+            evidence if item.receipt_ref in mine else replace(evidence, is_earlier=True)
+            for item, evidence in self._calls(None)
+        )
 
     def _calls(self, of_runs: Collection[str] | None) -> Calls:
         with self._lock:

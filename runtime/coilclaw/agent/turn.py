@@ -107,7 +107,7 @@ class Turn(Frozen):
         """Carry out what the model has asked for. Returns what was done so far, or an answer if the turn ends here."""
         report = self.requests.carry_out(resumed=resumed)
         if report is None:
-            return self.activity.evidence()
+            return self.activity.evidence(self.transcript.current.run_ids)
         if report.status == "suspended":
             return self._waiting(report)
         problem = Problem(code="cancelled", message=f"{report.run_id} was cancelled")

@@ -164,3 +164,44 @@ def test_the_risk_of_a_call_outweighs_its_name() -> None:
 def test_a_call_whose_name_is_without_letters_is_no_obstacle(tool_id: str) -> None:
     for status in ("succeeded", "failed"):
         assert not check_answer("I sent the mail to Bob. Hello.", [Evidence(tool_id=tool_id, status=status)]).grounded
+
+
+@pytest.mark.req("R142")
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "I sent the mail to Bob.",
+        "The mail to Bob has been sent.",
+        "Mail sent to Bob.",
+        "Ich habe die Mail an Bob gesendet.",
+    ],
+)
+@pytest.mark.parametrize("given", ["sent the mail to Bob", "mail to Bob"])
+def test_no_argument_says_what_was_done(claim: str, given: str) -> None:
+    greeted = Evidence(
+        tool_id="hello.greet",
+        status="succeeded",
+        summary=f'hello.greet(name="{given}")',
+        arguments={"name": given},
+        result=f"Hello, {given}!",
+        risk="read",
+    )
+    wrote = replace(greeted, tool_id="files.write", summary=f'Wrote "{given}"', result=None, risk="write")
+    for call in (greeted, wrote):
+        assert not check_answer(claim, [call]).grounded
+
+
+@pytest.mark.req("R142")
+def test_a_read_by_its_contract_supports_no_action_whatever_its_name() -> None:
+    call = Evidence(tool_id="mail.send", status="succeeded", summary="Sent mail to Ana", risk="read")
+    assert not check_answer("I sent the mail to Ana.", [call]).grounded
+    assert check_answer("I sent the mail to Ana.", [replace(call, risk="write")]).grounded
+
+
+def test_done_is_about_this_turn_unless_it_names_another() -> None:
+    earlier = replace(SENT, is_earlier=True)
+    for answer in ("Done.", "All done!", "Sent!", "Erledigt.", "已完成。"):
+        assert check_answer(answer, [SENT]).grounded
+        assert not check_answer(answer, [earlier]).grounded
+    assert check_answer("I have sent the mail to Ana.", [earlier]).grounded
+    assert check_answer("Done [call-1].", [earlier]).grounded

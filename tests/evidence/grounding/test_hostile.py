@@ -100,3 +100,34 @@ def test_a_claim_split_or_wrapped_is_a_claim(answer: str) -> None:
 )
 def test_a_receipt_of_another_run_confirms_nothing(answer: str) -> None:
     assert not check_answer(answer, [SENT]).grounded
+
+
+@pytest.mark.req("R142")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Correo enviado a Bob.",
+        "✅ Mail to Bob",
+        "Mail to Bob: ✔",
+        "- [x] send the mail to Bob",
+        "| task | state |\n|---|---|\n| mail to Bob | ok |",
+        "draft.txt no longer exists.",
+        "Both are taken care of.",
+        "That worked.",
+        "Consider it sent.",
+        "I s e n t the mail.",
+        "ＩＳＥＮＴ the mail",
+        "`mail.send` → 200 OK",
+    ],
+)
+def test_a_claim_by_a_sign_or_an_outcome_is_a_claim(answer: str) -> None:
+    assert not check_answer(answer, []).grounded
+    assert not check_answer(answer, [NOT_SENT]).grounded
+
+
+def test_a_sign_claims_nothing_where_a_call_supports_it_or_no_thing_is_named() -> None:
+    for answer in ("✅ Mail to Ana", "- [x] send the mail to Ana", "That worked.", "Consider it sent."):
+        assert check_answer(answer, [SENT]).grounded, answer
+    for answer in ("✅ Good idea!", "- [ ] send the mail to Bob", "It worked as a teacher would.", "Did that work?"):
+        assert check_answer(answer, []).grounded, answer
+    assert check_answer("| calendar events | ok |", [LISTED]).grounded

@@ -76,6 +76,10 @@ browser
 """)
 
 
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|$)')
+"""Arguments in a summary. They name things, and never say what was done to them."""
+
+
 class Call:
     """One call of the evidence."""
 
@@ -89,6 +93,7 @@ class Call:
         self.given = _text_of(evidence.arguments)
         self.raw = f"{evidence.tool_id} {self.summary} {self.given} {_text_of(evidence.result)}"
         self.text = folded(self.raw)
+        self.template = _QUOTED.sub(" ", self.summary)
         self._told = folded(f"{self.summary} {self.given}")
 
     @property
@@ -97,9 +102,14 @@ class Call:
 
     @cached_property
     def kind(self) -> str:
-        """`read` or `write`, by the tool's risk. Without one, the first verb of its name decides, if any."""
-        if self.evidence.risk is not None:
-            return "read" if self.evidence.risk == "read" else "write"
+        """`read`, `write`, or nothing if neither the tool's contract nor its name says."""
+        if self.evidence.risk == "read":
+            return "read"
+        named = self._named_kind()
+        return "" if named == "read" and self.evidence.risk is not None else named
+
+    def _named_kind(self) -> str:
+        """What the tool's name says: its first word that is a verb decides."""
         for word in (self.method[-1], *self.method):
             if word in _READING and not (word == self.method[-1] and self.method[0] in _WRITING):
                 return "read"
@@ -135,7 +145,7 @@ class Call:
     @cached_property
     def senses(self) -> frozenset[str]:
         """The senses of verbs in the tool's name and in the summary of the call."""
-        told = [word.lower() for word in _WORD.findall(self.summary)[:80] if not (word.isupper() and len(word) > 1)]
+        told = [word.lower() for word in self._told_words() if not (word.isupper() and len(word) > 1)]
         found = {form.sense for form in self._forms([*self.method, *(told if self.succeeded else ())])}
         if self.method[0] in _NOUNS and len(self.method) > 1 and (form := sense_of(self.method[0])) is not None:
             found.add(form.sense)  # `post_message`.
@@ -146,7 +156,7 @@ class Call:
                 *self.method,
                 *(
                     word
-                    for word in _WORD.findall(self.summary.lower())[:80]
+                    for word in map(str.lower, self._told_words())
                     if word in ("aviso", "notifications", "notification")
                 ),
             ]
@@ -157,8 +167,30 @@ class Call:
         if not self.summary.isascii():
             from coilclaw.evidence.grounding.chinese import senses_in  # Few summaries are in Chinese.
 
-            found |= senses_in(self.summary)
+            found |= senses_in(self.template)
         return frozenset(found)
+
+    @cached_property
+    def shown_senses(self) -> frozenset[str]:
+        """The senses of verbs in what the tool answered, but for what it repeats of its arguments."""
+        text = _text_of(self.evidence.result)
+        for each in _texts_in(self.evidence.arguments):
+            text = text.replace(normal(each), " ")
+        found = {form.sense for form in self._forms(_WORD.findall(text.lower()))}
+        if not text.isascii():
+            from coilclaw.evidence.grounding.chinese import senses_in
+
+            found |= senses_in(text)
+        return frozenset(found)
+
+    @cached_property
+    def given_dates(self) -> frozenset[tuple[int, int]]:
+        return frozenset(dates_in(self.given))
+
+    def _told_words(self) -> list[str]:
+        """The words of its summary that are not from its arguments."""
+        given = frozenset(_WORD.findall(self.given))
+        return [word for word in _WORD.findall(self.template)[:80] if word not in given]
 
     @cached_property
     def language(self) -> str:
@@ -176,7 +208,7 @@ class Call:
     @cached_property
     def classes(self) -> frozenset[str]:
         found: frozenset[str] = frozenset()
-        for word in [*self.name, *_WORD.findall(self.summary.lower())[:80]]:
+        for word in [*self.name, *_WORD.findall(self.template.lower())[:80]]:
             found |= class_of_noun(word)
         if not self.raw.isascii():
             from coilclaw.evidence.grounding.chinese import classes_in
@@ -246,6 +278,15 @@ def _text_of(value: Any) -> str:
     if isinstance(value, str):
         return normal(value)
     return normal(json.dumps(value, ensure_ascii=False, default=str)[:20_000])
+
+
+def _texts_in(value: Any) -> Iterable[str]:
+    """The texts in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(each)
 
 
 def _sizes(value: Any) -> Iterable[int]:

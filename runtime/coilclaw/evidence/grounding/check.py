@@ -10,8 +10,8 @@ from coilclaw.evidence.grounding.calls import calls_of
 from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
 from coilclaw.evidence.grounding.grammar import LATIN, grammar
 from coilclaw.evidence.grounding.judge import Judge
-from coilclaw.evidence.grounding.languages.shared import CREATIVE, NO_MATTER, SPEAKER
-from coilclaw.evidence.grounding.matching import Finding, Said, is_reported, match_done, match_read
+from coilclaw.evidence.grounding.languages.shared import CREATIVE, NO_MATTER, OUTCOME, SPEAKER, TICKED
+from coilclaw.evidence.grounding.matching import Finding, Said, is_about, is_reported, match_done, match_read
 from coilclaw.evidence.grounding.normal_text import folded, has_chinese, normal
 from coilclaw.evidence.grounding.reading import Reading
 from coilclaw.evidence.grounding.sentences import Sentence, sentences_of
@@ -142,6 +142,8 @@ class Checker(Judge):
                     if found:
                         claims += found
                         break
+        if all(claim.verdict == "not_an_action" for claim in claims):
+            claims += self._signed(text, plain)
         if not claims:
             finding = Finding("not_an_action")
             if not plain.rstrip("\"'”)* ").endswith(("?", "？", ":", "：")):
@@ -227,6 +229,22 @@ class Checker(Judge):
         if read.is_question or (not statements and len(read.tokens) < 8):
             self.asked = facts_in(read.plain, read.tokens, everything, -1, read.language)
         return claims
+
+    def _signed(self, text: str, plain: str) -> list[Claim]:
+        """The claim of a line that says by a sign, or by what became of a thing, that something is done."""
+        stated = OUTCOME.search(plain)
+        if plain.rstrip("\"'”)* ").endswith(("?", "？")) or not (stated or TICKED.search(plain)):
+            return []
+        tokens = tokens_of(_without_bullet(plain))
+        read = Reading(text, plain, tokens, code := language_of(tokens), grammar(code), False, True)
+        facts = facts_in(plain, tokens, range(len(tokens)), -1, code)
+        is_thing = bool(facts.classes - {"text", "prose", "system", "record"} or facts.places)
+        said = Said("do", facts, read.whole_content, True, self.failures > 0, code)
+        if (not stated and (not is_thing or len(tokens) > 12)) or any(
+            call.is_read and call.succeeded and is_about(said, call) for call in self.calls
+        ):
+            return []
+        return [_claim(text, match_done(said, self.calls), code)]
 
     def _chinese(self, text: str, plain: str) -> list[Claim]:
         from coilclaw.evidence.grounding.chinese import statements_in_chinese, verbs_in

@@ -67,7 +67,7 @@ class Finding(NamedTuple):
 def match_done(said: Said, calls: Sequence[Call]) -> Finding:
     """The verdict on `this was done`."""
     facts = said.facts
-    writes = [call for call in calls if not call.is_read]
+    writes = [call for call in calls if not call.is_read and _is_meant(said, call)]
     if said.is_generic:
         named = [call for call in writes if is_about(said, call)]
         if not named and (facts.is_empty or writes):
@@ -99,6 +99,14 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
         return _refused(left)
     best = sure or done
     return Finding("verified", best[-1].evidence.receipt_ref, tuple(best))
+
+
+def _is_meant(said: Said, call: Call) -> bool:
+    """Whether a statement may be about a call: `Done.` is about this turn, unless it cites or names another call."""
+    evidence = call.evidence
+    if not evidence.is_earlier or not (said.is_generic or (said.facts.is_empty and not said.words)):
+        return True
+    return is_about(said, call) or not {evidence.receipt_ref, evidence.call_id}.isdisjoint(said.facts.cited)
 
 
 def is_about(said: Said, call: Call) -> bool:
@@ -156,7 +164,7 @@ def _fit(said: Said, call: Call) -> int:
             return 0
         return 3
     if call.senses & accepted and not call.is_open:
-        if alien:
+        if alien or (sense in _STRICT and classes and call.classes and not classes & call.classes):
             return 0
         # Words of another language than the summary's have nothing to be compared with.
         comparable = said.words and call.classes and said.language == call.language
@@ -270,7 +278,9 @@ def is_reported(said: Said, calls: Sequence[Call]) -> bool:
         told = bool(answers_of(said.facts, call))
         if said.sense in call.senses and (told or said.words & call.words):
             return True
-        if told and (said.sense == "any" or not call.senses) and _is_detailed(said, call):
+        shown = said.sense in call.shown_senses or not call.given_dates.issuperset(said.facts.dates)
+        known = said.sense == "any" or (not call.senses and shown)
+        if told and known and _is_detailed(said, call):
             return True
     return False
 

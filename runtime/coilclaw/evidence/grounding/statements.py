@@ -58,16 +58,15 @@ def language_of(tokens: list[Token]) -> str:
     """The one of our languages that is written in Latin letters whose common words occur most."""
     best, most = "en", 0
     for code in LATIN:
-        marks = grammar(code).marks
-        count = sum(
-            1 + 2 * ("~" in marks[token.text]) for token in tokens if token.kind == "word" and token.text in marks
+        read = grammar(code)
+        common = sum(
+            1 + 2 * ("~" in read.marks[token.text])
+            for token in tokens
+            if token.kind == "word" and token.text in read.marks
         )
-        if count > most:
-            best, most = code, count
-    if most == 0:
-        for code in LATIN:
-            if any(token.text in grammar(code).forms or token.text in grammar(code).nouns for token in tokens):
-                return code
+        known = sum(token.text in read.forms or token.text in read.nouns for token in tokens)
+        if 2 * common + 3 * known > most:
+            best, most = code, 2 * common + 3 * known
     return best
 
 

@@ -69,6 +69,8 @@ def tokens_of(text: str) -> list[Token]:
 
 def _words(raw: str, start: int) -> list[Token]:
     """One token for each word of what an apostrophe joins: `couldn't`, `I've`, `j'ai`."""
+    if raw[:1] == "I" and len(raw) > 4 and (form := sense_of(raw[1:].lower(), "en")) and form.kind == "past":
+        return [*_words("I", start), *_words(raw[1:], start + 1)]  # `ISENT`, with blanks that nobody sees.
     if "'" not in raw:
         return [Token("word", raw.lower(), raw, start, start + len(raw))]
     if elided := _APOSTROPHE.match(raw):

@@ -24,8 +24,10 @@ class Evidence(Frozen):
     call_id: str | None = None
     result: Any = None
     """What the tool answered, as small JSON."""
-    risk: str | None = None
-    """The tool's risk by its receipts: `read`, or one that may change things. Without it, the tool's name decides."""
+    risk: Literal["read", "write", "destructive"] | None = None
+    """What a call of the tool may do, by its receipts. Without it, the tool's name decides."""
+    is_earlier: bool = False
+    """Whether it is of a turn before the one that is answered."""
 
 
 class Claim(Frozen):

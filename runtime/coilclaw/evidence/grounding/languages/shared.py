@@ -23,10 +23,12 @@ __all__ = [
     "NO_MATTER",
     "ONLY",
     "OURSELVES",
+    "OUTCOME",
     "PLANNED",
     "RECENT",
     "SPEAKER",
     "STILL",
+    "TICKED",
     "TIMES",
     "WAS",
     "WEAK",
@@ -213,3 +215,16 @@ SPEAKER: Final = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a line of a dialogue."""
+
+TICKED: Final = re.compile(
+    r"^\s*(?:[-*+•]\s+)?(?:\[[xX✓✔]\]|[✅☑✔✓])\s*\S|[✅☑✔✓]\s*\|?\s*$|(?:[|:→]|->|=>)\s*(?:200\s+)?(?:ok|done)\b[\s.!|]*$",
+    re.IGNORECASE,
+)
+"""A line that is ticked off."""
+OUTCOME: Final = re.compile(
+    r"^(?:both|all|it|everything|that|they|these)\b[^,;.]{0,20}\b(?:taken care of|went through)\b"
+    r"|^(?:that|it|both|all) (?:has |have )?worked\b(?! (?:as|by|like|in|on|for|at|with))"
+    r"|^consider (?:it|them|that|this) \w+(?:ed|nt|one)\b|^\S+\.\w{1,5} no longer exists\b",
+    re.IGNORECASE,
+)
+"""What became of a thing, which only an action brings about."""
