@@ -50,6 +50,7 @@ class Agent:
         self,
         message: str,
         *,
+        data: str | None = None,
         conversation: str | None = None,
         caller: Caller | None = None,
         listen: Listen = ignore,
@@ -59,6 +60,7 @@ class Agent:
     ) -> Answer:
         """Answer a person's message, in a new conversation or an earlier one.
 
+        `data` is what the message is about, and comes from a tool: it is kept as that, and is no instruction.
         The message is in memory before anything else happens. Raises NoSuchConversation, ConversationWaits if a call
         of the conversation waits for a decision, and ConversationBusy. A task that is cancelled leaves a turn that can
         be resumed.
@@ -68,10 +70,10 @@ class Agent:
         def begin() -> Transcript:
             memory = self._claw.memory
             if conversation is None:
-                return Transcript.begin(memory, caller.channel, caller.agent, caller.project, message)
+                return Transcript.begin(memory, caller.channel, caller.agent, caller.project, message, data)
             known = self._transcript(conversation)
             execution = Execution(self._claw, conversation, caller)
-            known.say(message, partial(give_up, execution, known))
+            known.say(message, partial(give_up, execution, known), data)
             return known
 
         metadata = {"hint": hint, "profile": profile}

@@ -109,10 +109,17 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.agent.agent:Agent._allowed",
-        "return self._settings.tools_allow.get(self._claw.memory.show(conversation).channel)",
-        "return None",
+        "(self._claw.memory.show(conversation).channel, caller.channel)",
+        "(caller.channel,)",
         "tests/agent/test_tools_allow.py -k shown_what",
         "a channel bounds what its conversations may call",
+    ),
+    Mutation(
+        "coilclaw.agent.agent:Agent._allowed",
+        "(self._claw.memory.show(conversation).channel, caller.channel)",
+        "(self._claw.memory.show(conversation).channel,)",
+        "tests/agent/test_tools_allow.py -k bound_by_both",
+        "a conversation is bound by the channel in which it goes on",
     ),
     Mutation(
         "coilclaw.agent.kept_requests:request_facts",
