@@ -111,7 +111,7 @@ MUTATIONS: Final = (
         "coilclaw.agent.agent:Agent._allowed",
         "(self._claw.memory.show(conversation).channel, caller.channel)",
         "(caller.channel,)",
-        "tests/agent/test_tools_allow.py -k shown_what",
+        "tests/agent/test_tools_allow.py -k bound_by_both",
         "a channel bounds what its conversations may call",
     ),
     Mutation(
