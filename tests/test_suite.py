@@ -11,12 +11,12 @@ from tests.sampling import EVERYTHING
 
 TESTS: Final = Path(__file__).parent
 MOST_CASES: Final = {
-    "agent": 330,
-    "app": 400,
+    "agent": 400,
+    "app": 450,
     "bridge": 800,
-    "cli": 900,
+    "cli": 1100,
     "config": 300,
-    "evidence": 300,
+    "evidence": 450,
     "integrations": 1900,
     "memory": 150,
     "net": 700,
@@ -25,7 +25,7 @@ MOST_CASES: Final = {
     "receipts": 700,
     "runs": 580,
     "sandbox": 3700,
-    "sdk": 150,
+    "sdk": 180,
     "trust": 120,
     "workspace_tools": 800,
 }

@@ -216,7 +216,7 @@ def test_a_request_that_was_kept_redacted_is_not_carried_out_by_another_process(
 
 
 def test_an_answer_whose_claims_cannot_be_kept_is_given_and_kept(claw: CoilClaw) -> None:
-    long = " ".join(f"I have deleted the file {'x' * 30_000}{number} for you." for number in range(40))
+    long = " ".join(f"I have deleted the file {'😀' * 1800}{number}." for number in range(60))
     answer = asyncio.run(Agent(claw, Scripted(say(long))).answer("Hello"))
     last = claw.memory.recent(answer.conversation_id, 10**9)[-1]
     assert (answer.status, last.id, last.metadata["status"]) == ("answered", answer.turn_id, "answered")

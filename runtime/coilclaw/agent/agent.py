@@ -51,6 +51,7 @@ class Agent:
         self,
         message: str,
         *,
+        data: str | None = None,
         conversation: str | None = None,
         caller: Caller | None = None,
         listen: Listen = ignore,
@@ -58,6 +59,7 @@ class Agent:
     ) -> Answer:
         """Answer a person's message, in a new conversation or an earlier one.
 
+        `data` is what the message is about, and comes from a tool: it is kept as that, and is no instruction.
         The message is in memory before anything else happens. Raises NoSuchConversation, ConversationWaits if a call
         of the conversation waits for a decision, and ConversationBusy. A task that is cancelled leaves a turn that can
         be resumed.
@@ -66,11 +68,11 @@ class Agent:
 
         def begin() -> tuple[Transcript, ConversationActivity]:
             if conversation is None:
-                made = Transcript.begin(self._claw.memory, caller.channel, caller.agent, caller.project, message)
+                made = Transcript.begin(self._claw.memory, caller.channel, caller.agent, caller.project, message, data)
                 return made, ConversationActivity(self._claw, made.conversation)
             transcript, activity = self._taken(conversation)
             execution = Execution(self._claw, conversation, caller)
-            transcript.say(message, partial(give_up, execution, transcript))
+            transcript.say(message, partial(give_up, execution, transcript), data)
             return transcript, activity
 
         return await self._completed(begin, partial(self._turn, caller, listen, choice))

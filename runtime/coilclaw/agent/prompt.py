@@ -30,10 +30,10 @@ __all__ = [
     "found_tools",
     "message_tokens",
     "messages_of",
-    "step_message",
     "stop_note",
     "system_prompt",
     "text_tokens",
+    "with_data",
     "with_notes",
 ]
 
@@ -104,9 +104,9 @@ def _unmarked(text: str) -> str:
     return _MARKS.sub("(", text)
 
 
-def step_message(prompt: str, data: str | None) -> str:
-    """The prompt of a workflow's step, with the output of an earlier step as data."""
-    return prompt if data is None else f"{prompt}\n\nThe output of the step before:\n{as_data(data)}"
+def with_data(message: str, data: str) -> str:
+    """A message, such as the prompt of a workflow's step, with the output of a tool or an earlier step as data."""
+    return f"{message}\n\nThe output of the step before:\n{as_data(data)}"
 
 
 def activity_lines(items: Iterable[ActivityItem], folded_reads: int) -> str:

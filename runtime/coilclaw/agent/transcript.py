@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
 from coilclaw.agent.handles import Handle
 from coilclaw.agent.kept_requests import kept_request, request_facts, whole_requests
-from coilclaw.agent.prompt import message_tokens
+from coilclaw.agent.prompt import message_tokens, with_data
 from coilclaw.memory import PendingChanged, TurnDraft
 from coilclaw.providers import Message, ToolRequest, Usage
 from coilclaw.sdk.frozen import Frozen
@@ -97,6 +97,11 @@ class Exchange(Frozen):
         return sum(map(message_tokens, self.messages))
 
     @property
+    def is_new(self) -> bool:
+        """Whether the model has said nothing yet."""
+        return not self.steps and self.answer is None
+
+    @property
     def open_requests(self) -> tuple[tuple[Step, int], ...]:
         """Requests that have no result yet; only the last step can have such."""
         return tuple(
@@ -126,10 +131,18 @@ class Transcript:
         self._found: dict[str, None] = {}
 
     @classmethod
-    def begin(cls, memory: Memory, channel: str, agent: str | None, project: str | None, message: str) -> Transcript:
-        """Begin a conversation with a person's message."""
+    def begin(
+        cls,
+        memory: Memory,
+        channel: str,
+        agent: str | None,
+        project: str | None,
+        message: str,
+        data: str | None = None,
+    ) -> Transcript:
+        """Begin a conversation with a person's message, and a tool's data that it is about."""
         made = cls(memory, memory.begin(channel, agent=agent, project=project))
-        made._move(None, _claim(), TurnDraft(role="user", content=message))
+        made._move(None, _claim(), *_said(message, data))
         return made
 
     @property
@@ -152,7 +165,7 @@ class Transcript:
 
     # Claims --------------------------------------------------------------------------------------------
 
-    def say(self, message: str, give_up: Callable[[Step, int], StepResult]) -> None:
+    def say(self, message: str, give_up: Callable[[Step, int], StepResult], data: str | None = None) -> None:
         """Add a person's message. `give_up` ends what an interrupted turn has left, and says what came of it.
 
         Raises ConversationWaits and ConversationBusy.
@@ -161,7 +174,7 @@ class Transcript:
         if before is not None and before.get("state") == "waiting":
             raise ConversationWaits(self.conversation)
         with self._claimed(before):
-            self._append(*self._closing_turns(give_up), TurnDraft(role="user", content=message))
+            self._append(*self._closing_turns(give_up), *_said(message, data))
 
     def abandon(self, give_up: Callable[[Step, int], StepResult]) -> None:
         """End an unfinished turn without an answer. Raises NothingToResume and ConversationBusy."""
@@ -297,8 +310,11 @@ class Transcript:
     def _read(self, turns: Iterable[Turn]) -> None:
         for turn in turns:
             self._last_number = turn.number
-            if turn.role == "user":
-                self.exchanges.append(Exchange(message=turn.content))
+            if turn.role == "user" and turn.source == "tool" and self.exchanges and self.exchanges[-1].is_new:
+                self.exchanges[-1] = Exchange(message=with_data(self.exchanges[-1].message, turn.content))
+            elif turn.role == "user":
+                data = turn.source == "tool"  # Alone, if its message is further back than what is read.
+                self.exchanges.append(Exchange(message=with_data("", turn.content) if data else turn.content))
             elif self.exchanges:
                 self.exchanges[-1] = self._with(self.exchanges[-1], turn)
 
@@ -339,6 +355,14 @@ def _claim() -> dict[str, Any]:
 
 
 # Memory has no seal: what is read from it may be anything, and is then something that cannot be carried out.
+
+
+def _said(message: str, data: str | None) -> list[TurnDraft]:
+    """A person's message, and what a tool gave to go with it."""
+    drafts = [TurnDraft(role="user", content=message)]
+    if data is not None:
+        drafts.append(TurnDraft(role="user", source="tool", content=data))
+    return drafts
 
 
 def _result(facts: Any) -> StepResult:

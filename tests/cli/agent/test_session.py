@@ -11,9 +11,12 @@ import pytest
 from tests.cli.agent.assistant import Assistant
 from tests.cli.terminal import INTERRUPT, on_terminal
 
+from coilclaw.cli.agent import lines
 from coilclaw.cli.agent.session import CliChannel
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from coilclaw.channels import Channel
 
 END = b"\x04"
@@ -228,3 +231,11 @@ def test_a_tool_that_is_saved_is_there_in_the_next_turn(assistant: Assistant) ->
 def test_the_terminal_is_a_channel_of_the_protocol() -> None:
     made: type[Channel] = CliChannel
     assert all(hasattr(made, each) for each in ("name", "start", "send", "supports_draft_updates"))
+
+
+def test_a_link_in_place_of_the_history_is_not_followed(tmp_path: Path) -> None:
+    target, link = tmp_path / "target.txt", tmp_path / "agent-history"
+    target.write_text("x\n")
+    link.symlink_to(target)
+    lines._history(link).append_string("through the link")
+    assert target.read_text() == "x\n"

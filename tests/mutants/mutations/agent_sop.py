@@ -113,13 +113,13 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.agent.sop.agent_answers:AgentAnswers.ask",
-        "None if begun else message",
-        "message",
+        "None if begun else prompt",
+        "prompt",
         _RUNNER + " -k 'agent or answer'",
         "a prompt is asked once",
     ),
     Mutation(
-        "coilclaw.agent.prompt:step_message",
+        "coilclaw.agent.prompt:with_data",
         "{as_data(data)}",
         "{data}",
         _RUNNER + " -k cannot_close",

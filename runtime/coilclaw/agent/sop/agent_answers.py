@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.agent import NothingToResume
-from coilclaw.agent.prompt import step_message
 from coilclaw.agent.sop.report import Answered, Cancelled, Failed, Outcome, Unknown, Waiting
 from coilclaw.agent.sop.tool_arguments import as_text, bounded
 from coilclaw.memory import NoSuchConversation
@@ -74,8 +73,8 @@ class AgentAnswers:
             return Failed(code=error.code, message=error.message, hint=error.hint)
         if begun and unknown is not None:
             self._decide(conversation, caller, unknown)
-        message = step_message(prompt, None if data is None else bounded(as_text(data), _MOST_DATA))
-        return self._loop.run(self._asked(conversation, None if begun else message, caller))
+        known = None if data is None else bounded(as_text(data), _MOST_DATA)
+        return self._loop.run(self._asked(conversation, None if begun else prompt, known, caller))
 
     def _decide(self, conversation: str, caller: Caller, unknown: Unknown) -> None:
         """Continue the runs of a conversation whose calls have an unknown outcome."""
@@ -83,11 +82,12 @@ class AgentAnswers:
             if each.is_waiting:
                 self._claw.resume(each.run_id, unknown=unknown, caller=caller)
 
-    async def _asked(self, conversation: str, message: str | None, caller: Caller) -> Outcome:
+    async def _asked(self, conversation: str, message: str | None, data: str | None, caller: Caller) -> Outcome:
         if self._opened is None:
             self._opened = await self._stack.enter_async_context(self._open())
         if message is not None:
-            return _outcome(await self._opened.answer(message, conversation=conversation, caller=caller))
+            answer = await self._opened.answer(message, data=data, conversation=conversation, caller=caller)
+            return _outcome(answer)
         return await self._resumed(self._opened, conversation, caller)
 
     async def _resumed(self, agent: Agent, conversation: str, caller: Caller) -> Outcome:

@@ -157,7 +157,7 @@ def _completer(commands: Mapping[str, str]) -> Any:
 
 
 def _history(path: Path) -> Any:
-    from prompt_toolkit.history import FileHistory
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
 
     from coilclaw.cli.logs.secrets import Secrets
 
@@ -173,10 +173,12 @@ def _history(path: Path) -> Any:
             with suppress(OSError):  # A session without history is still a session.
                 super().store_string(string)
 
-    with suppress(OSError):
+    try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         path.chmod(0o600)
         _shorten(path)
+    except OSError:  # Such as a link, which may lead to anybody's file.
+        return InMemoryHistory()
     return PrivateHistory(str(path))
 
 
