@@ -58,10 +58,10 @@ def look(ctx: ToolContext, of: str) -> str:
 
 @define_tool(id="shelf.put", risk="write", idempotent=True)
 def put(ctx: ToolContext, line: str) -> str:
-    """The same key again changes nothing."""
+    """The same key again changes nothing. Key and effect are one file: a death between two would lose one of them."""
+    number = ctx.call_id.rsplit("-", 1)[1]
     try:
-        os.close(os.open(ctx.workspace / ("key-" + ctx.idempotency_key), os.O_CREAT | os.O_EXCL))
-        done(ctx, "put")
+        os.close(os.open(ctx.workspace / f"put {number} {ctx.idempotency_key}", os.O_CREAT | os.O_EXCL))
     except FileExistsError:
         pass
     return "put"
@@ -329,7 +329,8 @@ class Lives:
 
 def _done(home: Path) -> Counter[str]:
     file = home / "workspace" / "done"
-    return Counter(file.read_text().splitlines() if file.exists() else [])
+    puts = [each.name.rpartition(" ")[0] for each in file.parent.glob("put *")]
+    return Counter([*(file.read_text().splitlines() if file.exists() else []), *puts])
 
 
 def check(undisturbed: Ending, ending: Ending, where: str) -> None:
