@@ -61,8 +61,8 @@ class ApiServer:
         if self.process is not None:
             self.kill()
 
-    def get(self, path: str, status: int = 200, **query: Any) -> Any:
-        return self._answer(self.http.get(path, params=query), status)
+    def get(self, path: str, expect: int = 200, **query: Any) -> Any:
+        return self._answer(self.http.get(path, params=query), expect)
 
     def post(self, path: str, body: Any = None, status: int = 200) -> Any:
         return self._answer(self.http.post(path, json=body or {}), status)

@@ -87,7 +87,7 @@ def test_receipts_are_listed_by_run_and_type_in_pages(serve: Serve) -> None:
     assert [each["seq"] for each in everything] == list(range(len(everything), 0, -1))
     lines = server.http.get("/api/receipts/export").content.splitlines()
     assert verify_export(lines).count == len(everything)
-    assert server.get("/api/receipts/receipt-0", status=404)["error"]["code"] == "no_such_receipt"
+    assert server.get("/api/receipts/receipt-0", expect=404)["error"]["code"] == "no_such_receipt"
 
 
 def test_the_verification_moves_on_with_the_log_and_finds_a_change(serve: Serve) -> None:
@@ -123,7 +123,7 @@ def test_a_tool_is_shown_and_called_with_receipts(server: ApiServer) -> None:
     assert not wrong["success"]
     waits = server.post("/api/registry/notes.add/call", {"arguments": {"text": "a"}})
     assert (waits["status"], waits["success"], len(waits["approvals"])) == ("suspended", False, 1)
-    assert server.get("/api/registry/no.tool", status=404)["error"]["code"] == "no_such_tool"
+    assert server.get("/api/registry/no.tool", expect=404)["error"]["code"] == "no_such_tool"
 
 
 def write_through_the_bridge(server: ApiServer, value: int) -> None:
@@ -137,7 +137,7 @@ def test_what_is_trusted_is_what_was_displayed(serve: Serve) -> None:
     write_through_the_bridge(server, 1)
     (held,) = server.get("/api/quarantine")["files"]
     assert (held["path"], held["difference"][-1]["text"]) == ("tools/mine/tools.py", "    return 1")
-    assert server.get("/api/registry/mine.answer", status=404)
+    assert server.get("/api/registry/mine.answer", expect=404)
     (item,) = server.get("/api/inbox")["items"]
     assert (item["kind"], item["hash"]) == ("quarantine", held["hash"])
     write_through_the_bridge(server, 2)

@@ -56,6 +56,7 @@ STATUS_OF_CODES: Final = {
     "damaged_receipt": 500,
     "would_block": 500,
     "app_closed": 503,
+    "engine_unavailable": 503,
     "evidence_unavailable": 503,
     "log_missing": 503,
     "store": 503,

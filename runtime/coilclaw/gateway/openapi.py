@@ -23,6 +23,7 @@ _PARAMETER: Final = re.compile(r"\{([a-z_]+)(?::[a-z]+)?\}")
 _TEMPLATE: Final = "#/components/schemas/{model}"
 _COMMON: Final = (400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 500, 503)
 """Statuses of errors that any endpoint may answer."""
+_JSON: Final = "application/json"
 _EVENT_STREAM: Final = "text/event-stream"
 
 
@@ -129,7 +130,8 @@ def _responses(endpoint: Endpoint, models: _Models) -> dict[str, Any]:
     answers = {endpoint.status: endpoint.answer, **endpoint.others}
     responses: dict[str, Any] = {}
     for status, model in answers.items():
-        schema = {"type": "string"} if model is None else models.of(model, "serialization")
+        untyped = {"type": "object" if endpoint.media_type == _JSON else "string"}
+        schema = untyped if model is None else models.of(model, "serialization")
         responses[str(status)] = {
             "description": "done",
             "content": {endpoint.media_type: {"schema": schema}},

@@ -94,15 +94,16 @@ class Decided(ApprovalFacts):
     """A call as it stands after a decision."""
 
     window: WindowFacts | None
-    resumes: bool
-    """Whether its run continues now."""
+    run_status: str
+    """How its run stands now: `running` if this was the last open decision."""
 
 
 class DecidedSheet(BaseModel):
     """The calls of a run as they stand after a decision."""
 
     approvals: list[ApprovalFacts]
-    resumes: bool
+    run_status: str
+    """How the run stands now: `running` if nothing else was open."""
 
 
 class Where(BaseModel):
@@ -181,10 +182,15 @@ def _decided(claw: CoilClaw, approval_id: str, wanted: Decision, by: str) -> Dec
                 uses=wanted.window.uses,
                 where=wanted.window.where,
             )
-    resumed = claw.background.resume_if_decided(asked.run_id, window=opened)
     window = None if opened is None else WindowFacts.of(opened)
-    made: Decided = Decided.of(asked, window=window, resumes=resumed is not None)
+    made: Decided = Decided.of(asked, window=window, run_status=_continued(claw, asked.run_id, opened))
     return made
+
+
+def _continued(claw: CoilClaw, run_id: str, window: Window | None = None) -> str:
+    """Resume a run if all is decided; returns how it stands."""
+    resumed = claw.background.resume_if_decided(run_id, window=window)
+    return "running" if resumed is not None else claw.runs.find(run_id).state
 
 
 async def _decide_run(call: ApiCall[Sheet, NoQuery]) -> DecidedSheet:
@@ -206,8 +212,7 @@ def _decided_sheet(claw: CoilClaw, run_id: str, sheet: Sheet, by: str) -> Decide
             asked = claw.approvals.decide(*ids, approved=approved, by=by, reason=sheet.reason)
         except AlreadyDecided:
             asked = tuple(map(claw.approvals.get, ids))
-    resumed = claw.background.resume_if_decided(run_id)
-    return DecidedSheet(approvals=[ApprovalFacts.of(each) for each in asked], resumes=resumed is not None)
+    return DecidedSheet(approvals=[ApprovalFacts.of(each) for each in asked], run_status=_continued(claw, run_id))
 
 
 async def _coverage(call: ApiCall[NoBody, Where]) -> Coverage:
