@@ -219,6 +219,11 @@ class EventReader:
                 await signal.wait()
         return self._next()
 
+    async def batch(self) -> Sequence[Event]:
+        """Wait for the next event, and return it with those that came along. Raises StopAsyncIteration at the end."""
+        first = await anext(self)
+        return [first, *(self._next() for _ in range(len(self._ready)))]
+
     def _signal_here(self) -> asyncio.Event:
         """What this task waits for; `wake` sets it from whichever thread it is called on."""
         if self._signal is None:

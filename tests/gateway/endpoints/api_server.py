@@ -34,10 +34,10 @@ async def serve(home: Path, workspace: Path, cache: Path, port: int, workers: in
 
     guard.Guard._admit = admit  # type: ignore[assignment,method-assign]
     claw = CoilClaw.open(home, workspace=workspace, tools=[add, lookup], cache=cache, workers=workers, pool=2)
-    listening = socket.create_server(("127.0.0.1", port))
+    listening = socket.create_server(("127.0.0.1", port), backlog=2048)
     config = uvicorn.Config(make_application(Gateway(claw)), log_level="warning", lifespan="on")
     server = uvicorn.Server(config)
-    print(listening.getsockname()[1], flush=True)  # noqa: T201
+    print(listening.getsockname()[1], "nobody-asks", flush=True)  # noqa: T201
     try:
         await server.serve(sockets=[listening])
     finally:

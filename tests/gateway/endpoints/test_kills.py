@@ -8,7 +8,7 @@ import time
 
 import httpx
 import pytest
-from tests.gateway.conftest import Serve
+from tests.gateway.endpoints.conftest import Serve
 
 COUNTED = "tools.crm.lookup(email=str(n)).unwrap()\nn"
 

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from tests.gateway.conftest import ApiServer
+from tests.gateway.endpoints.conftest import ApiServer
 
 from coilclaw.gateway.endpoints import ENDPOINTS
 from coilclaw.gateway.errors import STATUS_OF_CODES

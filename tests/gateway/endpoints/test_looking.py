@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.gateway.conftest import ApiServer, Serve
+from tests.gateway.endpoints.conftest import ApiServer, Serve
 
 from coilclaw.receipts import verify_export
 
@@ -208,7 +208,7 @@ def test_the_events_of_a_run_tell_what_it_prints_as_it_prints(serve: Serve) -> N
     accepted = server.post("/api/runs", {"code": "print('a')\ntools.notes.add(text='x').ok"}, status=202)
     with server.http.stream("GET", f"/api/runs/{accepted['run_id']}/events") as response:
         events = Stream(response)
-        kinds = []
+        kinds: list[str] = []
         while not kinds or kinds[-1] != "run.finished":
             event = events.next()
             kinds.append(event["event"])

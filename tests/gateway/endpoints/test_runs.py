@@ -6,7 +6,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.gateway.conftest import ApiServer, Serve
+from tests.gateway.endpoints.conftest import ApiServer, Serve
 
 WRITE = "tools.notes.add(text='hi').unwrap()"
 

@@ -34,7 +34,7 @@ class ApiServer:
             [sys.executable, str(program), *map(str, given)], stdout=subprocess.PIPE, text=True
         )
         assert self.process.stdout is not None
-        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline().split()[0])}"
         self.http = httpx.Client(base_url=self.url, timeout=60)
 
     def kill(self) -> None:
