@@ -32,7 +32,9 @@ from starlette.routing import Route
 async def health(request):
     return JSONResponse({"status": "ok"})
 
-bound = socket.create_server(("127.0.0.1", 0), backlog=2048)
+bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+bound.bind(("127.0.0.1", 0))
+bound.listen(2048)
 print(bound.getsockname()[1], "", flush=True)
 uvicorn.Server(uvicorn.Config(Starlette(routes=[Route("/health", health)]), log_level="warning")).run([bound])
 """
@@ -167,7 +169,7 @@ def main() -> None:
         (folder / "workspace").mkdir()
         cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "coilclaw"
         theirs, _, _ = started(stack, "-c", BARE)
-        places = (folder / "home", folder / "workspace", cache, 0, 4)
+        places = (folder / "home", folder / "workspace", cache, 4)
         ours, token, pid = started(stack, str(OURS), *map(str, places))
         found = {"bare_starlette_health": asyncio.run(bare(theirs)), **asyncio.run(measured(ours, token, pid, wanted))}
         found["ratio_of_health_to_bare_p50"] = round(

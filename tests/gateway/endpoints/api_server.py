@@ -1,16 +1,13 @@
-"""A server of the API in a process of its own, that can be killed; everybody who asks is the operator."""
+"""A server of the API in a process of its own, that can be killed; it prints its port and an operator's token."""
 
 from __future__ import annotations
 
-import asyncio
-import socket
 import sys
 from pathlib import Path
 
-import uvicorn
-
+from coilclaw.access import Scope
 from coilclaw.app import CoilClaw
-from coilclaw.gateway import Gateway, Principal, Scope, guard, make_application
+from coilclaw.gateway import Address, Gateway, Server, bound_socket
 from coilclaw.sdk import ToolContext, define_tool
 
 
@@ -28,22 +25,22 @@ def lookup(ctx: ToolContext, email: str) -> dict[str, str]:
     return {"email": email}
 
 
-async def serve(home: Path, workspace: Path, cache: Path, port: int, workers: int) -> None:
-    def admit(self: object, endpoint: object) -> Principal:
-        return Principal(kind="token", name="ada", scope=Scope.OPERATOR)
+def serve(home: str, workspace: str, cache: str, workers: int) -> None:
+    with (
+        CoilClaw.open(
+            home, workspace=workspace, tools=[add, lookup], cache=Path(cache), workers=workers, pool=2
+        ) as claw,
+        bound_socket("127.0.0.1", 0) as bound,
+    ):
+        port = bound.getsockname()[1]
+        token = claw.access.tokens.create(Scope.OPERATOR, name="ada").text
 
-    guard.Guard._admit = admit  # type: ignore[assignment,method-assign]
-    claw = CoilClaw.open(home, workspace=workspace, tools=[add, lookup], cache=cache, workers=workers, pool=2)
-    listening = socket.create_server(("127.0.0.1", port), backlog=2048)
-    config = uvicorn.Config(make_application(Gateway(claw)), log_level="warning", lifespan="on")
-    server = uvicorn.Server(config)
-    print(listening.getsockname()[1], "nobody-asks", flush=True)  # noqa: T201
-    try:
-        await server.serve(sockets=[listening])
-    finally:
-        await asyncio.to_thread(claw.close)
+        def say() -> None:
+            print(port, token, flush=True)  # noqa: T201
+
+        Server(Gateway(claw, Address(port=port)), bound, started=say).run()
 
 
 if __name__ == "__main__":
-    home, workspace, cache, port, workers = sys.argv[1:]
-    asyncio.run(serve(Path(home), Path(workspace), Path(cache), int(port), int(workers)))
+    home, workspace, cache, workers = sys.argv[1:]
+    serve(home, workspace, cache, int(workers))

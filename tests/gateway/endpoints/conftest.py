@@ -29,13 +29,15 @@ class ApiServer:
 
     def start(self) -> None:
         program = Path(__file__).with_name("api_server.py")
-        given = [self.home, self.workspace, cache_folder(), 0, self._workers]
+        given = [self.home, self.workspace, cache_folder(), self._workers]
         self.process = subprocess.Popen(
             [sys.executable, str(program), *map(str, given)], stdout=subprocess.PIPE, text=True
         )
         assert self.process.stdout is not None
-        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline().split()[0])}"
-        self.http = httpx.Client(base_url=self.url, timeout=60)
+        port, self.token = self.process.stdout.readline().split()
+        self.url = f"http://127.0.0.1:{port}"
+        self.headers = {"Authorization": f"Bearer {self.token}"}
+        self.http = httpx.Client(base_url=self.url, headers=self.headers, timeout=60, trust_env=False)
 
     def kill(self) -> None:
         assert self.process is not None
