@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from functools import lru_cache
+from random import random
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.gateway.endpoint import ApiCall, Endpoint, NoBody, NoQuery
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["EVENTS"]
 
-_PAUSE_SECONDS: Final = 0.0005
-"""How long news wait for more, for each reader: with a few nobody notices, with 500 they come four times a second."""
-_KEPT_ENCODED: Final = 1024
+_PAUSE_SECONDS: Final = 0.001
+"""How long news wait for more, at most, for each reader there is: few do not notice, and 500 take turns."""
+_MOST_KEPT: Final = 1024
+_kept: dict[str, bytes] = {}
+"""Encoded events by their cursors, which name the log and the receipt."""
 
 
 async def _events(call: ApiCall[NoBody, NoQuery]) -> Response:
@@ -39,13 +41,15 @@ async def _merged(gateway: Gateway, reader: EventReader) -> AsyncIterator[bytes]
     The first one has no news: its id lets a reader that loses the connection before anything happens continue here.
     """
     with gateway.live.listening() as live:
+        reader.delay = lambda: gateway.live.count * _PAUSE_SECONDS * random()  # noqa: S311
         waiting: dict[str, asyncio.Task[bytes]] = {}
         try:
             yield encoded_event(StreamEvent("ready", {"cursor": reader.cursor}, reader.cursor))
             while True:
-                for name, following in (("log", lambda: _logged(gateway, reader)), ("live", lambda: _live(live))):
-                    if name not in waiting:
-                        waiting[name] = asyncio.create_task(following())
+                if "log" not in waiting:
+                    waiting["log"] = asyncio.create_task(_logged(reader))
+                if "live" not in waiting:
+                    waiting["live"] = asyncio.create_task(_live(live))
                 done, _ = await asyncio.wait(waiting.values(), return_when=asyncio.FIRST_COMPLETED)
                 for name in [name for name, task in waiting.items() if task in done]:
                     found = waiting.pop(name).result()
@@ -59,14 +63,12 @@ async def _merged(gateway: Gateway, reader: EventReader) -> AsyncIterator[bytes]
             await asyncio.gather(*waiting.values(), return_exceptions=True)
 
 
-async def _logged(gateway: Gateway, reader: EventReader) -> bytes:
+async def _logged(reader: EventReader) -> bytes:
     """The next events of the log, encoded; nothing at the end."""
     try:
         events = list(await reader.batch())
     except StopAsyncIteration:
         return b""
-    # Many readers share one processor: what comes at the same time is sent to each of them at once.
-    await asyncio.sleep(gateway.live.count * _PAUSE_SECONDS)
     return b"".join(map(_encoded, events))
 
 
@@ -74,10 +76,14 @@ async def _live(live: AsyncIterator[StreamEvent]) -> bytes:
     return encoded_event(await anext(live))
 
 
-@lru_cache(_KEPT_ENCODED)
 def _encoded(event: Event) -> bytes:
-    """An event of the log, encoded once for all its readers."""
-    return encoded_event(StreamEvent(event.kind, event.object(), event.cursor))
+    """An event of the log, encoded once for all its readers. On the event loop alone."""
+    found = _kept.get(event.cursor)
+    if found is None:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        found = _kept[event.cursor] = encoded_event(StreamEvent(event.kind, event.object(), event.cursor))
+    return found
 
 
 EVENTS: Final = (
