@@ -14,6 +14,7 @@ from starlette.routing import Route
 from coilclaw.gateway.endpoints import ENDPOINTS
 from coilclaw.gateway.errors import ApiError, error_response
 from coilclaw.gateway.guard import Guard
+from coilclaw.gateway.mcp_mount import MCP_PATH, McpMount, has_mcp
 from coilclaw.sdk import CoilClawError
 
 if TYPE_CHECKING:
@@ -30,11 +31,14 @@ _logger = logging.getLogger(__name__)
 
 def make_application(gateway: Gateway, endpoints: Iterable[Endpoint] = ENDPOINTS) -> Starlette:
     """The application of a gateway."""
+    mount = McpMount(gateway) if has_mcp() else None
+    routes = [
+        Route(each.path, _handler(gateway, each), methods=[each.method], name=f"{each.method} {each.path}")
+        for each in endpoints
+    ]
     return Starlette(
-        routes=[
-            Route(each.path, _handler(gateway, each), methods=[each.method], name=f"{each.method} {each.path}")
-            for each in endpoints
-        ],
+        routes=routes if mount is None else [*routes, Route(MCP_PATH, mount)],
+        lifespan=None if mount is None else lambda application: mount.running(),
         middleware=[Middleware(Guard, gateway=gateway)],
         exception_handlers={HTTPException: _not_routed, CoilClawError: _refused, Exception: _crashed},
     )
