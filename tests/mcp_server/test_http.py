@@ -61,9 +61,11 @@ async def client(url: str, person: str, mode: str, answer: str | None = None) ->
         return ElicitResult(action="accept", content={"call_1": answer})
 
     given = {} if answer is None else {"elicitation_callback": elicit}
-    async with httpx.AsyncClient(headers={"x-person": person}, timeout=60) as http:
-        async with McpClient(streamable_http_client(url, http_client=http), mode=mode, **given) as made:
-            yield made
+    async with (
+        httpx.AsyncClient(headers={"x-person": person}, timeout=60) as http,
+        McpClient(streamable_http_client(url, http_client=http), mode=mode, **given) as made,
+    ):
+        yield made
 
 
 @ERAS
