@@ -94,7 +94,7 @@ def _refuse_without_sdk() -> None:
         raise OperatorError("the MCP server needs the `mcp` package", hint="pip install 'coilclaw[mcp]'")
 
 
-@mcp.command("config", epilog="Example: coilclaw mcp config vscode --http http://127.0.0.1:7310/mcp")
+@mcp.command("config", epilog="Example: coilclaw mcp config vscode --http http://127.0.0.1:8625/mcp")
 @click.argument("client", type=click.Choice(sorted(CLIENTS)))
 @click.option("--workspace", metavar="DIR", help="The workspace that the server uses.")
 @click.option("--http", "url", metavar="URL", help="Use a running gateway at this address instead of a command.")

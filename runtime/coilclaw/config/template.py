@@ -120,6 +120,10 @@ model = "mock"
 # elicitation = "ask"      # a client may ask its person to approve a call; "off": only `coilclaw approval` and the like
 # tool_tokens = 4000       # what the stubs in the description of run_python may cost
 
+[gateway]
+# host = "127.0.0.1"       # where `coilclaw serve` listens; another than loopback needs TLS, see docs/gateway.md
+# port = 8625
+
 # Rules only ever make things stricter: deny > ask > allow, whatever the order.
 # [[policy.rules]]
 # tool = "files.*"

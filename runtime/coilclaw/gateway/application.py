@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from coilclaw.gateway.endpoints import ENDPOINTS
@@ -20,6 +19,7 @@ from coilclaw.sdk import CoilClawError
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import ASGIApp
 
     from coilclaw.gateway.endpoint import Endpoint
     from coilclaw.gateway.gateway import Gateway
@@ -29,19 +29,21 @@ __all__ = ["make_application"]
 _logger = logging.getLogger(__name__)
 
 
-def make_application(gateway: Gateway, endpoints: Iterable[Endpoint] = ENDPOINTS) -> Starlette:
+def make_application(gateway: Gateway, endpoints: Iterable[Endpoint] = ENDPOINTS) -> ASGIApp:
     """The application of a gateway."""
+    endpoints = tuple(endpoints)
     mount = McpMount(gateway) if has_mcp() else None
     routes = [
         Route(each.path, _handler(gateway, each), methods=[each.method], name=f"{each.method} {each.path}")
         for each in endpoints
     ]
-    return Starlette(
+    routed = Starlette(
         routes=routes if mount is None else [*routes, Route(MCP_PATH, mount)],
         lifespan=None if mount is None else lambda application: mount.running(),
-        middleware=[Middleware(Guard, gateway=gateway)],
         exception_handlers={HTTPException: _not_routed, CoilClawError: _refused, Exception: _crashed},
     )
+    # Outside of everything, so that the answer to a crash passes it too.
+    return Guard(routed, gateway, endpoints)
 
 
 def _handler(gateway: Gateway, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:

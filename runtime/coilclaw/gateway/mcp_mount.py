@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from coilclaw.gateway.endpoint import ApiCall, Endpoint, NoBody, NoQuery
 from coilclaw.gateway.errors import ApiError, error_response
-from coilclaw.gateway.principal import Scope
+from coilclaw.gateway.principal import Principal, Scope
 
 if TYPE_CHECKING:
     from coilclaw.gateway.gateway import Gateway
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["MCP_PATH", "McpMount", "has_mcp"]
 
 MCP_PATH: Final = "/mcp"
+_LARGEST_BODY: Final = 4 * 1024 * 1024
 
 
 def has_mcp() -> bool:
@@ -64,11 +65,11 @@ class McpMount:
         from coilclaw.mcp_server import Client
 
         principal = scope["coilclaw.admit"](_ADMITTED)
-        if principal is None or principal.kind != "token":
+        if not isinstance(principal, Principal) or principal.kind != "token":
             # A browser's cookie is sent by itself; a token is sent on purpose.
             raise ApiError(403, "token_needed", "this needs an API token", hint="coilclaw token create --scope run")
         # Whoever may not decide approvals may not do it by answering a question either.
-        return Client(name=principal.name, may_approve=principal.scope.includes(Scope.OPERATOR))
+        return Client(name=f"{principal.name} {principal.id}", may_approve=principal.scope.includes(Scope.OPERATOR))
 
     async def _endpoint(self) -> McpEndpoint:
         async with self._making:
