@@ -67,3 +67,8 @@ def test_the_page_names_what_a_client_gets(home: Home) -> None:
 @pytest.fixture
 def home(tmp_path: Path, engine: object) -> Home:
     return Home(tmp_path)
+
+
+@pytest.fixture
+def coilclaw(tmp_path: Path) -> Command:
+    return Command(tmp_path)

@@ -14,7 +14,7 @@ from coilclaw.cli.opening import expanded, open_app, settings_for, show_diagnost
 from coilclaw.cli.streams import unguarded
 from coilclaw.cli.terminal import counted, say, say_json, warn
 from coilclaw.config import Settings
-from coilclaw.mcp_server import CLIENTS, client_config
+from coilclaw.mcp_server import CLIENTS, configuration_for
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name, one_line
 from coilclaw.workspace_tools import mcp_servers
@@ -109,7 +109,7 @@ def config(client: str, workspace: str | None, url: str | None) -> None:
     say(f"For {chosen.title}: put this into {chosen.place}", err=True)
     if url is not None:
         say("A token: coilclaw token create --scope run", err=True)
-    for line in client_config(client, command, environment, url).split("\n"):
+    for line in configuration_for(client, command, environment, url).split("\n"):
         say(line)
 
 

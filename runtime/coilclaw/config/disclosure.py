@@ -30,6 +30,9 @@ _HARMLESS: Final = frozenset(
         "channels.cli.tools_allow",
         "memory.backend",
         "memory.path",
+        "gateway.host",
+        "mcp_server.direct_tools",
+        "mcp_server.elicitation",
     }
 )
 """Keys of texts that are known to hold no secret. A new key is hidden until it stands here."""

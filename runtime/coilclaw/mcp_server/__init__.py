@@ -9,7 +9,7 @@ from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
     from coilclaw.mcp_server.client import LOCAL_CLIENT, Client
-    from coilclaw.mcp_server.client_config import CLIENTS, client_config
+    from coilclaw.mcp_server.client_config import CLIENTS, configuration_for
     from coilclaw.mcp_server.http import McpEndpoint
     from coilclaw.mcp_server.stdio import serve_stdio
 else:
@@ -17,10 +17,10 @@ else:
         __name__,
         {
             "client": "LOCAL_CLIENT Client",
-            "client_config": "CLIENTS client_config",
+            "client_config": "CLIENTS configuration_for",
             "http": "McpEndpoint",
             "stdio": "serve_stdio",
         },
     )
 
-__all__ = ["CLIENTS", "LOCAL_CLIENT", "Client", "McpEndpoint", "client_config", "serve_stdio"]
+__all__ = ["CLIENTS", "LOCAL_CLIENT", "Client", "McpEndpoint", "configuration_for", "serve_stdio"]

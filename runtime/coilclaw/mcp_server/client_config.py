@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from coilclaw.sdk.frozen import Frozen
 
-__all__ = ["CLIENTS", "ClientFormat", "client_config"]
+__all__ = ["CLIENTS", "ClientFormat", "configuration_for"]
 
 _TOKEN: Final = "YOUR_TOKEN"  # noqa: S105
 _BEARER: Final = f"Bearer {_TOKEN}"
@@ -23,7 +23,7 @@ class ClientFormat(Frozen):
     http: Callable[[str], str]
 
 
-def client_config(client: str, command: Sequence[str], environment: Mapping[str, str], url: str | None) -> str:
+def configuration_for(client: str, command: Sequence[str], environment: Mapping[str, str], url: str | None) -> str:
     """The text for one of `CLIENTS`: it starts the command, or with `url` it uses a running server."""
     chosen = CLIENTS[client]
     return chosen.stdio(command, environment) if url is None else chosen.http(url)

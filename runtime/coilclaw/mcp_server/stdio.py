@@ -46,12 +46,11 @@ class _Messages:
         await run_sync(self._write, text.encode("utf-8", "replace"))
 
     async def flush(self) -> None:
-        """Every message was flushed with its writing."""
+        await run_sync(self._writer.flush)
 
     def _write(self, data: bytes) -> None:
         with self._lock:
             self._writer.write(data)
-            self._writer.flush()
 
 
 class _Lines:
@@ -76,3 +75,4 @@ class _Lines:
             while line and not line.endswith(b"\n"):
                 line = await run_sync(partial(self._reader.readline, self._longest), abandon_on_cancel=True)
             await self._output.write(_TOO_LONG)
+            await self._output.flush()
