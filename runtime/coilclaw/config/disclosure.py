@@ -30,7 +30,6 @@ _HARMLESS: Final = frozenset(
         "channels.cli.tools_allow",
         "memory.backend",
         "memory.path",
-        "gateway.host",
         "mcp_server.direct_tools",
         "mcp_server.elicitation",
     }
