@@ -29,7 +29,7 @@ def test_after_the_last_round_the_model_has_to_answer(claw: CoilClaw) -> None:
     assert (answer.status, answer.text) == ("answered", "That is all I found.")
     assert len(model.requests) == 6
     assert model.requests[-1].tools == ()
-    assert "No more tool calls" in model.requests[-1].messages[-1].text
+    assert "No more tools" in model.requests[-1].messages[-1].text
 
 
 def test_a_model_that_asks_for_tools_it_was_not_offered_gets_none(claw: CoilClaw, mailbox: Mailbox) -> None:
@@ -73,9 +73,11 @@ def test_a_turn_ends_when_it_has_used_its_tokens(claw: CoilClaw) -> None:
         return ChatResponse(**{**vars(reply), "usage": Usage(input_tokens=60_000, output_tokens=1)})
 
     model = Scripted(hungry)
-    answer = asyncio.run(Agent(claw, model, settings=AgentSettings(turn_tokens=100_000, max_tokens=77)).answer("Look"))
+    answer = asyncio.run(
+        Agent(claw, model, settings=AgentSettings(exchange_tokens=100_000, max_tokens=77)).answer("Look")
+    )
     assert answer.status == "stopped"
-    assert "turn_tokens" in answer.text
+    assert "exchange_tokens" in answer.text
     assert len(model.requests) == 2
     assert {request.max_tokens for request in model.requests} == {77}
     assert answer.usage is not None
@@ -84,11 +86,11 @@ def test_a_turn_ends_when_it_has_used_its_tokens(claw: CoilClaw) -> None:
 
 
 def test_a_turn_ends_when_it_has_cost_its_price(claw: CoilClaw) -> None:
-    settings = AgentSettings(turn_price=0.001, prices={"scripted": Price(input=5.0, output=10.0)})
+    settings = AgentSettings(exchange_price=0.001, prices={"scripted": Price(input=5.0, output=10.0)})
     model = Scripted(endless)
     answer = asyncio.run(Agent(claw, model, settings=settings).answer("Look"))
     assert (answer.status, len(model.requests)) == ("stopped", 2)
-    assert "turn_price" in answer.text
+    assert "exchange_price" in answer.text
 
 
 @pytest.mark.req("R479")

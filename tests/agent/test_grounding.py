@@ -21,7 +21,7 @@ from coilclaw.sdk import ToolContext, define_tool
 if TYPE_CHECKING:
     from tests.agent.conftest import Mailbox
 
-    from coilclaw.agent import Answer, TurnEvent
+    from coilclaw.agent import Answer, ExchangeEvent
     from coilclaw.app import CoilClaw
     from coilclaw.evidence import Claim
     from coilclaw.evidence.grounding.sentences import Sentence
@@ -31,7 +31,7 @@ LABEL = "could not verify completion"
 
 def answered(claw: CoilClaw, *replies: object) -> tuple[Answer, str, Scripted]:
     """The answer, what was released while it was made, and the model."""
-    events: list[TurnEvent] = []
+    events: list[ExchangeEvent] = []
     model = Scripted(*replies)  # type: ignore[arg-type]
     answer = asyncio.run(Agent(claw, model).answer("Send a mail to ana@x.org", listen=events.append))
     return answer, "".join(event.text for event in events if isinstance(event, TextReleased)), model

@@ -18,23 +18,23 @@ __all__ = [
     "Answer",
     "AnswerStatus",
     "CallChanged",
+    "ExchangeEvent",
     "Listen",
     "Problem",
     "ProviderChanged",
     "RoundStarted",
     "SnippetStarted",
     "TextReleased",
-    "TurnEvent",
     "WaitingForApproval",
     "ignore",
 ]
 
 AnswerStatus: TypeAlias = Literal["answered", "waiting", "stopped", "cancelled", "failed"]
-"""`stopped`: a limit or the emergency stop ended the turn before the model could."""
+"""`stopped`: a limit or the emergency stop ended the exchange before the model could."""
 
 
 class Problem(Frozen):
-    """Why a turn has no answer, and what to do about it."""
+    """Why an exchange has no answer, and what to do about it."""
 
     code: str
     message: str
@@ -53,7 +53,7 @@ class Answer(Frozen):
     actions: str = ""
     """What was done, failed, was denied or waits: written by code from receipts. Empty if nothing was."""
     activity: tuple[ActivityItem, ...] = ()
-    """The relevant calls of this turn."""
+    """The relevant calls of this exchange."""
     folded_reads: int = 0
     claims: tuple[Claim, ...] = ()
     """What the text says about actions, each with a verdict."""
@@ -65,7 +65,7 @@ class Answer(Frozen):
     usage: Usage | None = None
     error: Problem | None = None
     run_ids: tuple[str, ...] = field(default=())
-    """The runs of this turn."""
+    """The runs of this exchange."""
 
     @property
     def grounded(self) -> bool:
@@ -98,7 +98,7 @@ class Answer(Frozen):
 
 
 class RoundStarted(Frozen):
-    """The model is asked, for the first time in this turn or with results of tools."""
+    """The model is asked, for the first time in this exchange or with results of tools."""
 
     number: int
     conversation_id: str = ""
@@ -117,13 +117,13 @@ class SnippetStarted(Frozen):
 
 
 class CallChanged(Frozen):
-    """A call of this turn has another state than before."""
+    """A call of this exchange has another state than before."""
 
     item: ActivityItem
 
 
 class WaitingForApproval(Frozen):
-    """The turn is suspended until a person decides."""
+    """The exchange is suspended until a person decides."""
 
     approvals: tuple[ApprovalRequest, ...]
 
@@ -136,10 +136,12 @@ class ProviderChanged(Frozen):
     reason: str = ""
 
 
-TurnEvent: TypeAlias = RoundStarted | TextReleased | SnippetStarted | CallChanged | WaitingForApproval | ProviderChanged
-Listen: TypeAlias = Callable[[TurnEvent], None]
+ExchangeEvent: TypeAlias = (
+    RoundStarted | TextReleased | SnippetStarted | CallChanged | WaitingForApproval | ProviderChanged
+)
+Listen: TypeAlias = Callable[[ExchangeEvent], None]
 
 
-def ignore(event: TurnEvent) -> None:
+def ignore(event: ExchangeEvent) -> None:
     """Do nothing about an event."""
     return

@@ -33,7 +33,7 @@ class ConversationActivity:
         return tuple(item for item, _ in self._calls(of_runs))
 
     def evidence(self, of_turn: Collection[str] = ()) -> tuple[Evidence, ...]:
-        """All calls, as an answer is checked against them; runs that are not the turn's are earlier ones."""
+        """All calls, as an answer is checked against them; runs that are not the exchange's are earlier ones."""
         mine = {item.receipt_ref for item in self.items(of_turn)} if of_turn else frozenset()
         return tuple(
             evidence if item.receipt_ref in mine else replace(evidence, is_earlier=True)

@@ -1,4 +1,4 @@
-"""Bounds of one turn: repeated requests, tokens and price."""
+"""Bounds of one exchange: repeated requests, tokens and price."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MILLION: Final = 1_000_000
 
 
 class LoopGuard:
-    """Counts the requests of a turn; one that was made twice is not carried out a third time."""
+    """Counts the requests of an exchange; one that was made twice is not carried out a third time."""
 
     def __init__(self, before: Iterable[ToolRequest] = ()) -> None:
         self._made = Counter(map(_identity, before))
@@ -37,7 +37,7 @@ def _identity(request: ToolRequest) -> str:
 
 
 class Spending:
-    """What a turn has used so far, and whether it may use more."""
+    """What an exchange has used so far, and whether it may use more."""
 
     def __init__(self, settings: AgentSettings, before: Iterable[tuple[str, Usage]] = ()) -> None:
         self._settings = settings
@@ -59,15 +59,15 @@ class Spending:
 
     @property
     def exceeded(self) -> str | None:
-        """Why nothing more may be asked in this turn, or None."""
+        """Why nothing more may be asked in this exchange, or None."""
         tokens, settings = self.usage.input_tokens + self.usage.output_tokens, self._settings
-        if tokens >= settings.turn_tokens:
-            return f"this turn has used {tokens} tokens; [agent] turn_tokens is {settings.turn_tokens}"
-        if settings.turn_price and self.price >= settings.turn_price:
-            return f"this turn has cost {self.price:.4f}; [agent] turn_price is {settings.turn_price:g}"
+        if tokens >= settings.exchange_tokens:
+            return f"this exchange has used {tokens} tokens; [agent] exchange_tokens is {settings.exchange_tokens}"
+        if settings.exchange_price and self.price >= settings.exchange_price:
+            return f"this exchange has cost {self.price:.4f}; [agent] exchange_price is {settings.exchange_price:g}"
         return None
 
     def is_near_end(self, next_tokens: int) -> bool:
         """Whether there is room for one more request of this size, and not for two."""
         tokens = self.usage.input_tokens + self.usage.output_tokens
-        return tokens + 2 * next_tokens > self._settings.turn_tokens
+        return tokens + 2 * next_tokens > self._settings.exchange_tokens

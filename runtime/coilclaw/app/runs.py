@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report
     from coilclaw.evidence import Evidence
-    from coilclaw.memory import WorkflowRuns
+    from coilclaw.memory import SopRuns
     from coilclaw.runs import RunPage, RunRecord
     from coilclaw.sdk import ActivityItem
 
@@ -33,13 +33,13 @@ class Runs:
         self._cancel_here = cancel_here
 
     @cached_property
-    def workflows(self) -> WorkflowRuns:
-        """Runs of workflows, and what each of their steps gave."""
-        from coilclaw.memory import WorkflowRuns
+    def sops(self) -> SopRuns:
+        """Runs of SOPs, and what each of their steps gave."""
+        from coilclaw.memory import SopRuns
         from coilclaw.trust import is_running, this_process
 
         parts = self._parts
-        return WorkflowRuns(parts.stores.database, this_process(), is_running, redaction=parts.redaction)
+        return SopRuns(parts.stores.database, this_process(), is_running, redaction=parts.redaction)
 
     def list(self, *, status: str | None = None, limit: int = 50, cursor: str | None = None) -> RunPage:
         """Runs, newest first: all of them, or those in one state. The page's `cursor` is that of the next page.

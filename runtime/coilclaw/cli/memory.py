@@ -137,7 +137,7 @@ def _show_header(found: Conversation) -> None:
         if value := getattr(found, name):
             say(f"{name}: {as_name(value)}")
     if found.is_waiting:
-        say(f"A turn waits for a decision: coilclaw agent --resume {as_name(found.conversation_id)}", err=True)
+        say(f"It waits for a decision: coilclaw agent --resume {as_name(found.conversation_id)}", err=True)
     if not found.turns:
         say("It has no turns yet.", err=True)
 

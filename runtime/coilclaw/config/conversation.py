@@ -1,4 +1,4 @@
-"""The configuration of conversations with a model: providers, channels, memory and what a turn may cost."""
+"""The configuration of conversations with a model: providers, channels, memory and what an exchange may cost."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -139,10 +139,10 @@ class Memory(Section):
 
 
 class AgentSection(Section):
-    """What one turn of a conversation may cost."""
+    """What one exchange of a conversation may cost."""
 
     max_tokens: Annotated[int, at_least(64)] = 4096
     context_tokens: Annotated[int, at_least(1000)] = 24_000
-    turn_tokens: Annotated[int, at_least(1000)] = 200_000
-    turn_price: Annotated[float, at_least(0)] = 0.0
+    exchange_tokens: Annotated[int, at_least(1000)] = 200_000
+    exchange_price: Annotated[float, at_least(0)] = 0.0
     """In the currency of the providers' prices; 0 is no bound."""

@@ -100,10 +100,11 @@ model = "mock"
 # default = "claude"
 
 [agent]
+# An exchange is a person's message, everything that is done about it, and the answer.
 # max_tokens = 4096        # of one answer of the model
 # context_tokens = 24000   # of earlier turns that the model sees
-# turn_tokens = 200000     # of all requests of one turn
-# turn_price = 0.0         # what one turn may cost, by the providers' input_price and output_price per million tokens
+# exchange_tokens = 200000 # of all requests of one exchange
+# exchange_price = 0.0     # what one exchange may cost, by the providers' input_price and output_price
 
 [channels.cli]
 # enabled = true

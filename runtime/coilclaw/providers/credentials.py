@@ -47,7 +47,7 @@ class Credentials(Protocol):
     def use(self, provider: str, kind: str, table: ProviderModel, pinned: str | None) -> Credential | None:
         """The credential for a provider, or None if its service needs none. Raises CredentialsNeeded.
 
-        `pinned` is the profile that a turn or the provider's own table insists on.
+        `pinned` is the profile that an exchange or the provider's own table insists on.
         """
         ...
 

@@ -18,7 +18,7 @@ from coilclaw.sdk.frozen import Frozen
 if TYPE_CHECKING:
     from coilclaw.agent import Answer
     from coilclaw.app import CoilClaw
-    from coilclaw.cli.agent.conversation import TurnOptions
+    from coilclaw.cli.agent.conversation import ExchangeOptions
     from coilclaw.cli.agent.interrupts import Interrupts
 
 __all__ = ["agent", "answer_once"]
@@ -34,7 +34,7 @@ class _Request(Frozen):
     conversation: str | None = None
     last: bool = False
     provider: str | None = None
-    options: TurnOptions
+    options: ExchangeOptions
     workspace: str = ""
 
     @property
@@ -74,8 +74,8 @@ def agent(
     """Talk to a model that uses your tools. What it says it did is checked against receipts.
 
     Without a message this is a session: Enter sends, Alt-Enter begins a new line, /help lists its commands, Ctrl-C ends
-    the turn and Ctrl-D the session. Standard input that is not a terminal is a session too: each line is a message, and
-    the first that is not answered ends it. With -m, what is piped in is added to the message.
+    the exchange and Ctrl-D the session. Standard input that is not a terminal is a session too: each line is a message,
+    and the first that is not answered ends it. With -m, what is piped in is added to the message.
 
     The answer goes to stdout: the model's text, and below it what was done, written from receipts. Exit codes:
     0 answered; 1 any other end; 2 wrong usage; 3 approval needed; 4 credentials needed; 130 interrupted.
@@ -85,13 +85,13 @@ def agent(
     if sum((last, conversation is not None, resume is not None)) > 1:
         raise click.UsageError("--continue, --conversation and --resume each name a conversation: give one of them")
     if resume is not None and message is not None:
-        raise click.UsageError("--resume continues the turn that waits: a new message comes after it")
+        raise click.UsageError("--resume continues the exchange that waits: a new message comes after it")
     if verbose:
         from coilclaw.cli.logs import choose_logging
 
         choose_logging(verbose)
     from coilclaw.agent import ModelChoice
-    from coilclaw.cli.agent.conversation import TurnOptions
+    from coilclaw.cli.agent.conversation import ExchangeOptions
 
     request = _Request(
         message=None if resume is not None else _message(message, as_json),
@@ -99,7 +99,7 @@ def agent(
         conversation=conversation or resume,
         last=last,
         provider=provider,
-        options=TurnOptions(choice=ModelChoice(model=model, profile=profile, hint=hint), yes=yes, as_json=as_json),
+        options=ExchangeOptions(choice=ModelChoice(model=model, profile=profile, hint=hint), yes=yes, as_json=as_json),
         workspace=workspace_option(workspace),
     )
     settings = settings_for(workspace)
@@ -110,10 +110,10 @@ def agent(
 
 def answer_once(message: str) -> int:
     """Answer one message as `agent -m` does, and return its exit code."""
-    from coilclaw.cli.agent.conversation import TurnOptions
+    from coilclaw.cli.agent.conversation import ExchangeOptions
 
     with open_app(settings_for()) as claw:
-        return _answered(claw, _Request(message=message, options=TurnOptions()))
+        return _answered(claw, _Request(message=message, options=ExchangeOptions()))
 
 
 def _answered(claw: CoilClaw, request: _Request) -> int:
@@ -156,7 +156,7 @@ async def _talk(claw: CoilClaw, request: _Request, interrupts: Interrupts) -> in
 
 def _told(answer: Answer | None, request: _Request) -> int:
     """Say how it ended, apart from the answer itself, and return the exit code that says the same."""
-    from coilclaw.cli.agent.turn_view import exit_code, tell_waiting
+    from coilclaw.cli.agent.exchange_view import exit_code, tell_waiting
 
     if answer is None:
         return 130

@@ -6,7 +6,7 @@ from asyncio import CancelledError
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from coilclaw.cli.agent.turn_view import AnnouncedApprover, TurnView
+from coilclaw.cli.agent.exchange_view import AnnouncedApprover, ExchangeView
 from coilclaw.cli.approver import approver_for
 from coilclaw.cli.terminal import say
 from coilclaw.cli.waiting import command_caller
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from coilclaw.channels import RuntimeHandle
     from coilclaw.cli.agent.interrupts import Interrupts
 
-__all__ = ["TerminalConversation", "TurnOptions"]
+__all__ = ["ExchangeOptions", "TerminalConversation"]
 
 
-class TurnOptions(Frozen):
-    """What the command line says about every turn."""
+class ExchangeOptions(Frozen):
+    """What the command line says about every exchange."""
 
     choice: ModelChoice | None = None
     yes: bool = False
@@ -35,7 +35,7 @@ class TerminalConversation:
     """Has messages answered one after the other, and shows each answer unless it is for a program."""
 
     def __init__(
-        self, handle: RuntimeHandle, interrupts: Interrupts, options: TurnOptions, conversation: str | None = None
+        self, handle: RuntimeHandle, interrupts: Interrupts, options: ExchangeOptions, conversation: str | None = None
     ) -> None:
         self.handle = handle
         self.id = conversation
@@ -60,7 +60,7 @@ class TerminalConversation:
         )
 
     async def _turn(self, begin: Callable[[Caller, Listen], Coroutine[Any, Any, Answer]]) -> Answer | None:
-        view, ended = TurnView(self._interrupts.cancel), Deadline(0)
+        view, ended = ExchangeView(self._interrupts.cancel), Deadline(0)
         workspace = self.handle.claw.settings.config.workspace_dir
         approver = approver_for(self._options.yes, ended, may_wait=True, workspace=workspace)
 
@@ -69,7 +69,7 @@ class TerminalConversation:
             say(f"{as_name(tool)}: {one_line(message)}", err=True)
 
         def asked(question: str) -> str | None:
-            from coilclaw.cli.questions import ask_on_terminal  # Few turns ask.
+            from coilclaw.cli.questions import ask_on_terminal  # Few exchanges ask.
 
             view.clear()
             return ask_on_terminal(question, ended)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
+from coilclaw.cli.agent.exchange_view import exit_code, tell_waiting
 from coilclaw.cli.agent.lines import EndOfInput, Interrupted, Line, open_lines
 from coilclaw.cli.agent.slash_commands import COMMANDS, SlashCommands
-from coilclaw.cli.agent.turn_view import exit_code, tell_waiting
 from coilclaw.cli.terminal import say, say_text, show_problem
 from coilclaw.cli.waiting import warn_if_stopped
 from coilclaw.providers import CredentialsNeeded
@@ -56,7 +56,7 @@ class CliChannel:
                 case Line(text=text):
                     goes_on = await self._answered(text, commands)
                     if lines.is_person:
-                        self.code = 0  # They have seen how each turn ended.
+                        self.code = 0  # They have seen how each exchange ended.
                     if not goes_on or self.code:
                         return
 

@@ -44,7 +44,7 @@ class SlashCommands:
         self._conversation = conversation
 
     async def run(self, line: str) -> Answer | bool | None:
-        """Return the answer of a turn that the command continued, or whether the session goes on."""
+        """Return the answer of an exchange that the command continued, or whether the session goes on."""
         name, _, rest = line.strip().partition(" ")
         match name, rest.strip():
             case "/exit" | "/quit", _:

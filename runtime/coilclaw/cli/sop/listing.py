@@ -30,7 +30,7 @@ def list_sops(workspace: str | None, as_json: bool) -> None:
     place = settings.config.workspace_dir.resolve()
     found = [_facts(place, name, None) for name in sop_names(place)]
     with open_app(settings) as claw:
-        runs = claw.runs.workflows.list(limit=_SHOWN_RUNS)
+        runs = claw.runs.sops.list(limit=_SHOWN_RUNS)
     if as_json:
         listed = [{"run_id": each.run_id, "name": each.name, "status": each.state} for each in runs]
         say_json({"sops": found, "runs": listed})

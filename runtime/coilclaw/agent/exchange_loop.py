@@ -1,7 +1,7 @@
-"""One turn: the model is asked, what it asks for is carried out, until it answers or a bound is reached.
+"""One exchange: the model is asked, what it asks for is carried out, until it answers or a bound is reached.
 
-Every step is in memory before the next one begins: the person's message, each reply that asks for tools, each result,
-and the answer. A process that dies in between leaves a turn that another one continues.
+Everything is in memory before what follows begins: the person's message, each reply that asks for tools, each result,
+and the answer. A process that dies in between leaves an exchange that another one continues.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from coilclaw.evidence import Claim, Evidence
     from coilclaw.providers import Provider, ToolSchema
 
-__all__ = ["Turn"]
+__all__ = ["ExchangeLoop"]
 
 _NO_TEXT: Final = "The model gave no answer in words."
 _REFUSED: Final = "The model refused to answer."
@@ -63,8 +63,8 @@ _MOST_KEPT: Final = 100
 _CUT_OFF: Final = "(The answer was cut off at its longest length.)"
 
 
-class Turn(Frozen):
-    """A turn that this process has claimed, and everything it is worked on with."""
+class ExchangeLoop(Frozen):
+    """An exchange that this process has claimed, and everything it is worked on with."""
 
     claw: CoilClaw
     provider: Provider
@@ -77,10 +77,10 @@ class Turn(Frozen):
     listen: Listen
     choice: ModelChoice
     done_before: tuple[Evidence, ...] | None = None
-    """What the conversation had done when the turn began; None for a turn that is resumed."""
+    """What the conversation had done when the exchange began; None for an exchange that is resumed."""
 
     async def complete(self) -> Answer:
-        """Work on the turn until it is answered, waits, or cannot be continued."""
+        """Work on the exchange until it is answered, waits, or cannot be continued."""
         try:
             return await self._loop()
         except ProviderError as error:
@@ -104,7 +104,7 @@ class Turn(Frozen):
             done = state
 
     def _carry_out(self, *, resumed: bool = False) -> Answer | tuple[Evidence, ...]:
-        """Carry out what the model has asked for. Returns what was done so far, or an answer if the turn ends here."""
+        """Carry out what the model has asked for. Returns what was done so far, or how the exchange ends here."""
         report = self.requests.carry_out(resumed=resumed)
         if report is None:
             return self.activity.evidence(self.transcript.current.run_ids)
@@ -115,7 +115,7 @@ class Turn(Frozen):
 
     async def _round(self, evidence: tuple[Evidence, ...]) -> Answer | tuple[Evidence, ...]:
         """Ask the model once. Returns its answer, or what was done when it has asked for tools."""
-        rounds = len(self.transcript.current.steps)
+        rounds = len(self.transcript.current.rounds)
         self.listen(RoundStarted(number=rounds + 1, conversation_id=self.transcript.conversation))
         stop, request = await finished(lambda: self._request(is_last=rounds >= self.settings.tool_rounds))
         text = GroundedText(evidence, self._release)
@@ -262,7 +262,7 @@ class Turn(Frozen):
         return await finished(partial(self._left, status, problem))
 
     def _left(self, status: AnswerStatus, problem: Problem) -> Answer:
-        """The turn stays as it is, and can be resumed."""
+        """The exchange stays as it is, and can be resumed."""
         self.transcript.leave()
         return self._answer(status, "", error=problem)
 

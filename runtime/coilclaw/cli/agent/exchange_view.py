@@ -1,4 +1,4 @@
-"""One turn as a person sees it: the checked text, what the model does meanwhile, and what was done in the end.
+"""One exchange as a person sees it: the checked text, what the model does meanwhile, and what was done in the end.
 
 The answer goes to stdout: its text as it is released, and below it the actions and the activity, both written by code
 from receipts. What only says how things are going stands on stderr, and only on a terminal.
@@ -22,12 +22,12 @@ from coilclaw.sdk.legible import as_name, one_line, visible_block
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from coilclaw.agent import Answer, TurnEvent
+    from coilclaw.agent import Answer, ExchangeEvent
     from coilclaw.policy import Answer as Decision
     from coilclaw.policy import Approver, Question
     from coilclaw.sdk import ActivityItem
 
-__all__ = ["AnnouncedApprover", "TurnView", "exit_code", "show_activity", "tell_waiting"]
+__all__ = ["AnnouncedApprover", "ExchangeView", "exit_code", "show_activity", "tell_waiting"]
 
 _COLOURS: Final = {
     "succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan", "running": "cyan",
@@ -42,7 +42,7 @@ _NARROWEST: Final = 20
 
 
 def exit_code(answer: Answer) -> int:
-    """The code that says how a turn ended."""
+    """The code that says how an exchange ended."""
     match answer.status:
         case "answered":
             return 0
@@ -53,8 +53,8 @@ def exit_code(answer: Answer) -> int:
     return 4 if answer.error is not None and answer.error.code == "credentials" else 1
 
 
-class TurnView:
-    """Shows a turn while it goes on, and its end. Listens on any thread."""
+class ExchangeView:
+    """Shows an exchange while it goes on, and its end. Listens on any thread."""
 
     def __init__(self, gone: Callable[[], None]) -> None:
         """`gone` is called when nobody reads the answer any more."""
@@ -67,10 +67,10 @@ class TurnView:
         """What of it belongs to the reply that may become the answer."""
         self._has_line = False
         self.conversation: str | None = None
-        """The conversation of the turn, once it is known."""
+        """The conversation of the exchange, once it is known."""
 
-    def listen(self, event: TurnEvent) -> None:
-        """Show an event of the turn."""
+    def listen(self, event: ExchangeEvent) -> None:
+        """Show an event of the exchange."""
         match event:
             case TextReleased(text=text):
                 self._release(text)
@@ -132,7 +132,7 @@ class TurnView:
 
 
 def show_activity(items: Iterable[ActivityItem], folded_reads: int) -> None:
-    """Print the relevant calls of a turn: how each stands, what it did or was to do, its tool and its receipt."""
+    """Print the relevant calls of an exchange: how each stands, what it did or was to do, its tool and its receipt."""
     columns = min(_WIDEST, terminal_size(sys.stdout)[0]) if sys.stdout.isatty() else _WIDEST
     room = max(_NARROWEST, columns - len(_INDENT))
     for item in items:
@@ -155,7 +155,7 @@ def tell_waiting(answer: Answer, options: str) -> None:
 class AnnouncedApprover:
     """Asks a person after making room for the question."""
 
-    def __init__(self, approver: Approver, view: TurnView) -> None:
+    def __init__(self, approver: Approver, view: ExchangeView) -> None:
         self._approver = approver
         self._view = view
 
