@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.bridge import estimated_tokens
 from coilclaw.providers import Message, ToolRequest
 from coilclaw.sdk.legible import one_line
+from coilclaw.sdk.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from coilclaw.agent.exchange import Exchange

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         GUEST_PYTHON,
         Spelling,
         Stubs,
-        estimated_tokens,
         example_calls,
         first_sentence,
         registry_stubs,
@@ -73,10 +72,7 @@ else:
                 "runs_of_conversation take_over"
             ),
             "services": "Services",
-            "stubs": (
-                "GUEST_PYTHON Spelling Stubs estimated_tokens example_calls first_sentence registry_stubs "
-                "tool_schemas tool_stub"
-            ),
+            "stubs": ("GUEST_PYTHON Spelling Stubs example_calls first_sentence registry_stubs tool_schemas tool_stub"),
         },
     )
 
@@ -116,7 +112,6 @@ __all__ = [
     "cancel_waiting_run",
     "count_rows",
     "end_run",
-    "estimated_tokens",
     "example_calls",
     "find_run",
     "first_sentence",

@@ -13,6 +13,7 @@ import click
 from coilclaw.cli.opening import expanded, settings_for
 from coilclaw.cli.secret_input import no_secrets_here, read_secret
 from coilclaw.cli.terminal import say, say_json, say_wrapped, warn
+from coilclaw.config import is_variable_name
 from coilclaw.providers import (
     ProfileCredentials,
     ProfileStore,
@@ -22,6 +23,7 @@ from coilclaw.providers import (
     pasted_profile,
 )
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.credential_shapes import has_credential
 from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
@@ -30,8 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["auth"]
 
-_PROVIDER: Final = re.compile(r"(?!sk-)[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_PROVIDER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LIST: Final = "`coilclaw auth list` shows what there is"
 
 
@@ -119,7 +120,7 @@ def add(
 ) -> None:
     """Store a credential for PROVIDER. It is asked for without showing it, or read from standard input."""
     no_secrets_here(rest)
-    if not _PROVIDER.fullmatch(provider):
+    if not _PROVIDER.fullmatch(provider) or has_credential(provider, parts=True):
         raise OperatorError("this cannot be the name of a provider", hint="`coilclaw provider list` shows them")
     if (variable is not None) + (path is not None) + piped > 1:
         raise click.UsageError("--env, --file and --stdin exclude each other")
@@ -137,7 +138,7 @@ def add(
 
 def _reference(variable: str | None, path: str | None) -> str | None:
     if variable is not None:
-        if not _VARIABLE.fullmatch(variable):  # It may be the secret itself.
+        if not is_variable_name(variable):  # It may be the secret itself.
             raise OperatorError("--env takes the name of an environment variable", hint="such as ANTHROPIC_API_KEY")
         return f"env:{variable}"
     if path is None:

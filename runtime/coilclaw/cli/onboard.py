@@ -13,6 +13,7 @@ from coilclaw.cli.opening import settings_for
 from coilclaw.cli.paging import chosen, typed_line
 from coilclaw.cli.secret_input import read_secret
 from coilclaw.cli.terminal import say
+from coilclaw.config import is_variable_name
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.sdk.legible import as_name, one_line
@@ -26,7 +27,6 @@ __all__ = ["onboard"]
 _KINDS: Final = ("mock", "anthropic", "openai-compatible")
 _NAMES: Final = {"mock": "local", "anthropic": "claude", "openai-compatible": "openai_compatible"}
 _LOCAL_SERVER: Final = "http://localhost:1234/v1"
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _HELLO: Final = "Hello! In one sentence: what can you do for me?"
 
 
@@ -74,7 +74,7 @@ def onboard(
     """
     if key_env is not None and key_stdin:
         raise click.UsageError("--key-env and --key-stdin exclude each other")
-    if key_env is not None and not _VARIABLE.fullmatch(key_env):  # It may be the key itself.
+    if key_env is not None and not is_variable_name(key_env):  # It may be the key itself.
         raise OperatorError("--key-env takes the name of an environment variable", hint="such as ANTHROPIC_API_KEY")
     asks = not yes and not key_stdin
     if asks and not (sys.stdin.isatty() and sys.stderr.isatty()):

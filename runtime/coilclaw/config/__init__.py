@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.config.conversation import ProviderModel
+    from coilclaw.config.conversation import ProviderModel, is_variable_name
     from coilclaw.config.errors import ConfigError
     from coilclaw.config.load import Settings, home_folder, load_settings
     from coilclaw.config.model import Config, PolicyRule
@@ -16,7 +16,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "conversation": "ProviderModel",
+            "conversation": "ProviderModel is_variable_name",
             "errors": "ConfigError",
             "load": "Settings home_folder load_settings",
             "model": "Config PolicyRule",
@@ -37,5 +37,6 @@ __all__ = [
     "check_secret_name",
     "config_text",
     "home_folder",
+    "is_variable_name",
     "load_settings",
 ]

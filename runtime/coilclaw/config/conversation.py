@@ -9,11 +9,16 @@ from typing import Annotated, Any, Final, Literal
 from coilclaw.config.checks import at_least, at_most, more_than
 from coilclaw.config.section import Place, Section
 
-__all__ = ["AgentSection", "Channels", "Memory", "ProviderModel", "Providers"]
+__all__ = ["AgentSection", "Channels", "Memory", "ProviderModel", "Providers", "is_variable_name"]
 
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _PROFILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}:[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
+
+
+def is_variable_name(text: str) -> bool:
+    """Whether an environment variable can be called this; what was pasted in its place may be a secret."""
+    return _VARIABLE.fullmatch(text) is not None
 
 
 # A key that was pasted where its name belongs is refused here: what is no name is never repeated in a message.
@@ -21,12 +26,12 @@ _PROFILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}:[A-Za-z0-9][A-Za-
 
 def _is_reference(text: str) -> str | None:
     kind, _, rest = text.partition(":")
-    is_one = kind == "file" or (kind == "env" and _VARIABLE.fullmatch(rest))
+    is_one = kind == "file" or (kind == "env" and is_variable_name(rest))
     return None if is_one else "env:NAME or file:/path; the key itself never stands here"
 
 
 def _is_variable(text: str) -> str | None:
-    return None if _VARIABLE.fullmatch(text) else "the name of an environment variable; the key never stands here"
+    return None if is_variable_name(text) else "the name of an environment variable; the key never stands here"
 
 
 def _is_profile(text: str) -> str | None:
