@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         AnswerStatus,
         CallChanged,
         ExchangeEvent,
+        FailedSnippet,
         Listen,
         Problem,
         ProviderChanged,
@@ -28,8 +29,8 @@ else:
         __name__,
         {
             "agent": "Agent",
-            "answer": "Answer AnswerStatus CallChanged Listen Problem ProviderChanged RoundStarted SnippetStarted "
-            "TextReleased ExchangeEvent WaitingForApproval ignore",
+            "answer": "Answer AnswerStatus CallChanged ExchangeEvent FailedSnippet Listen Problem ProviderChanged "
+            "RoundStarted SnippetStarted TextReleased WaitingForApproval ignore",
             "errors": "ConversationBusy ConversationWaits NothingToResume",
             "opening": "open_agent",
             "settings": "AgentSettings ModelChoice Price",
@@ -45,6 +46,7 @@ __all__ = [
     "ConversationBusy",
     "ConversationWaits",
     "ExchangeEvent",
+    "FailedSnippet",
     "Listen",
     "ModelChoice",
     "NothingToResume",

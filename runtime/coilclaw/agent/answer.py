@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from coilclaw.sdk.frozen import Frozen
 
@@ -19,6 +19,7 @@ __all__ = [
     "AnswerStatus",
     "CallChanged",
     "ExchangeEvent",
+    "FailedSnippet",
     "Listen",
     "Problem",
     "ProviderChanged",
@@ -29,6 +30,16 @@ __all__ = [
     "ignore",
 ]
 
+_ENDS: Final = {
+    "failed": "ended with an error",
+    "rejected": "was not accepted, and nothing of it ran",
+    "timed_out": "ran out of time",
+    "out_of_memory": "ran out of memory",
+    "output_exceeded": "printed or returned too much",
+    "cancelled": "was cancelled",
+    "crashed": "was ended by a crash",
+    "diverged": "did not repeat what it had done before",
+}
 AnswerStatus: TypeAlias = Literal["answered", "waiting", "stopped", "cancelled", "failed"]
 """`stopped`: a limit or the emergency stop ended the exchange before the model could."""
 
@@ -39,6 +50,20 @@ class Problem(Frozen):
     code: str
     message: str
     hint: str | None = None
+
+
+class FailedSnippet(Frozen):
+    """A snippet that did not come to its end, as the last receipt of its run says."""
+
+    run_id: str
+    status: str
+    """`failed`, `rejected`, `timed_out`, …: the status of the run."""
+    receipt_ref: str
+
+    @property
+    def words(self) -> str:
+        """How it ended, in words of code alone: its own error is text that a model may have written."""
+        return f"A snippet {_ENDS.get(self.status, 'did not come to its end')}"
 
 
 class Answer(Frozen):
@@ -55,6 +80,8 @@ class Answer(Frozen):
     activity: tuple[ActivityItem, ...] = ()
     """The relevant calls of this exchange."""
     folded_reads: int = 0
+    failed_snippets: tuple[FailedSnippet, ...] = ()
+    """Snippets of this exchange that did not come to their end; `actions` says so, too."""
     claims: tuple[Claim, ...] = ()
     """What the text says about actions, each with a verdict."""
     approvals: tuple[ApprovalRequest, ...] = ()
@@ -83,6 +110,7 @@ class Answer(Frozen):
             "actions": self.actions,
             "activity": [item._asdict() for item in self.activity],
             "folded_reads": self.folded_reads,
+            "failed_snippets": [vars(each) for each in self.failed_snippets],
             "grounded": self.grounded,
             "claims": [
                 {"text": each.text, "verdict": each.verdict, "receipt_ref": each.receipt_ref} for each in self.claims

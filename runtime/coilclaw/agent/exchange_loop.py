@@ -269,14 +269,16 @@ class ExchangeLoop(Frozen):
     def _answer(self, status: AnswerStatus, text: str, *, waits: str | None = None, **more: Any) -> Answer:
         run_ids = (*self.transcript.current.run_ids, *([waits] if waits else []))
         done = relevant(self.activity.items(run_ids))
+        failed = self.activity.failed_snippets(run_ids)
         return Answer(
             conversation_id=self.transcript.conversation,
             turn_id=None,
             status=status,
             text=text,
-            actions=action_section(done),
+            actions=action_section(done, failed),
             activity=done.items,
             folded_reads=done.folded_reads,
+            failed_snippets=failed,
             run_ids=run_ids,
             usage=self.spending.usage,
             **more,

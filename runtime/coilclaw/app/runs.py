@@ -14,8 +14,7 @@ from coilclaw.sdk import RunStatus
 
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
-    from coilclaw.app.report import Report
-    from coilclaw.evidence import Evidence
+    from coilclaw.app.report import Report, RunEvidence
     from coilclaw.memory import SopRuns
     from coilclaw.runs import RunPage, RunRecord
     from coilclaw.sdk import ActivityItem
@@ -78,8 +77,8 @@ class Runs:
         """What a run did so far, from its receipts: one item for each call, in the order of issue."""
         return run_activity(self._parts.stores, self.find(run) if isinstance(run, str) else run)
 
-    def evidence(self, run: RunRecord | str) -> tuple[tuple[ActivityItem, Evidence], ...]:
-        """The same, each with its arguments and its result as far as they are small: what an answer is checked with."""
+    def evidence(self, run: RunRecord | str) -> RunEvidence:
+        """The same, each with its arguments and its result as far as they are small, and the end of the run."""
         return run_evidence(self._parts.stores, self.find(run) if isinstance(run, str) else run)
 
     def cancel(self, run_id: str, *, by: str) -> None:

@@ -184,7 +184,8 @@ def order(provider: str, profile_ids: tuple[str, ...], as_json: bool) -> None:
 def test_profiles(target: str | None, as_json: bool) -> None:
     """Send the smallest request with each profile, with those of PROVIDER, or with the profile ID.
 
-    The exit code is 0 if all are accepted, 4 if one is not, and 1 if a service fails otherwise.
+    The exit code is 0 if all are accepted, 4 if one is not, and 1 if a service fails otherwise or a profile is for a
+    provider that is not configured.
     """
     from coilclaw.cli.provider import ask_least, exit_code, failure_facts
 
@@ -192,13 +193,16 @@ def test_profiles(target: str | None, as_json: bool) -> None:
     rows: list[dict[str, Any]] = []
     code = 0
     for provider, profile_id in _tested(ProfileStore(settings.home), settings.config, target):
-        config, name = _configured(settings.config, provider)
-        row: dict[str, Any] = {"provider": name, "profile": profile_id, "ok": True}
+        row: dict[str, Any] = {"provider": provider, "profile": profile_id, "ok": True}
         try:
-            ask_least(settings, config, name, profile=profile_id, even_resting=True)
+            config, row["provider"] = _configured(settings.config, provider)
+            ask_least(settings, config, row["provider"], profile=profile_id, even_resting=True)
         except ProviderError as error:
             row |= {"ok": False, **failure_facts(error)}
             code = max(code, exit_code(error))
+        except OperatorError as error:  # Of this profile alone: the others are tried all the same.
+            row |= {"ok": False, "kind": "not tried", "message": error.message, "hint": error.hint}
+            code = max(code, 1)
         rows.append(row)
     if as_json:
         say_json(rows)

@@ -89,6 +89,8 @@ def approval_rows(facts: Mapping[str, Any], workspace: str, *, full: bool) -> It
 
 
 def _facts(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if facts["conversation_id"] is not None:
+        yield "Of", as_name(facts["conversation_id"])
     yield "Tool", as_name(facts["tool"])
     yield "Version", as_name(facts["tool_version"])
     yield "Risk", shown_risk(facts["risk"])

@@ -110,9 +110,15 @@ def test_help_lists_every_command_and_an_unknown_one_says_so(assistant: Assistan
 
 def test_approve_in_a_pipe_lists_and_decides_nothing(assistant: Assistant) -> None:
     assistant.replies(WRITE, {"text": "done"})
-    assistant.says("write")
+    conversation = assistant.says("write", "--json").json["conversation_id"]
     done = assistant.coilclaw("agent", stdin="/approve\n")
-    assert 'files.write  {"path": "a.txt", "text": "hello"}' in done.out
+    assert done.out == ""
+    assert "1 call of others" in done.err
+    done = assistant.coilclaw("agent", stdin="/approve all\n")
+    assert f"files.write  {conversation}\n" in done.out
+    assert '{"path": "a.txt", "text": "hello"}' in done.out
+    done = assistant.coilclaw("agent", "--conversation", conversation, stdin="/approve\n")
+    assert "files.write  this conversation\n" in done.out
     assert not (assistant.coilclaw.workspace / "a.txt").exists()
     assert len(assistant.coilclaw("approval", "list", "--json").json) == 1
 
@@ -194,6 +200,30 @@ def test_a_call_left_for_later_is_approved_in_the_session_and_the_turn_continues
     run = on_terminal(assistant.coilclaw, "agent", answers=keys)
     assert run.code == 0
     assert (assistant.coilclaw.workspace / "a.txt").read_text() == "hello"
+
+
+def test_calls_of_other_conversations_are_decided_only_when_asked_for_and_named(assistant: Assistant) -> None:
+    assistant.replies(WRITE, {"text": "done"})
+    other = assistant.says("write", "--json").json["conversation_id"]
+    keys = [
+        (b"> ", b"/approve\r"),
+        (b"/approve all shows them", b""),
+        (b"> ", b"/approve all\r"),
+        (f"Not of this conversation: of {other}".encode(), b""),
+        (b"[y/N/l]", b"\x04"),
+        (b"> ", END),
+    ]
+    run = on_terminal(assistant.coilclaw, "agent", answers=keys)
+    assert run.screen.count("Approve?") == 1
+    assert len(assistant.coilclaw("approval", "list", "--json").json) == 1
+
+
+def test_an_exchange_that_failed_is_continued_in_the_session(assistant: Assistant) -> None:
+    assistant.replies({"error": "server"}, {"text": "Here I am."})
+    keys = [(b"> ", b"hi\r"), (b"Or here: /resume", b""), (b"> ", b"/resume\r"), (b"Here I am.", b""), (b"> ", END)]
+    run = on_terminal(assistant.coilclaw, "agent", answers=keys)
+    assert run.code == 0
+    assert "coilclaw agent --resume conversation-" in run.screen
 
 
 def test_a_tool_that_is_saved_is_there_in_the_next_turn(assistant: Assistant) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import sys
 from typing import TYPE_CHECKING, Final
@@ -11,12 +12,12 @@ import click
 
 from coilclaw.cli.opening import open_app, settings_for, show_diagnostics
 from coilclaw.cli.run_report import workspace_option
-from coilclaw.cli.terminal import say, say_json
+from coilclaw.cli.terminal import say_json
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.frozen import Frozen
+from coilclaw.sdk.legible import one_line
 
 if TYPE_CHECKING:
-    from coilclaw.agent import Answer
     from coilclaw.app import CoilClaw
     from coilclaw.cli.agent.conversation import ExchangeOptions
     from coilclaw.cli.agent.interrupts import Interrupts
@@ -40,6 +41,14 @@ class _Request(Frozen):
     @property
     def is_session(self) -> bool:
         return self.message is None and self.resume is None
+
+    @property
+    def again(self) -> str:
+        """The options that a command repeats to go on with the same workspace and model."""
+        choice = self.options.choice
+        given = {"provider": self.provider, **({} if choice is None else vars(choice))}
+        named = (f" --{name} {shlex.quote(one_line(value))}" for name, value in given.items() if value is not None)
+        return self.workspace + "".join(named)
 
 
 @click.command(
@@ -137,10 +146,12 @@ async def _talk(claw: CoilClaw, request: _Request, interrupts: Interrupts) -> in
     from coilclaw.agent import open_agent
     from coilclaw.channels import RuntimeHandle
     from coilclaw.cli.agent.conversation import TerminalConversation
+    from coilclaw.cli.agent.exchange_view import exit_code
 
     async with open_agent(claw, provider=request.provider, environment=os.environ) as opened:
         handle = RuntimeHandle(claw, opened, "cli")
-        conversation = TerminalConversation(handle, interrupts, request.options, _conversation(claw, request))
+        options, begun = request.options, _conversation(claw, request)
+        conversation = TerminalConversation(handle, interrupts, options, begun, again=request.again)
         if request.is_session:
             from coilclaw.cli.agent.session import CliChannel
 
@@ -151,22 +162,10 @@ async def _talk(claw: CoilClaw, request: _Request, interrupts: Interrupts) -> in
             answer = await conversation.say(request.message)
         else:
             answer = await conversation.resume()
-    return _told(answer, request)
-
-
-def _told(answer: Answer | None, request: _Request) -> int:
-    """Say how it ended, apart from the answer itself, and return the exit code that says the same."""
-    from coilclaw.cli.agent.exchange_view import exit_code, tell_waiting
-
-    if answer is None:
-        return 130
-    if request.options.as_json:
+    if request.options.as_json and answer is not None:
         say_json(answer.facts())
-    if answer.status == "waiting":
-        tell_waiting(answer, request.workspace)
-    if answer.status == "cancelled":
-        say("Interrupted.", err=True)
-    return exit_code(answer)
+    conversation.tell_end(answer)
+    return 130 if answer is None else exit_code(answer)
 
 
 def _conversation(claw: CoilClaw, request: _Request) -> str | None:

@@ -6,7 +6,7 @@ from asyncio import CancelledError
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from coilclaw.cli.agent.exchange_view import AnnouncedApprover, ExchangeView
+from coilclaw.cli.agent.exchange_view import AnnouncedApprover, ExchangeView, tell_waiting
 from coilclaw.cli.approver import approver_for
 from coilclaw.cli.terminal import say
 from coilclaw.cli.waiting import command_caller
@@ -35,9 +35,17 @@ class TerminalConversation:
     """Has messages answered one after the other, and shows each answer unless it is for a program."""
 
     def __init__(
-        self, handle: RuntimeHandle, interrupts: Interrupts, options: ExchangeOptions, conversation: str | None = None
+        self,
+        handle: RuntimeHandle,
+        interrupts: Interrupts,
+        options: ExchangeOptions,
+        conversation: str | None = None,
+        *,
+        again: str = "",
     ) -> None:
+        """`again` are the options that a command needs to continue it as it was begun."""
         self.handle = handle
+        self._again = again
         self.id = conversation
         self._interrupts = interrupts
         self._options = options
@@ -75,7 +83,7 @@ class TerminalConversation:
             return ask_on_terminal(question, ended)
 
         caller = command_caller(approver=AnnouncedApprover(approver, view), ask=asked, progress=tell)
-        listen = (lambda event: None) if self._options.as_json else view.listen
+        listen = view.note_conversation if self._options.as_json else view.listen
         try:
             answer = await self._interrupts.run(begin(caller, listen), ended.cancel)
         except CancelledError:
@@ -86,3 +94,16 @@ class TerminalConversation:
         if not self._options.as_json:
             view.end(answer)
         return answer
+
+    def tell_end(self, answer: Answer | None, *, in_session: bool = False) -> None:
+        """Say on stderr how to continue an exchange that has no answer; commands stand on lines of their own."""
+        if answer is not None and answer.turn_id is not None:
+            return
+        here = "/resume"
+        if answer is not None and answer.status == "waiting":
+            here = "/approve"
+            tell_waiting(answer, self._again)
+        elif self.id is not None:
+            say(f"To continue: coilclaw agent --resume {as_name(self.id)}{self._again}", err=True)
+        if in_session and self.id is not None:
+            say(f"Or here: {here}", err=True)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from coilclaw.agent import Answer, ExchangeEvent
     from coilclaw.policy import Answer as Decision
     from coilclaw.policy import Approver, Question
-    from coilclaw.sdk import ActivityItem
 
 __all__ = ["AnnouncedApprover", "ExchangeView", "exit_code", "show_activity", "tell_waiting"]
 
@@ -69,13 +68,19 @@ class ExchangeView:
         self.conversation: str | None = None
         """The conversation of the exchange, once it is known."""
 
+    def note_conversation(self, event: ExchangeEvent) -> None:
+        """Take from an event which conversation this is, and show nothing."""
+        if isinstance(event, RoundStarted):
+            self.conversation = event.conversation_id or None
+
     def listen(self, event: ExchangeEvent) -> None:
         """Show an event of the exchange."""
+        self.note_conversation(event)
         match event:
             case TextReleased(text=text):
                 self._release(text)
-            case RoundStarted(conversation_id=conversation):
-                self.conversation, self._round = conversation or None, ""
+            case RoundStarted():
+                self._round = ""
                 self._note("thinking")
             case SnippetStarted():
                 self._note("running a snippet")
@@ -114,11 +119,11 @@ class ExchangeView:
         """Show what has not been shown of an answer."""
         self.clear()
         self._release_rest(answer.text)
-        if answer.activity:
+        if answer.activity or answer.failed_snippets:
             if self._released:
                 say()
             say(_HEADING, dim=True)
-            show_activity(answer.activity, answer.folded_reads)
+            show_activity(answer)
         if answer.error is not None:
             show_error(answer.error.message, answer.error.hint)
 
@@ -131,20 +136,25 @@ class ExchangeView:
             self._release("\n")
 
 
-def show_activity(items: Iterable[ActivityItem], folded_reads: int) -> None:
-    """Print the relevant calls of an exchange: how each stands, what it did or was to do, its tool and its receipt."""
+def show_activity(answer: Answer) -> None:
+    """Print what was done for an answer: how each call stands, what it did or was to do, its tool and its receipt."""
+    for item in answer.activity:
+        _show(item.status, item.summary or item.tool_id, (item.tool_id, item.receipt_ref, approval_words(item)))
+    for each in answer.failed_snippets:
+        _show("failed", each.words, (each.receipt_ref, f"coilclaw run show {each.run_id}"))
+    if answer.folded_reads:
+        say(f"{_INDENT}{counted(answer.folded_reads, 'read')} besides", dim=True)
+
+
+def _show(status: str, what: str, facts: Iterable[str]) -> None:
     columns = min(_WIDEST, terminal_size(sys.stdout)[0]) if sys.stdout.isatty() else _WIDEST
     room = max(_NARROWEST, columns - len(_INDENT))
-    for item in items:
-        first, *others = textwrap.wrap(one_line(item.summary or item.tool_id), room, break_on_hyphens=False) or [""]
-        say("  ", styled(f"{item.status:<9}", fg=_COLOURS[item.status]), f" {first}")
-        for line in others:
-            say(f"{_INDENT}{line}")
-        facts = "  ".join(filter(None, (as_name(item.tool_id), as_name(item.receipt_ref), approval_words(item))))
-        for line in textwrap.wrap(one_line(facts), room, break_on_hyphens=False):
-            say(f"{_INDENT}{line}", dim=True)
-    if folded_reads:
-        say(f"{_INDENT}{counted(folded_reads, 'read')} besides", dim=True)
+    first, *others = textwrap.wrap(one_line(what), room, break_on_hyphens=False) or [""]
+    say("  ", styled(f"{status:<9}", fg=_COLOURS[status]), f" {first}")
+    for line in others:
+        say(f"{_INDENT}{line}")
+    for line in textwrap.wrap(one_line("  ".join(filter(None, facts))), room, break_on_hyphens=False):
+        say(f"{_INDENT}{line}", dim=True)
 
 
 def tell_waiting(answer: Answer, options: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.cli.agent.exchange_view import exit_code, tell_waiting
+from coilclaw.cli.agent.exchange_view import exit_code
 from coilclaw.cli.agent.lines import EndOfInput, Interrupted, Line, open_lines
 from coilclaw.cli.agent.slash_commands import COMMANDS, SlashCommands
 from coilclaw.cli.terminal import say, say_text, show_problem
@@ -80,7 +80,5 @@ class CliChannel:
 
     def _tell(self, answer: Answer | None) -> None:
         self.code = 130 if answer is None else exit_code(answer)
-        if answer is not None and answer.status == "waiting":
-            tell_waiting(answer, "")
-            say("Or here: /approve", err=True)
+        self._conversation.tell_end(answer, in_session=sys.stdin.isatty())
         say()

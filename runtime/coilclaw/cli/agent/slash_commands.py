@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge import allowed_tools, first_sentence
 from coilclaw.cli.opening import this_person
-from coilclaw.cli.paging import ask
+from coilclaw.cli.paging import Row, ask
 from coilclaw.cli.pending_calls import approval_rows, short_arguments
 from coilclaw.cli.receipt import print_receipt
-from coilclaw.cli.terminal import say, say_wrapped, terminal_size, warn
+from coilclaw.cli.terminal import counted, say, say_wrapped, terminal_size, warn
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name, one_line
 
@@ -27,7 +27,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "/memory": "search earlier conversations: /memory QUERY",
     "/policy": "show the autonomy and the workspace boundary",
     "/receipts": "list the latest receipts",
-    "/approve": "decide about calls that wait for approval",
+    "/approve": "decide about calls of this conversation; /approve all, or one by its ID",
+    "/resume": "continue the last exchange, if it was interrupted or failed",
     "/estop": "stop every tool at once; /estop clear ends that",
     "/help": "list these commands",
     "/exit": "end the session",
@@ -61,6 +62,10 @@ class SlashCommands:
             case "/approve", approval_id:
                 if self._approve(approval_id):
                     return await self._conversation.resume()
+            case "/resume", _:
+                if self._conversation.id is None:
+                    raise OperatorError("nothing was said yet", hint="say something first")
+                return await self._conversation.resume()
             case "/estop", rest:
                 self._estop(rest)
             case "/help", _:
@@ -110,17 +115,23 @@ class SlashCommands:
             warn(f"{stopped}. Every call is refused until /estop clear.")
 
     def _approve(self, approval_id: str) -> bool:
-        """Decide about what waits; True if this conversation can be continued now."""
+        """Decide about what waits: here, or with `all` or an ID elsewhere. True if this conversation can go on now."""
         approvals = self._claw.approvals
         mine = self._runs()
-        waiting = [approvals.open_request(approval_id)] if approval_id else list(approvals.pending())
+        waiting = [approvals.open_request(approval_id)] if approval_id not in ("", "all") else list(approvals.pending())
+        if not approval_id:
+            others = [each for each in waiting if each.run_id not in mine]
+            waiting = [each for each in waiting if each.run_id in mine]
+            if others:
+                say(f"{counted(len(others), 'call')} of others wait, too: /approve all shows them.", err=True)
         if not waiting:
-            say("Nothing waits for approval.", err=True)
+            say("Nothing waits here." if not approval_id else "Nothing waits for approval.", err=True)
         for request in waiting:
             if request.status != "pending":
                 say(f"{request.id} is {one_line(request.status)} already.", err=True)
             elif not sys.stdin.isatty():
-                say(f"{request.id}  {as_name(request.tool)}  {short_arguments(request.arguments)}")
+                say(f"{request.id}  {as_name(request.tool)}  {self._whose(request)}")
+                say_wrapped("  ", short_arguments(request.arguments))
             else:
                 self._decide(request)
         left = [each for each in approvals.pending() if each.run_id in mine]
@@ -133,10 +144,20 @@ class SlashCommands:
         runs = self._claw.runs.of_conversation(self._conversation.id)
         return {each.run_id for each in runs if each.is_waiting}
 
+    def _whose(self, request: ApprovalRequest) -> str:
+        """Where a call comes from, as seen from here."""
+        conversation = self._claw.runs.find(request.run_id).header.conversation_id
+        if conversation == self._conversation.id:
+            return "this conversation"
+        return as_name(conversation or request.run_id)
+
     def _decide(self, request: ApprovalRequest) -> None:
         workspace = self._claw.runs.find(request.run_id).header.workspace
         rows = approval_rows(self._claw.approvals.explain(request.id), workspace, full=False)
-        answer = ask(rows, "Approve?", may_wait=True)
+        whose = self._whose(request)
+        is_mine = whose == "this conversation"
+        elsewhere = () if is_mine else (Row(""), Row("", f"Not of this conversation: of {whose}", "yellow", bold=True))
+        answer = ask((*rows, *elsewhere), "Approve?", may_wait=True)
         if answer != "later":
             decided = self._claw.approvals.decide(request.id, approved=answer == "yes", by=this_person())
             say(f"{'Approved' if answer == 'yes' else 'Denied'} {decided[0].id}.", err=True)
