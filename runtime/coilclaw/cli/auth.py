@@ -20,6 +20,7 @@ from coilclaw.providers import (
     ProviderError,
     Token,
     checked_setup_token,
+    names_for,
     pasted_profile,
 )
 from coilclaw.sdk import OperatorError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from coilclaw.config import Config
     from coilclaw.providers import ProfileType
 
-__all__ = ["auth"]
+__all__ = ["auth", "profile_users"]
 
 _PROVIDER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LIST: Final = "`coilclaw auth list` shows what there is"
@@ -68,8 +69,9 @@ def setup_token(rest: tuple[str, ...], piped: bool) -> None:
         say("Run `claude setup-token` in another terminal, on any machine where you are signed in to Claude.", err=True)
         say("Then paste the token that it prints. It is not shown here.", err=True)
     token = checked_setup_token(read_secret("Token", piped=piped))
-    store = _store()
-    store.add("anthropic:manual", Token(provider="anthropic", token=token), preferred=True, mode="token")
+    store, users = _store(), profile_users(settings_for().config, "anthropic")
+    made = Token(provider="anthropic", token=token)
+    store.add("anthropic:manual", made, preferred=True, users=users, mode="token")
     say(f"Kept the token as anthropic:manual in {as_name(str(store.path))}", err=True)
     say("It is now the first credential for anthropic; `coilclaw auth test anthropic` tries it.", err=True)
 
@@ -130,7 +132,7 @@ def add(
     profile_id = f"{provider}:{name}"
     store = ProfileStore(settings.home)
     profile = pasted_profile(provider, kind, _reference(variable, path) or read_secret("Secret", piped=piped))
-    store.add(profile_id, profile, preferred=first)
+    store.add(profile_id, profile, preferred=first, users=profile_users(settings.config, provider))
     say(f"Kept {as_name(profile_id)} in {as_name(str(store.path))}", err=True)
     if provider != "anthropic" and provider not in settings.config.providers.models:
         warn(f"no provider called {provider} is configured; [providers.models.{provider}] in config.toml makes one")
@@ -165,10 +167,10 @@ def remove(profile_id: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def order(provider: str, profile_ids: tuple[str, ...], as_json: bool) -> None:
     """Prefer these profiles of PROVIDER, in this order; its others come behind them. Without IDs, show the order."""
-    store = _store()
+    store, names = _store(), _names(settings_for().config, provider)
     if profile_ids:
-        store.set_order(provider, profile_ids)
-    ids = store.read().of(provider)
+        store.set_order(provider, profile_ids, names=names)
+    ids = store.read().of(*names)
     if as_json:
         say_json(ids)
         return
@@ -220,7 +222,7 @@ def _tested(store: ProfileStore, config: Config, target: str | None) -> list[tup
     elif target in stored.profiles:
         found = [(stored.profiles[target].provider, target)]
     else:
-        found = [(target, each) for each in stored.of(target)]
+        found = [(target, each) for each in stored.of(*_names(config, target))]
     if not found and target is not None and (target == "anthropic" or target in config.providers.models):
         return [(target, None)]
     if not found:
@@ -228,6 +230,18 @@ def _tested(store: ProfileStore, config: Config, target: str | None) -> list[tup
             "there is no profile or provider of that name" if target else "no profiles are kept", hint=_LIST
         )
     return [*found]
+
+
+def profile_users(config: Config, provider: str) -> list[str]:
+    """The configured providers that take profiles for this name."""
+    models = config.providers.models
+    return [name for name, table in models.items() if provider in names_for(name, table.kind)]
+
+
+def _names(config: Config, provider: str) -> tuple[str, ...]:
+    """What the profiles of a provider may call it."""
+    table = config.providers.models.get(provider)
+    return names_for(provider, "" if table is None else table.kind)
 
 
 def _configured(config: Config, provider: str) -> tuple[Config, str]:

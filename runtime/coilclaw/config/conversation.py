@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
 
 from coilclaw.config.checks import at_least, at_most, more_than
 from coilclaw.config.section import Place, Section
 
-__all__ = ["AgentSection", "Channels", "Memory", "ProviderModel", "Providers", "is_variable_name"]
+__all__ = ["AgentSection", "Channels", "Memory", "ProviderModel", "Providers", "address_problem", "is_variable_name"]
 
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
@@ -34,6 +35,17 @@ def _is_variable(text: str) -> str | None:
     return None if is_variable_name(text) else "the name of an environment variable; the key never stands here"
 
 
+def address_problem(text: str) -> str | None:
+    """What is wrong with the address of a server; None if it can be one. It may hold a secret, and is not repeated."""
+    try:
+        parts = urlsplit(text)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        fits = False
+    fits = fits and text.isprintable() and " " not in text
+    return None if fits else "the address of a server, such as http://localhost:1234/v1"
+
+
 def _is_profile(text: str) -> str | None:
     return None if _PROFILE.fullmatch(text) else "the id of an auth profile, such as anthropic:work"
 
@@ -43,7 +55,7 @@ class ProviderModel(Section):
 
     kind: Literal["mock", "openai-compatible", "anthropic", "reliable", "router"]
     model: str | None = None
-    base_url: str | None = field(default=None, repr=False)
+    base_url: Annotated[str | None, address_problem] = field(default=None, repr=False)
     api_key_env: Annotated[str | None, _is_variable] = None
     api_key: Annotated[str | None, _is_reference] = field(default=None, repr=False)
     profile: Annotated[str | None, _is_profile] = None
