@@ -11,7 +11,7 @@ from coilclaw.agent.answer import ignore
 from coilclaw.agent.evidence import ConversationActivity
 from coilclaw.agent.exchange_loop import ExchangeLoop
 from coilclaw.agent.execution import Execution
-from coilclaw.agent.guard import LoopGuard, Spending
+from coilclaw.agent.guard import ExchangeClock, LoopGuard, Spending
 from coilclaw.agent.requests import Requests, give_up
 from coilclaw.agent.settings import AgentSettings, ModelChoice
 from coilclaw.agent.threads import finished
@@ -165,7 +165,7 @@ class Agent:
             for request, result in zip(round_.requests, round_.results, strict=True)
             if result is not None
         ]
-        told = _listening(listen)
+        told, clock = _listening(listen), ExchangeClock(settings.exchange_seconds)
         return ExchangeLoop(
             claw=self._claw,
             provider=self._provider,
@@ -173,15 +173,17 @@ class Agent:
             transcript=transcript,
             toolset=toolset,
             requests=Requests(
-                Execution(self._claw, conversation, bounded),
+                Execution(self._claw, conversation, clock.stopped_for_people(bounded)),
                 transcript,
                 toolset,
                 LoopGuard(answered),
                 settings.seconds,
+                clock,
                 told,
             ),
             activity=activity,
             spending=Spending(settings, [(round_.provider, round_.usage) for round_ in rounds]),
+            clock=clock,
             listen=told,
             choice=choice or ModelChoice(),
             done_before=None if resumed else activity.evidence(),

@@ -6,6 +6,7 @@ and the answer. A process that dies in between leaves an exchange that another o
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from coilclaw.agent.answer import Listen
     from coilclaw.agent.evidence import ConversationActivity
     from coilclaw.agent.grounded_text import Grounded
-    from coilclaw.agent.guard import Spending
+    from coilclaw.agent.guard import ExchangeClock, Spending
     from coilclaw.agent.requests import Requests
     from coilclaw.agent.settings import AgentSettings, ModelChoice
     from coilclaw.agent.tools import Toolset
@@ -74,6 +75,7 @@ class ExchangeLoop(Frozen):
     requests: Requests
     activity: ConversationActivity
     spending: Spending
+    clock: ExchangeClock
     listen: Listen
     choice: ModelChoice
     done_before: tuple[Evidence, ...] | None = None
@@ -96,7 +98,7 @@ class ExchangeLoop(Frozen):
                 return state
             done = state
         while True:
-            if (exceeded := self.spending.exceeded) is not None:
+            if (exceeded := self.spending.exceeded or self.clock.exceeded) is not None:
                 return await self._without_model(exceeded)
             state = await self._round(done)
             if isinstance(state, Answer):
@@ -122,7 +124,11 @@ class ExchangeLoop(Frozen):
         before = "" if stop is None else _stop_sentence(stop)
         if before:
             self._release(before)
-        response = await self._ask(request, text)
+        try:
+            response = await self._ask(request, text)
+        except TimeoutError:
+            cut = text.cut()
+            return await self._without_model(self.clock.reason, before + cut.released, cut.claims)
         grounded = await finished(text.end)
         if response.tool_calls and request.tools:
             if grounded.released.strip():
@@ -159,9 +165,12 @@ class ExchangeLoop(Frozen):
         )
 
     async def _ask(self, request: ChatRequest, text: GroundedText) -> ChatResponse:
-        """The model's whole reply; its text is checked as it comes, on a thread: others on the loop go on."""
+        """The model's whole reply; its text is checked as it comes, on a thread: others on the loop go on.
+
+        Raises TimeoutError when the time of the exchange is over.
+        """
         streamed = False
-        async with aclosing(self.provider.stream(request)) as stream:
+        async with asyncio.timeout(self.clock.remaining), aclosing(self.provider.stream(request)) as stream:
             async for piece in stream:
                 if isinstance(piece, TextDelta):
                     streamed = True
@@ -205,7 +214,7 @@ class ExchangeLoop(Frozen):
             if self.spending.exceeded is None:
                 corrected = await self._ask(again, text)
                 return corrected, await finished(text.end)
-        except ProviderError:
+        except (ProviderError, TimeoutError):
             pass  # Code ends the answer, as it does when no more tokens may be used.
         return ChatResponse(**{**vars(response), "stop": "end"}), text.summary()
 
@@ -220,11 +229,13 @@ class ExchangeLoop(Frozen):
             self._release(added)
         return self._written(before + text + added, "answered", grounded.claims, response)
 
-    async def _without_model(self, reason: str) -> Answer:
-        """An answer written by code alone, because the model may not be asked again."""
-        text = f"I stopped here: {reason}. What was done stands below."
-        self._release(text)
-        return await finished(lambda: self._written(text, "stopped", (), ChatResponse()))
+    async def _without_model(self, reason: str, said: str = "", claims: tuple[Claim, ...] = ()) -> Answer:
+        """An answer that code ends, because the model may not be asked again; `said` has been released already."""
+        added = f"I stopped here: {reason}. What was done stands below."
+        if said.strip():
+            added = f"\n\n{added}"
+        self._release(added)
+        return await finished(lambda: self._written(said + added, "stopped", claims, ChatResponse()))
 
     def _written(self, text: str, status: AnswerStatus, claims: tuple[Claim, ...], response: ChatResponse) -> Answer:
         made = self._answer(status, text, claims=claims)

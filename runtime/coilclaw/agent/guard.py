@@ -1,19 +1,23 @@
-"""Bounds of one exchange: repeated requests, tokens and price."""
+"""Bounds of one exchange: repeated requests, tokens, price and time."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from coilclaw.providers import Usage
+from coilclaw.sandbox import Deadline
 
 if TYPE_CHECKING:
     from coilclaw.agent.settings import AgentSettings
+    from coilclaw.app import Caller
+    from coilclaw.policy import Answer, Approver, Question
     from coilclaw.providers import ToolRequest
 
-__all__ = ["LoopGuard", "Spending"]
+__all__ = ["ExchangeClock", "LoopGuard", "Spending"]
 
 _MOST_ALIKE: Final = 2
 _MILLION: Final = 1_000_000
@@ -71,3 +75,46 @@ class Spending:
         """Whether there is room for one more request of this size, and not for two."""
         tokens = self.usage.input_tokens + self.usage.output_tokens
         return tokens + 2 * next_tokens > self._settings.exchange_tokens
+
+
+class ExchangeClock:
+    """How much of its time an exchange has left in this process. It stands still while a person is asked."""
+
+    def __init__(self, seconds: float) -> None:
+        self._deadline = Deadline(seconds)
+
+    @property
+    def remaining(self) -> float:
+        return self._deadline.remaining
+
+    @property
+    def exceeded(self) -> str | None:
+        """Why nothing more may be done in this exchange, or None."""
+        return self.reason if self._deadline.expired else None
+
+    @property
+    def reason(self) -> str:
+        """Why an exchange whose time is over has ended."""
+        return f"this exchange has taken {self._deadline.seconds:g} s, all that [limits] exchange_seconds gives it"
+
+    def stopped_for_people(self, caller: Caller) -> Caller:
+        """The same caller, whose approvals and questions take none of the time."""
+        ask = caller.ask
+
+        def asked(question: str) -> str | None:
+            with self._deadline.paused():
+                return ask(question)
+
+        return replace(caller, approver=_StoppedApprover(caller.approver, self._deadline), ask=asked)
+
+
+class _StoppedApprover:
+    """Asks somebody else, and lets the clock stand still meanwhile."""
+
+    def __init__(self, approver: Approver, deadline: Deadline) -> None:
+        self._approver = approver
+        self._deadline = deadline
+
+    def decide(self, question: Question) -> Answer:
+        with self._deadline.paused():
+            return self._approver.decide(question)

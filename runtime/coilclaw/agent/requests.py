@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from coilclaw.agent.answer import Listen
     from coilclaw.agent.exchange import Round
     from coilclaw.agent.execution import Execution
-    from coilclaw.agent.guard import LoopGuard
+    from coilclaw.agent.guard import ExchangeClock, LoopGuard
     from coilclaw.agent.tools import Meaning, Toolset
     from coilclaw.agent.transcript import Transcript
     from coilclaw.app import Report, RunHandle
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Requests", "give_up"]
 
 _LOOK_SECONDS: Final = 0.05
+_SHORTEST_RUN: Final = 1.0
+"""Seconds of a run that is resumed after the time of its exchange is over: what it waited for was decided."""
 _MOST_AT_ONCE: Final = 16
 """Requests of one reply: rounds alone would not bound what a model does."""
 _GIVEN_UP: Final = "This was not carried out: the exchange was interrupted."
@@ -42,6 +44,7 @@ class Requests:
         toolset: Toolset,
         guard: LoopGuard,
         seconds: float,
+        clock: ExchangeClock,
         listen: Listen,
     ) -> None:
         self._execution = execution
@@ -49,6 +52,7 @@ class Requests:
         self._toolset = toolset
         self._guard = guard
         self._seconds = seconds
+        self._clock = clock
         self._listen = listen
         self._deadline: Deadline | None = None
         self._handle: RunHandle | None = None
@@ -81,7 +85,7 @@ class Requests:
 
     def _one(self, round_: Round, index: int, resumed: bool) -> Report | None:
         request, key = self._transcript.request(round_, index), round_.key(index)
-        self._deadline = deadline = Deadline(self._seconds)
+        self._deadline = deadline = Deadline(min(self._seconds, max(_SHORTEST_RUN, self._clock.remaining)))
         if self._cancelled:
             deadline.cancel()
         record = self._execution.find(key) if resumed else None
@@ -90,6 +94,9 @@ class Requests:
         if index >= _MOST_AT_ONCE:
             text = f"Not carried out: a reply may ask for {_MOST_AT_ONCE} things at once. Use a loop in run_python."
             self._transcript.answer_request(key, RequestResult(text=text, is_error=True))
+            return None
+        if (exceeded := self._clock.exceeded) is not None:
+            self._transcript.answer_request(key, RequestResult(text=f"Not carried out: {exceeded}.", is_error=True))
             return None
         meaning = self._toolset.meaning(request)
         if self._guard.is_repeated(request):

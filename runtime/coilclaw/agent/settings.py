@@ -47,6 +47,8 @@ class AgentSettings(Frozen):
     """Of what a prompt says about tools."""
     seconds: float = 60.0
     """Of one run."""
+    exchange_seconds: float = 900.0
+    """From a message, or from taking it up again, to its answer; waiting for a person does not count."""
     prices: Mapping[str, Price] = field(default_factory=dict)
     tools_allow: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By channel; a channel that is not named here may call everything."""
@@ -63,6 +65,7 @@ class AgentSettings(Frozen):
             exchange_price=bounds.exchange_price,
             tool_tokens=config.prompt.tool_tokens,
             seconds=config.limits.seconds,
+            exchange_seconds=config.limits.exchange_seconds,
             prices={
                 name: Price(input=each.input_price, output=each.output_price)
                 for name, each in config.providers.models.items()

@@ -50,6 +50,7 @@ autonomy = "supervised"
 # shell_seconds = 15       # one shell command
 # http_seconds = 20        # one HTTP request
 # tool_rounds = 5          # how often a model may use tools before it has to answer
+# exchange_seconds = 900   # wall time from a message to its answer; waiting for a person does not count
 
 [sandbox]
 # engine = "wasm"          # or "restricted": a confined process for each run
