@@ -12,7 +12,7 @@ from coilclaw.cli.paging import Row, ask
 from coilclaw.cli.pending_calls import approval_rows, short_arguments
 from coilclaw.cli.receipt import print_receipt
 from coilclaw.cli.terminal import counted, say, say_wrapped, terminal_size, warn
-from coilclaw.sdk import OperatorError
+from coilclaw.sdk import OperatorError, Risk
 from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "/exit": "end the session",
 }
 _LATEST: Final = 10
+_NAME_COLUMNS: Final = 22
 _HITS: Final = 5
 
 
@@ -79,12 +80,14 @@ class SlashCommands:
         tools, bound = self._claw.tools, self._claw.settings.config.channels.cli.tools_allow
         allowed = None if bound is None else allowed_tools(tools.registry, bound)
         found = [each for each in tools if allowed is None or each.id in allowed]
-        width = max((len(as_name(each.id)) for each in found), default=4)
-        room = max(20, (terminal_size(sys.stdout)[0] if sys.stdout.isatty() else 80) - width - 23)
+        columns = terminal_size(sys.stdout)[0] if sys.stdout.isatty() else 80
         for each in found:
             decision = tools.policy.decide(each, each.risk).decision.value
-            about = one_line(first_sentence(each.description, room))
-            say(f"{as_name(each.id):<{width}}  {each.risk.value:<11}  {decision:<5}  {about}".rstrip())
+            mark = "destructive: " if each.risk is Risk.DESTRUCTIVE else ""
+            # A few long names must not take the room of all descriptions.
+            lead = f"{as_name(each.id):<{_NAME_COLUMNS}}  {decision:<5}  {mark}"
+            about = one_line(first_sentence(each.description, max(20, columns - len(lead) - 2)))
+            say(f"{lead}{about}".rstrip())
 
     def _memory(self, query: str) -> None:
         if not query:
