@@ -219,4 +219,18 @@ MUTATIONS: Final = (
         "tests/agent/test_prompt.py -k pass_for_a_note",
         "why a tool failed is data",
     ),
+    Mutation(
+        "coilclaw.agent.guard:ExchangeClock.exceeded",
+        "self.reason if self._deadline.expired else None",
+        "None",
+        "tests/agent/test_bounds.py -k while_a_snippet_runs",
+        "the time of an exchange as a whole",
+    ),
+    Mutation(
+        "coilclaw.agent.exchange_loop:ExchangeLoop._answer",
+        "actions=action_section(done, failed)",
+        "actions=action_section(done)",
+        "tests/agent/test_grounding.py -k snippet_that_fails",
+        "a failed snippet stands in the action section",
+    ),
 )

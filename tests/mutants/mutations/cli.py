@@ -102,10 +102,24 @@ MUTATIONS: Final = (
         "facts of an event pass the redaction",
     ),
     Mutation(
-        "coilclaw.cli.onboard:_Choice.text",
+        "coilclaw.config.edits:_escaped",
         'replace("$", "$$")',
         'replace("$", "$")',
-        "tests/cli/test_onboard.py -k does_not_answer",
+        "tests/config/test_edits.py -k any_text",
         "what is entered is written as text, never as a variable",
+    ),
+    Mutation(
+        "coilclaw.cli.paging:ask",
+        'return "later" if may_wait else "no"',
+        'return "no"',
+        "tests/cli/agent/test_one_message.py -k whoever_leaves",
+        "only a no denies a call",
+    ),
+    Mutation(
+        "coilclaw.cli.agent.slash_commands:SlashCommands._approve",
+        "waiting = [each for each in waiting if each.run_id in mine]",
+        "pass",
+        "tests/cli/agent/test_session.py -k calls_of_other_conversations",
+        "/approve is about this conversation alone",
     ),
 )
