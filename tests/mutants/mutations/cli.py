@@ -102,13 +102,6 @@ MUTATIONS: Final = (
         "facts of an event pass the redaction",
     ),
     Mutation(
-        "coilclaw.config.edits:_escaped",
-        'replace("$", "$$")',
-        'replace("$", "$")',
-        "tests/config/test_edits.py -k any_text",
-        "what is entered is written as text, never as a variable",
-    ),
-    Mutation(
         "coilclaw.cli.paging:ask",
         'return "later" if may_wait else "no"',
         'return "no"',
