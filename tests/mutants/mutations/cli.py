@@ -112,7 +112,7 @@ MUTATIONS: Final = (
         "coilclaw.cli.agent.slash_commands:SlashCommands._approve",
         "waiting = [each for each in waiting if each.run_id in mine]",
         "pass",
-        "tests/cli/agent/test_session.py -k calls_of_other_conversations",
+        "tests/cli/agent/test_session.py -k approve_in_a_pipe",
         "/approve is about this conversation alone",
     ),
 )
