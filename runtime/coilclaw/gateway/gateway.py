@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
+from coilclaw.gateway.address import Address
 from coilclaw.gateway.live_events import LiveEvents
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ _THREADS: Final = 16
 class Gateway:
     """One server over one app. Its methods belong to the server's event loop."""
 
-    def __init__(self, claw: CoilClaw) -> None:
+    def __init__(self, claw: CoilClaw, address: Address | None = None) -> None:
+        """`address` is where the server listens; by default, where the configuration says, on this machine alone."""
         self.claw = claw
+        self.address = address or Address(port=claw.settings.config.gateway.port)
         self.live = LiveEvents()
         self._threads = CapacityLimiter(_THREADS)
 
