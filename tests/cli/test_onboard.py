@@ -114,7 +114,7 @@ def test_in_a_home_that_exists_what_is_said_is_changed_and_the_rest_stays(coilcl
     assert done.code == 0, done.err
     assert "nothing was changed" not in done.out
     changed = "workspace_dir, providers.models.claude.model, providers.models.claude.api_key_env"
-    assert f"Changed in {config}: {changed}" in done.out
+    assert f"Changed in {config}:\n  {changed}\n" in done.out
     told = tomllib.loads(config.read_text())
     assert told["workspace_dir"] == str(other)
     assert told["default_provider"] == "claude"

@@ -154,7 +154,8 @@ def _configure(settings: Settings, service: _Service, workspace: str | None, is_
         text = settings.path.read_text(encoding="utf-8")
         replace_file(settings.path, with_values(text, changes).encode())
         if not is_new:
-            say_wrapped(f"Changed in {shown}: ", one_line(", ".join(".".join(key) for key in changes)))
+            say(f"Changed in {shown}:")
+            say_wrapped("  ", one_line(", ".join(".".join(key) for key in changes)))
     elif not is_new:
         say(f"{shown} says all of this already.")
     say(f"Model service: {service.name} ({service.kind})")
