@@ -10,13 +10,14 @@ if TYPE_CHECKING:
         Answer,
         AnswerStatus,
         CallChanged,
+        ExchangeEvent,
+        FailedSnippet,
         Listen,
         Problem,
         ProviderChanged,
         RoundStarted,
         SnippetStarted,
         TextReleased,
-        TurnEvent,
         WaitingForApproval,
         ignore,
     )
@@ -29,8 +30,8 @@ else:
         __name__,
         {
             "agent": "Agent",
-            "answer": "Answer AnswerStatus CallChanged Listen Problem ProviderChanged RoundStarted SnippetStarted "
-            "TextReleased TurnEvent WaitingForApproval ignore",
+            "answer": "Answer AnswerStatus CallChanged ExchangeEvent FailedSnippet Listen Problem ProviderChanged "
+            "RoundStarted SnippetStarted TextReleased WaitingForApproval ignore",
             "errors": "ConversationBusy ConversationWaits NothingToResume",
             "opening": "open_agent",
             "prompt": "activity_lines as_data",
@@ -46,6 +47,8 @@ __all__ = [
     "CallChanged",
     "ConversationBusy",
     "ConversationWaits",
+    "ExchangeEvent",
+    "FailedSnippet",
     "Listen",
     "ModelChoice",
     "NothingToResume",
@@ -55,7 +58,6 @@ __all__ = [
     "RoundStarted",
     "SnippetStarted",
     "TextReleased",
-    "TurnEvent",
     "WaitingForApproval",
     "activity_lines",
     "as_data",

@@ -175,6 +175,7 @@ class Approvals:
         activity = activity_of(approval.run_id, receipts, is_orphaned=known.state == "orphaned")
         return {
             **_request(approval, stores).facts(),
+            "conversation_id": known.header.conversation_id,
             "run_status": known.status,
             "name": known.header.name,
             "kind": known.header.kind,

@@ -24,9 +24,8 @@ from coilclaw.sdk import RunStatus
 
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
-    from coilclaw.app.report import Report
-    from coilclaw.evidence import Evidence
-    from coilclaw.memory import WorkflowRuns
+    from coilclaw.app.report import Report, RunEvidence
+    from coilclaw.memory import SopRuns
     from coilclaw.runs import RunPage, RunRecord
     from coilclaw.sdk import ActivityItem
 
@@ -43,13 +42,13 @@ class Runs:
         self._cancel_here = cancel_here
 
     @cached_property
-    def workflows(self) -> WorkflowRuns:
-        """Runs of workflows, and what each of their steps gave."""
-        from coilclaw.memory import WorkflowRuns
+    def sops(self) -> SopRuns:
+        """Runs of SOPs, and what each of their steps gave."""
+        from coilclaw.memory import SopRuns
         from coilclaw.trust import is_running, this_process
 
         parts = self._parts
-        return WorkflowRuns(parts.stores.database, this_process(), is_running, redaction=parts.redaction)
+        return SopRuns(parts.stores.database, this_process(), is_running, redaction=parts.redaction)
 
     def list(self, *, status: str | None = None, limit: int = 50, cursor: str | None = None) -> RunPage:
         """Runs, newest first: all of them, or those in one state. The page's `cursor` is that of the next page.
@@ -98,8 +97,8 @@ class Runs:
         """What a run did so far, from its receipts: one item for each call, in the order of issue."""
         return run_activity(self._parts.stores, self.find(run) if isinstance(run, str) else run)
 
-    def evidence(self, run: RunRecord | str) -> tuple[tuple[ActivityItem, Evidence], ...]:
-        """The same, each with its arguments and its result as far as they are small: what an answer is checked with."""
+    def evidence(self, run: RunRecord | str) -> RunEvidence:
+        """The same, each with its arguments and its result as far as they are small, and the end of the run."""
         return run_evidence(self._parts.stores, self.find(run) if isinstance(run, str) else run)
 
     def cancel(self, run_id: str, *, by: str) -> None:

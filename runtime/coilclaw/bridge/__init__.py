@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         GUEST_PYTHON,
         Spelling,
         Stubs,
-        estimated_tokens,
         example_calls,
         first_sentence,
         registry_stubs,
@@ -76,10 +75,7 @@ else:
                 "count_runs end_run find_run list_runs runs_of_conversation take_over"
             ),
             "services": "Services",
-            "stubs": (
-                "GUEST_PYTHON Spelling Stubs estimated_tokens example_calls first_sentence registry_stubs "
-                "tool_schemas tool_stub"
-            ),
+            "stubs": ("GUEST_PYTHON Spelling Stubs example_calls first_sentence registry_stubs tool_schemas tool_stub"),
         },
     )
 
@@ -122,7 +118,6 @@ __all__ = [
     "count_rows",
     "count_runs",
     "end_run",
-    "estimated_tokens",
     "example_calls",
     "find_run",
     "first_sentence",

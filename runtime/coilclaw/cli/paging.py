@@ -32,7 +32,10 @@ def ask(
     may_wait: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Literal["yes", "no", "later"]:
-    """Show the rows and return the answer. No is the default; anything that is no answer is asked about again."""
+    """Show the rows and return the answer. No is the default; anything that is no answer is asked about again.
+
+    Whoever leaves without an answer, with Ctrl-D or by closing the terminal, has decided nothing where that can wait.
+    """
     # What goes elsewhere than to the terminal is not shown to whoever answers there.
     err = err or (sys.stderr.isatty() and not sys.stdout.isatty())
     stream = sys.stderr if err else sys.stdout
@@ -58,7 +61,7 @@ def ask(
         line = _read_line(cancelled)
         if line is None:
             say(err=True)  # What follows is not an answer.
-            return "no"
+            return "later" if may_wait else "no"
         answer = line.strip().lower()
         if answer in ("n", "no") or (not answer and not left):
             return "no"

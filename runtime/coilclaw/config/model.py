@@ -92,6 +92,7 @@ class RunLimits(Section):
     shell_seconds: Annotated[float, more_than(0)] = 15.0
     http_seconds: Annotated[float, more_than(0)] = 20.0
     tool_rounds: Annotated[int, at_least(1), at_most(100)] = 5
+    exchange_seconds: Annotated[float, more_than(0), at_most(86400)] = 900.0
 
     @classmethod
     def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:

@@ -50,6 +50,7 @@ autonomy = "supervised"
 # shell_seconds = 15       # one shell command
 # http_seconds = 20        # one HTTP request
 # tool_rounds = 5          # how often a model may use tools before it has to answer
+# exchange_seconds = 900   # wall time from a message to its answer; waiting for a person does not count
 
 [sandbox]
 # engine = "wasm"          # or "restricted": a confined process for each run
@@ -100,10 +101,11 @@ model = "mock"
 # default = "claude"
 
 [agent]
+# An exchange is a person's message, everything that is done about it, and the answer.
 # max_tokens = 4096        # of one answer of the model
 # context_tokens = 24000   # of earlier turns that the model sees
-# turn_tokens = 200000     # of all requests of one turn
-# turn_price = 0.0         # what one turn may cost, by the providers' input_price and output_price per million tokens
+# exchange_tokens = 200000 # of all requests of one exchange
+# exchange_price = 0.0     # what one exchange may cost, by the providers' input_price and output_price
 
 [channels.cli]
 # enabled = true

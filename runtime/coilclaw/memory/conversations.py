@@ -1,4 +1,4 @@
-"""The table of conversations: where each takes place, how many turns it has, and what a suspended turn waits with."""
+"""The table of conversations: where each takes place, how many turns it has, and what a suspended exchange needs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Conversation(Frozen):
     updated_at: str
     turns: int = 0
     is_waiting: bool = False
-    """Whether a turn of it is suspended."""
+    """Whether an exchange of it is suspended."""
 
     def facts(self) -> dict[str, Any]:
         """The conversation as JSON data."""
@@ -103,7 +103,7 @@ def count_turns(connection: Any, conversation_id: str, added: int, *, title: str
 
 
 def pending_text(execute: Callable[..., Iterable[tuple[Any, ...]]], conversation_id: str) -> str | None:
-    """Return the document of a suspended turn as it is kept. Raises NoSuchConversation."""
+    """Return the document of a suspended exchange as it is kept. Raises NoSuchConversation."""
     rows = list(execute("SELECT pending FROM conversations WHERE conversation_id = ?", (valid_text(conversation_id),)))
     if not rows:
         raise _no_such(conversation_id)
