@@ -24,7 +24,7 @@ class Launchd:
     """launchd's domain of this user."""
 
     name = "launchd"
-    install_commands = ()
+    install_commands: tuple[tuple[str, ...], ...] = ()
     advice = "It starts when you log in and ends when you log out."
 
     def __init__(

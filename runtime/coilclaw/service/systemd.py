@@ -48,7 +48,7 @@ class Systemd:
         settings = Path(given) if given.startswith("/") else Path(environment["HOME"]) / ".config"
         self.file = settings / "systemd/user" / self._unit
         self.contents = unit_text(definition).encode()
-        self.install_commands = (
+        self.install_commands: tuple[tuple[str, ...], ...] = (
             ("systemctl", "--user", "daemon-reload"),
             ("systemctl", "--user", "enable", self._unit),
         )
