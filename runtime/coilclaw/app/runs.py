@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, get_args
 
 from coilclaw.app.arguments import check
 from coilclaw.app.errors import BadArgument
 from coilclaw.app.report import report_so_far, reported, run_activity, run_evidence
-from coilclaw.runs import cancel_run, find_run, list_runs, report_of, runs_of_conversation
+from coilclaw.runs import NoSuchRun, NotCancellable, cancel_run, find_run, list_runs, report_of, runs_of_conversation
 from coilclaw.sdk import RunStatus
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Runs:
     def list(self, *, status: str | None = None, limit: int = 50, cursor: str | None = None) -> RunPage:
         """Runs, newest first: all of them, or those in one state. The page's `cursor` is that of the next page.
 
-        The states are those of a report, `running`, and `orphaned` for a run whose process ended before the run did.
+        The states are those of a report, and `orphaned` for a run whose process ended before the run did.
         """
         if status is not None and status not in _STATES:
             raise BadArgument(f"`status` is one of {', '.join(_STATES)}")
@@ -83,11 +84,21 @@ class Runs:
         return run_evidence(self._parts.stores, self.find(run) if isinstance(run, str) else run)
 
     def cancel(self, run_id: str, *, by: str) -> None:
-        """Cancel a run: one that is under way here as soon as it can be ended, a suspended one at once.
+        """Cancel a run: one that is under way here as soon as it can be ended, a queued or suspended one at once.
 
         Raises NotCancellable for a run that is over, or under way in another process.
         """
         stores = self._parts.stores
         check(run_id=run_id, by=by)
-        if not self._cancel_here(run_id):
+        here = self._cancel_here(run_id)
+        if here and not self._is_queued(run_id):
+            return
+        # If it begins meanwhile, and here, its deadline is over already.
+        with suppress(NotCancellable) if here else nullcontext():
             cancel_run(stores.database, stores.log, stores.approvals, run_id, decided_by=by)
+
+    def _is_queued(self, run_id: str) -> bool:
+        try:
+            return self.find(run_id).status == "queued"
+        except NoSuchRun:  # Its first receipt is not written yet.
+            return False

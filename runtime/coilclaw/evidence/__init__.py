@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         RunDiverged,
         RunFinished,
         RunOutput,
+        RunQueued,
         RunResumed,
         RunStarted,
         RunSuspended,
@@ -53,8 +54,8 @@ else:
             "events": (
                 "AnyEvent ApprovalAsked ApprovalDecided CallApproved CallDenied CallEvent CallFailed CallProgress "
                 "CallRequested CallReused CallStarted CallSucceeded EstopCleared EstopSet Event OtherReceipt "
-                "RunDisplayed RunDiverged RunFinished RunOutput RunResumed RunStarted RunSuspended ToolReloaded "
-                "WindowClosed WindowOpened"
+                "RunDisplayed RunDiverged RunFinished RunOutput RunQueued RunResumed RunStarted RunSuspended "
+                "ToolReloaded WindowClosed WindowOpened"
             ),
             "feed": "EventFeed",
             "grounding": "AnswerStream Claim Evidence Grounding Released check_answer",
@@ -93,6 +94,7 @@ __all__ = [
     "RunDiverged",
     "RunFinished",
     "RunOutput",
+    "RunQueued",
     "RunResumed",
     "RunStarted",
     "RunSuspended",

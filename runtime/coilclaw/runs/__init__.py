@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from coilclaw.runs.history import has_proven_header, is_confirmed
     from coilclaw.runs.kept_end import report_of
     from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedCall, PlanNotUsable, Rehearsal
+    from coilclaw.runs.queue import accepted_caller, is_accepted_as_said
     from coilclaw.runs.report import RunReport, error_of
     from coilclaw.runs.runtime import Runtime
     from coilclaw.runs.schema import MIGRATIONS
@@ -37,6 +38,7 @@ else:
             "history": "has_proven_header is_confirmed",
             "kept_end": "report_of",
             "plan": "ApprovedPlan Plan PlannedCall PlanNotUsable Rehearsal",
+            "queue": "accepted_caller is_accepted_as_said",
             "report": "RunReport error_of",
             "start": "new_run_id",
             "runtime": "Runtime",
@@ -64,10 +66,12 @@ __all__ = [
     "RunReport",
     "Runtime",
     "Variable",
+    "accepted_caller",
     "cancel_run",
     "error_of",
     "find_run",
     "has_proven_header",
+    "is_accepted_as_said",
     "is_confirmed",
     "list_runs",
     "new_run_id",
