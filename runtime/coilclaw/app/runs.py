@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, get_args
@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Final, get_args
 from coilclaw.app.arguments import check
 from coilclaw.app.errors import BadArgument
 from coilclaw.app.report import report_so_far, reported, run_activity, run_evidence
-from coilclaw.runs import NoSuchRun, NotCancellable, cancel_run, find_run, list_runs, report_of, runs_of_conversation
+from coilclaw.runs import (
+    NoSuchRun,
+    NotCancellable,
+    cancel_run,
+    count_runs,
+    find_run,
+    list_runs,
+    report_of,
+    runs_of_conversation,
+)
 from coilclaw.sdk import RunStatus
 
 if TYPE_CHECKING:
@@ -53,6 +62,10 @@ class Runs:
         database = self._parts.stores.database
         return list_runs(database, status=status, limit=limit, cursor=cursor)
 
+    def counts(self) -> Mapping[str, int]:
+        """How many runs there are in each status."""
+        return count_runs(self._parts.stores.database)
+
     def find(self, run_id: str) -> RunRecord:
         """How a run stands. Raises NoSuchRun."""
         check(run_id=run_id)
@@ -63,6 +76,12 @@ class Runs:
         known, stores = self.find(run_id), self._parts.stores
         kept = report_of(stores.database, stores.log, run_id)
         return report_so_far(stores, known) if kept is None else reported(stores, kept)
+
+    def source(self, run_id: str) -> str | None:
+        """The source of a run; None for a direct call, and if it is no longer kept."""
+        known = self.find(run_id)
+        body = self._parts.stores.log.contents(known.header.code_hash) if known.header.kind == "snippet" else None
+        return None if body is None else body.decode(errors="replace")
 
     def is_confirmed(self, run: RunRecord) -> bool:
         """Whether the receipts of a run say the same as its row: what it is, whose it is, and how it stands."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         add_run,
         begin_queued_run,
         cancel_waiting_run,
+        count_runs,
         end_run,
         find_run,
         list_runs,
@@ -71,8 +72,8 @@ else:
             "reuse": "EarlierWrite ReusableWrites",
             "run_spec": "RunSpec",
             "run_store": (
-                "RUNS RunHeader RunPage RunRecord add_queued_run add_run begin_queued_run cancel_waiting_run end_run "
-                "find_run list_runs runs_of_conversation take_over"
+                "RUNS RunHeader RunPage RunRecord add_queued_run add_run begin_queued_run cancel_waiting_run "
+                "count_runs end_run find_run list_runs runs_of_conversation take_over"
             ),
             "services": "Services",
             "stubs": (
@@ -119,6 +120,7 @@ __all__ = [
     "call_number",
     "cancel_waiting_run",
     "count_rows",
+    "count_runs",
     "end_run",
     "estimated_tokens",
     "example_calls",

@@ -35,6 +35,7 @@ __all__ = [
     "begin_queued_run",
     "cancel_waiting_run",
     "claim_run",
+    "count_runs",
     "end_run",
     "find_run",
     "list_runs",
@@ -261,6 +262,11 @@ def list_runs(database: Database, *, status: str | None = None, limit: int = 50,
         _logger.warning("rows of runs that are damaged, and not shown: %d", damaged)
     page = found[:limit]
     return RunPage(runs=page, cursor=cursor_at("runs", page[-1].run_id) if len(found) > limit and page else None)
+
+
+def count_runs(database: Database) -> dict[str, int]:
+    """Return how many runs there are in each status."""
+    return dict(database.read("SELECT status, count(*) FROM runs GROUP BY status"))
 
 
 def runs_of_conversation(database: Database, conversation: str, *, after: str = "") -> list[RunRecord]:

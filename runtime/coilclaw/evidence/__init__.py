@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     )
     from coilclaw.evidence.live import OutputBuffer
     from coilclaw.evidence.reader import EventReader
+    from coilclaw.evidence.receipt_events import event_of
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -61,6 +62,7 @@ else:
             "grounding": "AnswerStream Claim Evidence Grounding Released check_answer",
             "live": "OutputBuffer",
             "reader": "EventReader",
+            "receipt_events": "event_of",
         },
     )
 
@@ -104,6 +106,7 @@ __all__ = [
     "activity_of",
     "approval_words",
     "check_answer",
+    "event_of",
     "relevant",
     "run_of",
 ]

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         NotResumable,
         RunPage,
         RunRecord,
+        count_runs,
         find_run,
         list_runs,
         runs_of_conversation,
@@ -30,7 +31,8 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "coilclaw.bridge": "NoSuchRun NotResumable RunPage RunRecord find_run list_runs runs_of_conversation",
+            "coilclaw.bridge": "NoSuchRun NotResumable RunPage RunRecord count_runs find_run list_runs "
+            "runs_of_conversation",
             "breakpoint": "Breakpoint Frame Variable",
             "cancellation": "cancel_run",
             "comparison": "Comparison Difference",
@@ -68,6 +70,7 @@ __all__ = [
     "Variable",
     "accepted_caller",
     "cancel_run",
+    "count_runs",
     "error_of",
     "find_run",
     "has_proven_header",
