@@ -69,7 +69,9 @@ class Connection:
                 raise NotUnderstood(f"{self.url} does not answer in JSON", hint="check the address") from None
 
     @contextmanager
-    def stream(self, path: str, headers: Mapping[str, str], *, seconds: float, silence: float) -> Iterator[httpx.Response]:
+    def stream(
+        self, path: str, headers: Mapping[str, str], *, seconds: float, silence: float
+    ) -> Iterator[httpx.Response]:
         """A stream of events, which may be silent for some seconds and ends after more at the latest."""
         sent = {"accept": "text/event-stream", **headers}
         with self._answer("GET", path, None, None, sent, seconds, silence) as response:

@@ -106,9 +106,13 @@ class ServerFailed(Refused):
 def refusal(status: int, envelope: Any) -> ClientError:
     """The error that an answer stands for. Whatever is not an envelope is said to be no answer of a server."""
     error = envelope.get("error") if isinstance(envelope, dict) else None
-    code, message, hint = (error.get(name) for name in ("code", "message", "hint")) if isinstance(error, dict) else ("",) * 3
+    code, message, hint = (
+        (error.get(name) for name in ("code", "message", "hint")) if isinstance(error, dict) else ("",) * 3
+    )
     if not isinstance(error, dict) or not isinstance(code, str) or not isinstance(message, str) or not code:
-        return NotUnderstood(f"the answer has status {status} and is not one of a CoilClaw server", hint="check the address")
+        return NotUnderstood(
+            f"the answer has status {status} and is not one of a CoilClaw server", hint="check the address"
+        )
     kind = next((each for each in Refused.__subclasses__() if status in each.statuses), Refused)
     return kind(
         status,

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from coilclaw.client.answers import Event
 from coilclaw.client.connection import Connection
-from coilclaw.client.errors import NotUnderstood, ServerFailed, Unreachable
+from coilclaw.client.errors import ClientError, NotUnderstood, ServerFailed, Unreachable
 from coilclaw.net import ServerEvent, ServerEventReader
 from coilclaw.sdk import ToolFailure
 
@@ -25,24 +25,34 @@ _LIVE: Final = ("run.output", "run.displayed")
 
 
 def follow(
-    connection: Connection, path: str, after: str | None, *, patience: float, pause: Callable[[float], Any] = time.sleep
+    connection: Connection,
+    path: str,
+    after: str | None,
+    *,
+    patience: float,
+    is_last: Callable[[Event], bool] = lambda event: False,
+    pause: Callable[[float], Any] = time.sleep,
 ) -> Iterator[Event]:
-    """Yield the events of a stream; connect again when the connection breaks.
+    """Yield the events of a stream up to its last one; connect again however the connection ends before.
 
-    A stream that ends by itself is over. Raises Unreachable when no event could be read for `patience` seconds.
+    Raises Unreachable when no event could be read for `patience` seconds after a connection was lost.
     """
-    seen, failed_since, wait = _Seen(after), None, _FIRST_PAUSE
+    seen, wait = _Seen(after), _FIRST_PAUSE
+    failed_since: float | None = None
     while True:
         try:
             for event in _connected(connection, path, seen):
                 failed_since, wait = None, _FIRST_PAUSE
                 yield event
-            return
+                if is_last(event):
+                    return
+            broken: ClientError = Unreachable(f"the stream of {connection.url} ended")
         except (Unreachable, ServerFailed) as error:
-            now = time.monotonic()
-            failed_since = now if failed_since is None else failed_since
-            if now - failed_since >= patience:
-                raise error from None
+            broken = error
+        now = time.monotonic()
+        failed_since = now if failed_since is None else failed_since
+        if now - failed_since >= patience:
+            raise broken from None
         pause(wait)
         wait = min(_LONGEST_PAUSE, wait * 2)
 

@@ -1,4 +1,4 @@
-"""Addresses, host rules, the HTTP clients that keep to them, and server-sent events. httpx is imported for a request."""
+"""Addresses, host rules, HTTP clients that keep to them, and server-sent events. httpx is imported for a request."""
 
 from typing import TYPE_CHECKING
 
