@@ -153,12 +153,10 @@ def _beginning(response: httpx.Response) -> Any:
 def _checked_place(url: str, allow_insecure: bool) -> Destination:
     import httpx
 
-    from coilclaw.net.hosts import parsed
-
     wanted = "write it like http://127.0.0.1:8625 or https://claw.example.org"
     try:
         given = httpx.URL(url)
-        place = parsed(given)
+        place = make_reach((), Bounds(), {"url": url}).destination(given)
     except (httpx.InvalidURL, ToolFailure, TypeError):
         raise BadAddress("the server's address cannot be used", hint=wanted) from None
     if given.raw_path not in (b"", b"/") or given.fragment:
