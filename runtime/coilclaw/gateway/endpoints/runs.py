@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from coilclaw.app.code_tokens import code_rows
+from coilclaw.app import code_rows
 from coilclaw.evidence import event_of
 from coilclaw.gateway.endpoint import ApiCall, Endpoint, NoBody, NoQuery
 from coilclaw.gateway.endpoints.shapes import JsonObject, Page, RunReportFacts, RunState, RunSummary

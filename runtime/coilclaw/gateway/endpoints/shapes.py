@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from coilclaw.app.difference import Row
+from coilclaw.app import Row
 
 if TYPE_CHECKING:
     from coilclaw.app import ApprovalRequest, RunRecord
