@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few 
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
     from coilclaw.sandbox import Deadline, Limits
     from coilclaw.sdk import Tool
+    from coilclaw.spaces import Spaces
 
 __all__ = ["CoilClaw"]
 
@@ -305,6 +306,11 @@ class CoilClaw:
     def memory(self) -> Memory:
         """Conversations of this home: what people, models and tools have said."""
         return self._parts.memory
+
+    @property
+    def spaces(self) -> Spaces:
+        """The projects of this home and their files."""
+        return self._parts.spaces
 
     @cached_property
     def quarantine(self) -> Quarantine:

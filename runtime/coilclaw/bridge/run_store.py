@@ -42,7 +42,7 @@ __all__ = [
 
 _logger = logging.getLogger(__name__)
 
-_LATER_FIELDS: Final = ("retry_of", "request", "tools_allow")
+_LATER_FIELDS: Final = ("retry_of", "request", "tools_allow", "project")
 
 
 def _add_conversations(connection: Any) -> None:
@@ -113,6 +113,8 @@ class RunHeader(Frozen):
     """The request of a model that the run answers."""
     tools_allow: Sequence[str] | None = None
     """Names or patterns of the tools that the run may call; None means all."""
+    project: str | None = None
+    """The project whose folder is the run's workspace."""
 
     def text(self) -> str:
         # Receipts have the hash of this text, also those of runs that began before there were these fields.

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
         BadStep,
         BadTurn,
         NoSuchConversation,
+        NoSuchMessage,
         NoSuchWorkflowRun,
         PendingChanged,
         WorkflowRunTaken,
     )
-    from coilclaw.memory.memory import Cleared, Memory, create_tables
+    from coilclaw.memory.memory import Cleared, Memory, create_ambient_table, create_tables
     from coilclaw.memory.search import Hit
     from coilclaw.memory.search_tool import make_search_tool
     from coilclaw.memory.turns import Role, Source, Turn, TurnDraft, TurnPage
@@ -32,8 +33,9 @@ else:
         {
             "conversations": "Conversation ConversationPage",
             "documents": "is_kept_whole",
-            "errors": "BadStep BadTurn NoSuchConversation NoSuchWorkflowRun PendingChanged WorkflowRunTaken",
-            "memory": "Cleared Memory create_tables",
+            "errors": "BadStep BadTurn NoSuchConversation NoSuchMessage NoSuchWorkflowRun PendingChanged "
+            "WorkflowRunTaken",
+            "memory": "Cleared Memory create_ambient_table create_tables",
             "search": "Hit",
             "search_tool": "make_search_tool",
             "turns": "Role Source Turn TurnDraft TurnPage",
@@ -50,6 +52,7 @@ __all__ = [
     "Hit",
     "Memory",
     "NoSuchConversation",
+    "NoSuchMessage",
     "NoSuchWorkflowRun",
     "PendingChanged",
     "Role",
@@ -62,6 +65,7 @@ __all__ = [
     "WorkflowRunTaken",
     "WorkflowRuns",
     "WorkflowStatus",
+    "create_ambient_table",
     "create_tables",
     "create_workflow_tables",
     "is_kept_whole",

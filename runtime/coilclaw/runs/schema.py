@@ -26,6 +26,18 @@ def _create_workflows(connection: Any) -> None:
     create_workflow_tables(connection)
 
 
+def _create_ambient(connection: Any) -> None:
+    from coilclaw.memory import create_ambient_table
+
+    create_ambient_table(connection)
+
+
+def _create_spaces(connection: Any) -> None:
+    from coilclaw.spaces import create_space_tables
+
+    create_space_tables(connection)
+
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     *RECEIPTS,
     *TRUST,
@@ -34,4 +46,6 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     *JOURNAL,
     Migration(11, "conversations", _create_memory),
     Migration(12, "workflow-runs", _create_workflows),
+    Migration(14, "spaces", _create_spaces),
+    Migration(14, "ambient-conversations", _create_ambient),
 )

@@ -93,4 +93,5 @@ def _header(services: Services, spec: RunSpec, origin: RunOrigin, job: Job) -> R
         retry_of=origin.retry_of,
         request=spec.caller.request,
         tools_allow=spec.caller.tools_allow,
+        project=spec.caller.project,
     )
