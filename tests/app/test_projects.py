@@ -72,15 +72,24 @@ def test_another_projects_folder_is_outside(claw: CoilClaw) -> None:
             assert report.report.activity[0].status == "denied", (tool, path)
 
 
-def test_what_a_project_writes_under_tools_is_quarantined_in_the_workspace(claw: CoilClaw, tmp_path: Path) -> None:
+def test_what_a_project_writes_under_tools_is_quarantined_in_the_workspace(tmp_path: Path) -> None:
+    (tmp_path / "workspace" / "tools").mkdir(parents=True)
+    with CoilClaw.open(tmp_path / "home", workspace=tmp_path / "workspace") as claw:
+        write_tool(claw, tmp_path)
+
+
+def write_tool(claw: CoilClaw, tmp_path: Path) -> None:
     _, folder, caller = in_project(claw)
     text = "from coilclaw.sdk import define_tool\n@define_tool(id='x.y', risk='read')\ndef y() -> int:\n    return 1\n"
-    report = claw.run("tools.files.write(path='tools/x.py', text=text).unwrap()", inputs={"text": text}, caller=caller)
-    assert report.status == "completed"
-    assert (tmp_path / "workspace" / "tools" / "x.py").read_text() == text
+    report = claw.run(
+        "tools.files.write(path='tools/x/tools.py', text=text).unwrap()", inputs={"text": text}, caller=caller
+    )
+    claw.approvals.decide_run(report.run_id, approved=True, by="ada")
+    assert claw.resume(report.run_id).status == "completed"
+    assert (tmp_path / "workspace" / "tools" / "x" / "tools.py").read_text() == text
     assert not (folder / "tools").exists()
-    assert list(claw.quarantine.held()) == ["x.py"]
-    read = claw.call("files.read", {"path": "tools/x.py"}, caller=caller)
+    assert list(claw.quarantine.held()) == ["tools/x/tools.py"]
+    read = claw.call("files.read", {"path": "tools/x/tools.py"}, caller=caller)
     assert read.value["text"] == text
 
 

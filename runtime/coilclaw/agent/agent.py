@@ -77,22 +77,40 @@ class Agent:
 
         return await self._completed(begin, partial(self._turn, caller, listen, choice))
 
+    async def post(self, message: str, *, conversation: str, caller: Caller | None = None) -> str:
+        """Add a person's message to a conversation without answering it yet, and return its id; `resume` answers it.
+
+        Raises NoSuchConversation, ConversationWaits and ConversationBusy.
+        """
+
+        def kept() -> str:
+            transcript, activity = self._taken(conversation)
+            execution = Execution(self._claw, conversation, caller or Caller())
+            transcript.say(message, partial(give_up, execution, transcript))
+            transcript.leave()
+            self._keep(transcript, activity)
+            return transcript.current.id
+
+        return await finished(kept)
+
     async def resume(
         self,
         conversation: str,
         *,
+        message: str | None = None,
         caller: Caller | None = None,
         listen: Listen = ignore,
         choice: ModelChoice | None = None,
     ) -> Answer:
         """Continue the last turn of a conversation: one that waited for a decision, was interrupted or failed.
 
-        Calls that were made are not made again. Raises NothingToResume, NoSuchConversation and ConversationBusy.
+        With `message`, only if that is the id of the message that it is to answer. Calls that were made are not made
+        again. Raises NothingToResume, NoSuchConversation and ConversationBusy.
         """
 
         def take_up() -> tuple[Transcript, ConversationActivity]:
             transcript, activity = self._taken(conversation)
-            transcript.take_up()
+            transcript.take_up(message)
             return transcript, activity
 
         return await self._completed(take_up, partial(self._turn, caller or Caller(), listen, choice, resumed=True))
@@ -137,7 +155,7 @@ class Agent:
             finally:
                 if self._under_way.get(conversation) is turn:  # Else the next one has begun.
                     del self._under_way[conversation]
-            self._keep(turn)
+            self._keep(turn.transcript, turn.activity)
             return answer
         except BaseException:
             for each in claimed:
@@ -156,7 +174,9 @@ class Agent:
     ) -> Turn:
         conversation, settings = transcript.conversation, self._settings
         allowed = self._allowed(conversation, caller)
-        bounded = replace(caller, conversation=conversation, tools_allow=allowed)
+        # Whoever continues it, a conversation stays in its project.
+        project = self._claw.memory.show(conversation).project
+        bounded = replace(caller, conversation=conversation, tools_allow=allowed, project=project)
         toolset = self._toolset(allowed)
         steps = transcript.current.steps
         answered = [
@@ -184,6 +204,7 @@ class Agent:
             spending=Spending(settings, [(step.provider, step.usage) for step in steps]),
             listen=told,
             choice=choice or ModelChoice(),
+            view=caller.view,
             done_before=None if resumed else activity.evidence(),
         )
 
@@ -195,9 +216,9 @@ class Agent:
             ConversationActivity(self._claw, conversation),
         )
 
-    def _keep(self, turn: Turn) -> None:
+    def _keep(self, transcript: Transcript, activity: ConversationActivity) -> None:
         """Keep what a turn knows for the next one of its conversation."""
-        self._known[turn.transcript.conversation] = (turn.transcript, turn.activity)
+        self._known[transcript.conversation] = (transcript, activity)
         while len(self._known) > _MOST_KNOWN:
             self._known.pop(next(iter(self._known)), None)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -75,6 +76,8 @@ class Exchange(Frozen):
     message: str
     steps: tuple[Step, ...] = ()
     answer: str | None = None
+    id: str = ""
+    """That of the turn with the message."""
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
@@ -166,7 +169,8 @@ class Transcript:
     # Claims --------------------------------------------------------------------------------------------
 
     def say(self, message: str, give_up: Callable[[Step, int], StepResult], data: str | None = None) -> None:
-        """Add a person's message. `give_up` ends what an interrupted turn has left, and says what came of it.
+        """Add a person's message, and claim its answer. `give_up` ends what an interrupted turn has left, and says what
+        came of it.
 
         Raises ConversationWaits and ConversationBusy.
         """
@@ -183,10 +187,13 @@ class Transcript:
                 raise NothingToResume(self.conversation)
             self._settle(*self._closing_turns(give_up))
 
-    def take_up(self) -> None:
-        """Claim the last turn, if it is unfinished. Raises NothingToResume and ConversationBusy."""
+    def take_up(self, message: str | None = None) -> None:
+        """Claim the last turn, if it is unfinished. Raises NothingToResume and ConversationBusy.
+
+        With `message`, only if that is the id of the message to be answered.
+        """
         with self._claimed(self._idle_document()):
-            if not self._is_unfinished:
+            if not self._is_unfinished or message not in (None, self.current.id):
                 raise NothingToResume(self.conversation)
 
     @contextmanager
@@ -311,10 +318,12 @@ class Transcript:
         for turn in turns:
             self._last_number = turn.number
             if turn.role == "user" and turn.source == "tool" and self.exchanges and self.exchanges[-1].is_new:
-                self.exchanges[-1] = Exchange(message=with_data(self.exchanges[-1].message, turn.content))
+                said = self.exchanges[-1]
+                self.exchanges[-1] = Exchange(message=with_data(said.message, turn.content), id=said.id)
             elif turn.role == "user":
                 data = turn.source == "tool"  # Alone, if its message is further back than what is read.
-                self.exchanges.append(Exchange(message=with_data("", turn.content) if data else turn.content))
+                message = with_data("", turn.content) if data else turn.content
+                self.exchanges.append(Exchange(message=message, id=turn.id))
             elif self.exchanges:
                 self.exchanges[-1] = self._with(self.exchanges[-1], turn)
 
@@ -323,9 +332,9 @@ class Transcript:
         if turn.role == "tool":
             for each in turn.tool_results:
                 steps = self._with_result(steps, each)
-            return Exchange(message=exchange.message, steps=steps, answer=exchange.answer)
+            return replace(exchange, steps=steps)
         if not turn.tool_calls:
-            return Exchange(message=exchange.message, steps=steps, answer=turn.content)
+            return replace(exchange, answer=turn.content)
         requests = tuple(map(kept_request, turn.tool_calls))
         step = Step(
             turn_id=turn.id,
@@ -335,7 +344,7 @@ class Transcript:
             provider=turn.provider or "",
             usage=_usage(turn.metadata.get("usage")),
         )
-        return Exchange(message=exchange.message, steps=(*steps, step))
+        return replace(exchange, steps=(*steps, step), answer=None)
 
     def _with_result(self, steps: tuple[Step, ...], facts: Mapping[str, Any]) -> tuple[Step, ...]:
         result = _result(facts)
