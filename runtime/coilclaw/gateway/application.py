@@ -36,6 +36,7 @@ def make_application(gateway: Gateway, endpoints: Iterable[Endpoint] = ENDPOINTS
             for each in endpoints
         ],
         middleware=[Middleware(Guard, gateway=gateway)],
+        lifespan=lambda application: gateway.serving(),
         exception_handlers={HTTPException: _not_routed, CoilClawError: _refused, Exception: _crashed},
     )
 

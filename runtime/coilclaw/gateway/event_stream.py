@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-__all__ = ["StreamEvent", "event_stream"]
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+__all__ = ["StreamEvent", "event_stream", "resumed_from"]
 
 _PING_SECONDS: Final = 15
 _SEND_SECONDS: Final = 30.0
@@ -21,6 +24,11 @@ class StreamEvent(NamedTuple):
     name: str
     data: Any
     id: str | None = None
+
+
+def resumed_from(request: Request) -> str | None:
+    """The id of the last event that a reader got before its connection ended; None for a new reader."""
+    return request.headers.get("last-event-id") or None
 
 
 def event_stream(events: AsyncIterator[StreamEvent]) -> EventSourceResponse:

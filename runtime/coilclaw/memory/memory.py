@@ -18,6 +18,7 @@ from coilclaw.memory.conversations import (
     add_conversation,
     ambient_conversation,
     clear_conversations,
+    count_conversations,
     count_turns,
     find_conversation,
     list_conversations,
@@ -162,6 +163,10 @@ class Memory:
         """Return the object that a suspended turn needs to be resumed; None if no turn is suspended."""
         text = pending_text(self._database.read, conversation_id)
         return None if text is None else load(text, dict)
+
+    def count(self) -> int:
+        """Return how many conversations there are."""
+        return count_conversations(self._database)
 
     def list(
         self,

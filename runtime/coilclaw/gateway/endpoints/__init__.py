@@ -3,8 +3,26 @@
 from typing import Final
 
 from coilclaw.gateway.endpoint import Endpoint
+from coilclaw.gateway.endpoints.approvals import APPROVALS
+from coilclaw.gateway.endpoints.description import DESCRIPTION
+from coilclaw.gateway.endpoints.events import EVENTS
 from coilclaw.gateway.endpoints.health import HEALTH
+from coilclaw.gateway.endpoints.inbox import INBOX
+from coilclaw.gateway.endpoints.receipts import RECEIPTS
+from coilclaw.gateway.endpoints.registry import REGISTRY
+from coilclaw.gateway.endpoints.runs import RUNS
+from coilclaw.gateway.endpoints.status import STATUS
 
 __all__ = ["ENDPOINTS"]
 
-ENDPOINTS: Final[tuple[Endpoint, ...]] = (*HEALTH,)
+ENDPOINTS: Final[tuple[Endpoint, ...]] = (
+    *HEALTH,
+    *STATUS,
+    *RUNS,
+    *APPROVALS,
+    *INBOX,
+    *REGISTRY,
+    *RECEIPTS,
+    *EVENTS,
+    *DESCRIPTION,
+)
