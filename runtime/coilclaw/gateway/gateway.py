@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 from anyio import CancelScope, CapacityLimiter
 from anyio.to_thread import run_sync
 
+from coilclaw.gateway.chat.chat import Chat
 from coilclaw.gateway.live_events import LiveEvents
 
 if TYPE_CHECKING:
@@ -29,9 +30,12 @@ _TOOL_THREADS: Final = 16
 class Gateway:
     """One server over one app. Its methods belong to the server's event loop."""
 
-    def __init__(self, claw: CoilClaw) -> None:
+    def __init__(self, claw: CoilClaw, *, environment: Mapping[str, str] | None = None) -> None:
+        """`environment` stands for the variables in which the keys of model services may be."""
         self.claw = claw
+        self.environment = environment or {}
         self.live = LiveEvents()
+        self.chat = Chat(self)
         self._threads = CapacityLimiter(_THREADS)
         self._tool_threads = CapacityLimiter(_TOOL_THREADS)
 
@@ -41,9 +45,11 @@ class Gateway:
         served = self.claw.background.served()
         await self.blocking(served.__enter__)
         try:
+            await self.chat.take_up()
             yield
         finally:
             with CancelScope(shield=True):
+                await self.chat.aclose()
                 await self.blocking(served.__exit__, None, None, None)
 
     async def blocking(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
