@@ -1,12 +1,11 @@
-"""Real servers on loopback, each in a process of its own."""
+"""A real server on loopback, with an operator's token."""
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,97 +13,75 @@ import httpx
 import pytest
 from tests.conftest import cache_folder
 
-__all__ = ["ApiServer"]
+from coilclaw.access import Scope
+from coilclaw.app import CoilClaw
+from coilclaw.gateway import Address, Gateway, Server, bound_socket
 
 
-class ApiServer:
-    """A server with a home of its own, that can be killed and started again."""
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """An app and the server in front of it, on a thread of this process."""
 
-    def __init__(self, folder: Path, *, workers: int = 2) -> None:
-        self.home, self.workspace = folder / "home", folder / "workspace"
-        self.workspace.mkdir(parents=True, exist_ok=True)
-        self._workers = workers
-        self.process: subprocess.Popen[str] | None = None
-        self.start()
+    claw: CoilClaw
+    gateway: Gateway
+    base: str
+    token: str
+    """Of an operator."""
+    http: httpx.Client
+    """Sends the operator's token."""
 
-    def start(self) -> None:
-        program = Path(__file__).with_name("api_server.py")
-        given = [self.home, self.workspace, cache_folder(), 0, self._workers]
-        self.process = subprocess.Popen(
-            [sys.executable, str(program), *map(str, given)], stdout=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout is not None
-        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
-        self.http = httpx.Client(base_url=self.url, timeout=60)
+    @property
+    def port(self) -> int:
+        return self.gateway.address.port
 
-    def kill(self) -> None:
-        assert self.process is not None
-        self.process.kill()
-        self._ended()
+    def client(self, token: str | None = None, **headers: str) -> httpx.Client:
+        """A client with another token, or with none. Whoever asks for it closes it."""
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        return httpx.Client(base_url=self.base, headers=headers, timeout=60, trust_env=False)
 
-    def stop(self) -> int:
-        """End it as an operator does; returns its exit code."""
-        assert self.process is not None
-        self.process.send_signal(signal.SIGTERM)
-        return self._ended()
-
-    def _ended(self) -> int:
-        assert self.process is not None
-        assert self.process.stdout is not None
-        self.process.wait(90)
-        self.process.stdout.close()
-        self.http.close()
-        code, self.process = self.process.returncode, None
-        return code
-
-    def close(self) -> None:
-        if self.process is not None:
-            self.kill()
-
-    def get(self, path: str, expect: int = 200, **query: Any) -> Any:
-        return self._answer(self.http.get(path, params=query), expect)
-
-    def post(self, path: str, body: Any = None, status: int = 200) -> Any:
-        return self._answer(self.http.post(path, json=body or {}), status)
-
-    def delete(self, path: str, status: int = 200) -> Any:
-        return self._answer(self.http.delete(path), status)
-
-    def _answer(self, response: httpx.Response, status: int) -> Any:
-        assert response.status_code == status, response.text
-        return response.json()
-
-    def run(self, code: str, **more: Any) -> Any:
-        return self.post("/api/runs", {"code": code, "wait": True, **more})
-
-    def ended(self, run_id: str) -> Any:
-        """Wait for the end of a run by following its events."""
-        with self.http.stream("GET", f"/api/runs/{run_id}/events") as response:
-            assert response.status_code == 200
-            for _ in response.iter_lines():
-                pass
-        return self.get(f"/api/runs/{run_id}")
+    def client_with(self, scope: Scope) -> httpx.Client:
+        return self.client(self.claw.access.tokens.create(scope).text)
 
 
-Serve = Callable[..., ApiServer]
+@contextmanager
+def serving(claw: CoilClaw, **address: Any) -> Iterator[Served]:
+    """Serve an app on any free port of loopback until the end."""
+    with bound_socket("127.0.0.1", 0) as bound, ExitStack() as stack:
+        gateway = Gateway(claw, Address(port=bound.getsockname()[1], **address))
+        started = threading.Event()
+        server = Server(gateway, bound, started=started.set)
+        thread = threading.Thread(target=server.run, name="server")
+        thread.start()
+        stack.callback(thread.join, 60)
+        stack.callback(server.stop)
+        assert started.wait(60)
+        token = claw.access.tokens.create(Scope.OPERATOR, name="tests").text
+        base = f"http://127.0.0.1:{gateway.address.port}"
+        headers = {"Authorization": f"Bearer {token}"}
+        http = stack.enter_context(httpx.Client(base_url=base, headers=headers, timeout=60, trust_env=False))
+        yield Served(claw=claw, gateway=gateway, base=base, token=token, http=http)
+
+
+Serve = Callable[..., Served]
 
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Starts servers, which are killed after the test."""
+    """Serves an app of its own, opened as `CoilClaw.open` would with these arguments."""
     with ExitStack() as stack:
 
-        def started(name: str = "one", **options: Any) -> ApiServer:
-            made = ApiServer(tmp_path / name, **options)
-            stack.callback(made.close)
-            return made
+        def start(**options: Any) -> Served:
+            workspace = tmp_path / "workspace"
+            workspace.mkdir(exist_ok=True)
+            given = {"workspace": workspace, "cache": cache_folder(), "pool": 1, **options}
+            claw = stack.enter_context(CoilClaw.open(tmp_path / "home", **given))
+            return stack.enter_context(serving(claw))
 
-        yield started
+        yield start
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    """One server that the tests of a module share."""
-    made = ApiServer(tmp_path_factory.mktemp("server"))
-    yield made
-    made.close()
+@pytest.fixture
+def served(serve: Serve) -> Served:
+    """A server over a home with the built-in tools, where writes need approval."""
+    return serve()

@@ -121,4 +121,8 @@ def test_each_table_is_known_to_one_module() -> None:
         "ambient_conversations": ["memory/conversations.py"],
         "spaces": ["spaces/spaces.py"],
         "turns": ["memory/turns.py"],
+        "api_tokens": ["access/api_tokens.py"],
+        "session_links": ["access/sessions.py"],
+        "sessions": ["access/sessions.py"],
+        "run_tokens": ["access/run_tokens.py"],
     }

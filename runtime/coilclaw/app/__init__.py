@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from coilclaw.app.receipts import Receipts
     from coilclaw.app.report import CallReport, Report, UnknownCall
     from coilclaw.app.runs import Runs
+    from coilclaw.app.server_note import ServerNote, noted_server, running_servers
     from coilclaw.app.servers import open_servers
     from coilclaw.app.services import make_policy
     from coilclaw.app.stores import Stores, open_stores, restart_log
@@ -65,6 +66,7 @@ else:
             "receipts": "Receipts",
             "report": "CallReport Report UnknownCall",
             "runs": "Runs",
+            "server_note": "ServerNote noted_server running_servers",
             "servers": "open_servers",
             "services": "make_policy",
             "stores": "Stores open_stores restart_log",
@@ -114,6 +116,7 @@ __all__ = [
     "RunPage",
     "RunRecord",
     "Runs",
+    "ServerNote",
     "StopChange",
     "Stores",
     "TooManyRuns",
@@ -126,8 +129,10 @@ __all__ = [
     "WouldBlock",
     "installed_registry",
     "make_policy",
+    "noted_server",
     "open_servers",
     "open_stores",
     "restart_log",
+    "running_servers",
     "try_example",
 ]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from coilclaw.gateway.endpoints import ENDPOINTS
@@ -19,6 +18,7 @@ from coilclaw.sdk import CoilClawError
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import ASGIApp
 
     from coilclaw.gateway.endpoint import Endpoint
     from coilclaw.gateway.gateway import Gateway
@@ -28,17 +28,19 @@ __all__ = ["make_application"]
 _logger = logging.getLogger(__name__)
 
 
-def make_application(gateway: Gateway, endpoints: Iterable[Endpoint] = ENDPOINTS) -> Starlette:
+def make_application(gateway: Gateway, endpoints: Iterable[Endpoint] = ENDPOINTS) -> ASGIApp:
     """The application of a gateway."""
-    return Starlette(
+    endpoints = tuple(endpoints)
+    routed = Starlette(
         routes=[
             Route(each.path, _handler(gateway, each), methods=[each.method], name=f"{each.method} {each.path}")
             for each in endpoints
         ],
-        middleware=[Middleware(Guard, gateway=gateway)],
         lifespan=lambda application: gateway.serving(),
         exception_handlers={HTTPException: _not_routed, CoilClawError: _refused, Exception: _crashed},
     )
+    # Outside of everything, so that the answer to a crash passes it too.
+    return Guard(routed, gateway, endpoints)
 
 
 def _handler(gateway: Gateway, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:

@@ -25,6 +25,7 @@ STATUS_OF_CODES: Final = {
     "error": 400,
     "invalid_sop": 400,
     "operator": 400,
+    "bad_grant": 400,
     "tool_definition": 400,
     # What it names is not there.
     "bad_project": 400,
@@ -39,6 +40,7 @@ STATUS_OF_CODES: Final = {
     "no_such_run": 404,
     "no_such_sop": 404,
     "no_such_tool": 404,
+    "no_such_token": 404,
     "no_such_window": 404,
     "no_such_workflow_run": 404,
     # It is there, and in another state than the request takes for granted: look, and decide again.

@@ -11,7 +11,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["StreamEvent", "event_stream", "resumed_from"]
+__all__ = ["StreamEvent", "encoded_event", "event_stream", "resumed_from"]
 
 _PING_SECONDS: Final = 15
 _SEND_SECONDS: Final = 30.0
@@ -31,13 +31,18 @@ def resumed_from(request: Request) -> str | None:
     return request.headers.get("last-event-id") or None
 
 
-def event_stream(events: AsyncIterator[StreamEvent]) -> EventSourceResponse:
-    """A response that sends events as they come and ends with them."""
+def encoded_event(event: StreamEvent) -> bytes:
+    """An event as it is sent."""
+    data = json.dumps(event.data, ensure_ascii=False, separators=(",", ":"))
+    return ServerSentEvent(data, event=event.name, id=event.id).encode()
 
-    async def encoded() -> AsyncIterator[ServerSentEvent]:
+
+def event_stream(events: AsyncIterator[StreamEvent | bytes]) -> EventSourceResponse:
+    """A response that sends events as they come and ends with them; several at once are given encoded."""
+
+    async def encoded() -> AsyncIterator[bytes]:
         async for event in events:
-            data = json.dumps(event.data, ensure_ascii=False, separators=(",", ":"))
-            yield ServerSentEvent(data, event=event.name, id=event.id)
+            yield event if isinstance(event, bytes) else encoded_event(event)
 
     return EventSourceResponse(
         encoded(), ping=_PING_SECONDS, send_timeout=_SEND_SECONDS, headers={"Cache-Control": "no-store"}

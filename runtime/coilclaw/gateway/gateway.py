@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 from anyio import CancelScope, CapacityLimiter
 from anyio.to_thread import run_sync
 
+from coilclaw.gateway.address import Address
 from coilclaw.gateway.chat.chat import Chat
 from coilclaw.gateway.live_events import LiveEvents
 
@@ -30,9 +31,15 @@ _TOOL_THREADS: Final = 16
 class Gateway:
     """One server over one app. Its methods belong to the server's event loop."""
 
-    def __init__(self, claw: CoilClaw, *, environment: Mapping[str, str] | None = None) -> None:
-        """`environment` stands for the variables in which the keys of model services may be."""
+    def __init__(
+        self, claw: CoilClaw, address: Address | None = None, *, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """`address` is where the server listens; by default, where the configuration says, on this machine alone.
+
+        `environment` stands for the variables in which the keys of model services may be.
+        """
         self.claw = claw
+        self.address = address or Address(port=claw.settings.config.gateway.port)
         self.environment = environment or {}
         self.live = LiveEvents()
         self.chat = Chat(self)

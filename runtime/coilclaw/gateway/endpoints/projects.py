@@ -250,7 +250,7 @@ PROJECTS: Final = (
     ),
     Endpoint(
         method="PUT", path=_FILE, handler=_write, summary="Write a file of a project", scope=Scope.OPERATOR,
-        body=FileBody, answer=FileWritten, statuses=(404, 409, 412, 413),
+        body=FileBody, body_bytes=_LARGEST_BODY, answer=FileWritten, statuses=(404, 409, 412, 413),
     ),
     Endpoint(
         method="DELETE", path=_FILE, handler=_delete, summary="Remove a file of a project", scope=Scope.OPERATOR,

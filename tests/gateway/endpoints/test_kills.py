@@ -8,7 +8,7 @@ import time
 
 import httpx
 import pytest
-from tests.gateway.conftest import Serve
+from tests.gateway.endpoints.conftest import Serve
 
 COUNTED = "tools.crm.lookup(email=str(n)).unwrap()\nn"
 
@@ -33,7 +33,7 @@ def test_every_accepted_run_is_executed_once_whenever_the_server_is_killed(serve
     sent = threading.Event()
 
     def send() -> None:
-        with httpx.Client(base_url=server.url, timeout=30) as http:
+        with httpx.Client(base_url=server.url, headers=server.headers, timeout=30) as http:
             for number in range(40):
                 try:
                     answer = http.post("/api/runs", json={"code": COUNTED, "inputs": {"n": number}})

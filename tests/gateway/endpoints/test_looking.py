@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.gateway.conftest import ApiServer, Serve
+from tests.gateway.endpoints.conftest import ApiServer, Serve
 
 from coilclaw.receipts import verify_export
 
@@ -45,7 +45,7 @@ def test_the_status_says_what_an_operator_asks_first(serve: Serve) -> None:
 def test_the_emergency_stop_is_set_and_cleared_over_http(serve: Serve) -> None:
     server = serve()
     stopped = server.post("/estop", {"set": True, "reason": "smoke"})
-    assert (stopped["estop"]["set"], stopped["estop"]["by"], stopped["changed"]) == (True, "ada", True)
+    assert (stopped["estop"]["set"], stopped["estop"]["by"], stopped["changed"]) == (True, "token ada", True)
     assert server.run("tools.crm.lookup(email='a').error.code")["value"] == "stopped"
     assert server.post("/estop", {"set": False})["estop"]["set"] is False
     assert server.run("tools.crm.lookup(email='a').ok")["value"] is True
@@ -208,7 +208,7 @@ def test_the_events_of_a_run_tell_what_it_prints_as_it_prints(serve: Serve) -> N
     accepted = server.post("/api/runs", {"code": "print('a')\ntools.notes.add(text='x').ok"}, status=202)
     with server.http.stream("GET", f"/api/runs/{accepted['run_id']}/events") as response:
         events = Stream(response)
-        kinds = []
+        kinds: list[str] = []
         while not kinds or kinds[-1] != "run.finished":
             event = events.next()
             kinds.append(event["event"])
@@ -228,7 +228,7 @@ def test_readers_that_go_away_leave_nothing_behind(serve: Serve) -> None:
     def held() -> tuple[int, int]:
         return len(list((place / "fd").iterdir())), len(list((place / "task").iterdir()))
 
-    with httpx.Client(base_url=server.url, limits=httpx.Limits(max_connections=60)) as clients:
+    with httpx.Client(base_url=server.url, headers=server.headers, limits=httpx.Limits(max_connections=60)) as clients:
         files, threads = held()
         for _ in range(3):
             streams = [clients.send(clients.build_request("GET", "/api/events"), stream=True) for _ in range(50)]

@@ -6,7 +6,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.gateway.conftest import ApiServer, Serve
+from tests.gateway.endpoints.conftest import ApiServer, Serve
 
 WRITE = "tools.notes.add(text='hi').unwrap()"
 
@@ -53,7 +53,7 @@ def test_a_write_waits_for_a_decision_that_resumes_its_run(serve: Serve) -> None
     assert wrong["error"]["code"] == "digest_mismatch"
     decision = {"decision": "allow-once", "digest": asked["digest"]}
     decided = server.post(f"/api/approvals/{asked['id']}/decision", decision)
-    assert (decided["status"], decided["decided_by"]) == ("granted", "ada")
+    assert (decided["status"], decided["decided_by"]) == ("granted", "token ada")
     assert server.ended(done["run_id"])["value"] == 1
     assert (server.workspace / "notes.txt").read_text() == "hi\n"
     again = server.post(f"/api/approvals/{asked['id']}/decision", {"decision": "deny"})
@@ -66,7 +66,7 @@ def test_a_denied_call_is_not_made_and_the_snippet_hears_why(serve: Serve) -> No
     done = server.run("tools.notes.add(text='hi').error.message")
     (asked,) = server.get("/api/approvals", run=done["run_id"])["approvals"]
     server.post(f"/api/approvals/{asked['id']}/decision", {"decision": "deny", "reason": "not today"})
-    assert server.ended(done["run_id"])["value"] == "ada said no: not today"
+    assert server.ended(done["run_id"])["value"] == "token ada said no: not today"
     assert server.get("/api/approvals", run=done["run_id"], status="denied") != {"approvals": []}
 
 

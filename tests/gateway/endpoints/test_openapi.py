@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from tests.gateway.conftest import ApiServer
+from tests.gateway.endpoints.conftest import ApiServer
 
 from coilclaw.gateway.endpoints import ENDPOINTS
 from coilclaw.gateway.errors import STATUS_OF_CODES
@@ -50,7 +50,7 @@ def tried(server: ApiServer, method: str, path: str, mode: GenerationMode) -> in
     def check(case: Any) -> None:
         nonlocal sent
         sent += 1
-        case.validate_response(case.call(base_url=server.url), checks=CHECKS)
+        case.validate_response(case.call(base_url=server.url, headers=server.headers), checks=CHECKS)
 
     check()
     return sent
@@ -70,7 +70,7 @@ def test_every_endpoint_is_described_and_said_to_need_somebody() -> None:
     for each in ENDPOINTS:
         operation = DESCRIBED["paths"][each.path][each.method.lower()]
         assert operation["summary"] == each.summary
-        assert bool(operation["security"]) == (each.scope is not None)
+        assert bool(operation["security"]) == (each.scope is not None or each.tool_operation is not None)
         assert each.summary[0].isupper()
         assert not each.summary.endswith(".")
     names = [each["operationId"] for path in DESCRIBED["paths"].values() for each in path.values()]
