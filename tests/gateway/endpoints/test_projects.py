@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.gateway.conftest import ApiServer
+from tests.gateway.endpoints.conftest import ApiServer
 
 
 @pytest.fixture

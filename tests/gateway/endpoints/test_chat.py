@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.gateway.conftest import ApiServer
+from tests.gateway.endpoints.conftest import ApiServer
 
 Chat = Callable[..., ApiServer]
 
