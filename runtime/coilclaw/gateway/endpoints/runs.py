@@ -190,7 +190,7 @@ def _details(claw: CoilClaw, run_id: str) -> JsonObject:
         "state": known.state,
         "started_at": known.started_at.isoformat(),
         "conversation_id": known.header.conversation_id,
-        "project": (known.header.accepted or {}).get("project"),
+        "project": known.header.project,
         "workspace": known.header.workspace,
         "source": source,
         "code": [] if source is None else code_rows(source),

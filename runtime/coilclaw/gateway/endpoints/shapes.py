@@ -119,7 +119,7 @@ class RunSummary(BaseModel):
             engine=header.engine,
             started_at=known.started_at.isoformat(),
             conversation_id=header.conversation_id,
-            project=(header.accepted or {}).get("project"),
+            project=header.project,
             retry_of=header.retry_of,
         )
 
