@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final
 
-from coilclaw.evidence.grounding.facts import pairs_of, stems_of
+from coilclaw.evidence.grounding.facts import choices_in, pairs_of, stems_of
 from coilclaw.evidence.grounding.figures import (
     DAY,
     dates_in,
@@ -184,6 +184,13 @@ class Call:
         return frozenset(found)
 
     @cached_property
+    def tells_past(self) -> bool:
+        """Whether it tells of something that was done, other than by its arguments: `Delivered on Monday`."""
+        told = [*self._told_words(), *_WORD.findall(_text_of(self.evidence.result))[:80]]
+        forms = [form for word in told if (form := sense_of(word.lower())) is not None]
+        return any(form.kind in ("past", "first", "third") for form in forms) or "已" in self.raw
+
+    @cached_property
     def given_dates(self) -> frozenset[tuple[int, int]]:
         return frozenset(dates_in(self.given))
 
@@ -221,6 +228,11 @@ class Call:
         return frozenset(numbers_in(self.raw) | set(map(float, _sizes(self.evidence.arguments))))
 
     @cached_property
+    def has_figures(self) -> bool:
+        """Whether it gives a number that is neither a part of a name nor of a date: one that others differ from."""
+        return _ALONE.search(f"{self.summary} {self.given} {_text_of(self.evidence.result)}") is not None
+
+    @cached_property
     def counts(self) -> frozenset[int]:
         """Numbers that the call itself gives for things it handled at once."""
         words = _WORD.findall(self.summary.lower())
@@ -247,6 +259,11 @@ class Call:
     def details(self) -> frozenset[str]:
         """Its words without those of the tool's name but for the last part."""
         return frozenset(stems_of([*_WORD.findall(self._told), *map(folded, self.method)]) | pairs_of(self._told))
+
+    @cached_property
+    def choices(self) -> frozenset[tuple[str, int]]:
+        """Its values of kinds of which one excludes the other."""
+        return choices_in([*map(folded, self.name), *re.findall(r"[^\W_]+|[€$£]", self.text)], self.text)
 
     @cached_property
     def dates(self) -> frozenset[tuple[int, int]]:

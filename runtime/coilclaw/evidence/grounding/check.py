@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from coilclaw.evidence.grounding.calls import calls_of
 from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
-from coilclaw.evidence.grounding.grammar import LATIN, grammar
+from coilclaw.evidence.grounding.grammar import grammar
 from coilclaw.evidence.grounding.judge import Judge
-from coilclaw.evidence.grounding.languages.shared import CREATIVE, NO_MATTER, OUTCOME, SPEAKER, TICKED
+from coilclaw.evidence.grounding.languages.shared import CREATIVE, OUTCOME, SPEAKER, TICKED
 from coilclaw.evidence.grounding.matching import Finding, Said, is_about, is_reported, match_done, match_read
 from coilclaw.evidence.grounding.normal_text import folded, has_chinese, normal
 from coilclaw.evidence.grounding.reading import Reading
 from coilclaw.evidence.grounding.sentences import Sentence, sentences_of
+from coilclaw.evidence.grounding.setbacks import reasons_of, tells_setback
 from coilclaw.evidence.grounding.statements import language_of, languages_of, statements_in
 from coilclaw.evidence.grounding.tokens import tokens_of
 from coilclaw.evidence.grounding.values import Claim, Evidence, Grounding
@@ -54,6 +55,7 @@ class Checker(Judge):
     def renew(self, evidence: Iterable[Evidence]) -> None:
         """Check what follows against other evidence."""
         self.calls = calls_of(evidence)
+        self.reasons = reasons_of(self.calls)
 
     def mark(self) -> dict[str, Any]:
         """What the sentences so far have left behind, for `restore`."""
@@ -72,24 +74,11 @@ class Checker(Judge):
         if sentence.kind in ("code", "quote", "unread"):
             return
         plain = normal(sentence.text)
-        if re.search(
-            r"失败|未能|无法|没有|没能|拒绝|等待|待[审批确]|尚未|暂未|处理中|审核中|进行中|还在|仍在|还没|未(?:获|被|经)|批准|审批|授权|出错|报错|❌|⏳",
-            plain,
-        ):
-            self.failures += 1
-            return
         tokens = tokens_of(plain)
         read = grammar(language_of(tokens))
-        marks = "".join(read.marks.get(token.text, "") for token in tokens if token.kind == "word")
-        failed = any(
-            "F" in grammar(code).marks.get(token.text, "") for token in tokens for code in LATIN if token.kind == "word"
-        )
-        if (
-            failed
-            or ("N" in marks and not NO_MATTER.search(plain.lower()))
-            or read.phrases["open"].search(plain.lower())
-        ):
+        if tells_setback(plain, tokens, read, self.reasons):
             self.failures += 1
+        marks = "".join(read.marks.get(token.text, "") for token in tokens if token.kind == "word")
         first = tokens[0].text if tokens else ""
         if first in ("to", "um", "para", "pour") or (
             read.code == "en" and (form := read.forms.get(first)) and form.kind == "base"
@@ -207,12 +196,12 @@ class Checker(Judge):
             claims.append(_claim(read.text, finding, read.language))
         if not statements and not read.is_question and not read.has("ignore"):
             for sense in ("generic", "send"):
-                if (found := read.has(sense)) and not read.is_unreal(found):
-                    facts = facts_in(read.plain, read.tokens, everything, -1, read.language)
+                if (found := read.has(sense)) and not read.is_unreal(part := read.part_around(found)):
+                    facts = facts_in(read.plain, read.tokens, part, -1, read.language)
                     said = Said(
                         "do" if sense == "generic" else sense,
                         facts,
-                        read.whole_content,
+                        read.content(part),
                         sense == "generic",
                         self.failures > 0,
                     )

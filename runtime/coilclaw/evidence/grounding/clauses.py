@@ -36,6 +36,7 @@ class Clauses:
         self.first_seen = False  # Whether the assistant was the subject of a verb.
         self.acted = False  # Whether somebody else was.
         self.last: tuple[str, str] | None = None  # Person and marks of the verb before.
+        self.before: Clause | None = None  # The clause before the one that is read.
 
     def marks(self, at: int) -> str:
         token = self.tokens[at]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from coilclaw.evidence.grounding.figures import DAY, ISO, MONTH, dates_in, months_in, number_of, times_in
 from coilclaw.evidence.grounding.grammar import Grammar, class_of_noun, grammar
+from coilclaw.evidence.grounding.languages.choices import CHOICES
 from coilclaw.evidence.grounding.languages.shared import words
-from coilclaw.evidence.grounding.normal_text import folded
+from coilclaw.evidence.grounding.normal_text import folded, has_chinese
 from coilclaw.evidence.grounding.tokens import Token
 
-__all__ = ["Facts", "facts_in", "pairs_of", "stems_of"]
+__all__ = ["Facts", "choices_in", "facts_in", "pairs_of", "stems_of"]
 
 _HAN: Final = re.compile(r"[\u3400-\u9fff]{2,}")
 _CURRENCY: Final = re.compile(r"[€$£¥]|EUR|USD|GBP|CHF|CNY|euros?\b|dollars?\b|pounds?\b|元|块")
@@ -21,6 +23,32 @@ hour hours minute minutes day days week weeks month months year years night nigh
 minuten tag tage tagen woche wochen monat monate hora horas minuto minutos día días semana semanas mes meses
 heure heures jour jours semaine semaines mois ans años working business
 """)
+
+
+@lru_cache
+def _choices() -> dict[str, frozenset[tuple[str, int]]]:
+    """A word → the kinds of which it is a value, and which."""
+    found: dict[str, set[tuple[str, int]]] = {}
+    for line in CHOICES.strip().splitlines():
+        kind, _, values = line.partition(":")
+        for number, value in enumerate(values.split("|")):
+            for word in value.split():
+                found.setdefault(folded(word), set()).add((kind, number))
+    return {word: frozenset(values) for word, values in found.items()}
+
+
+@lru_cache
+def _han_choices() -> dict[str, frozenset[tuple[str, int]]]:
+    return {word: values for word, values in _choices().items() if has_chinese(word)}
+
+
+def choices_in(given: Iterable[str], text: str) -> frozenset[tuple[str, int]]:
+    """The values that words stand for of which one excludes the other; Chinese ones are looked for in a text."""
+    table = _choices()
+    found = [table[word] for word in given if word in table]
+    if has_chinese(text):
+        found += [values for word, values in _han_choices().items() if word in text]
+    return frozenset().union(*found)
 
 
 class Facts(NamedTuple):
@@ -39,6 +67,8 @@ class Facts(NamedTuple):
     is_all: bool = False
     """Whether it is said of everything there was to do."""
     cited: tuple[str, ...] = ()
+    choices: frozenset[tuple[str, int]] = frozenset()
+    """Values of kinds of which one excludes the other: `production`, `unlocked`."""
 
     @property
     def is_empty(self) -> bool:
@@ -52,6 +82,7 @@ class Facts(NamedTuple):
             or self.days
             or self.months
             or self.times
+            or self.choices
         )
 
 
@@ -158,6 +189,7 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
         classes=frozenset(classes),
         is_all=is_all,
         cited=tuple(cited),
+        choices=choices_in((folded(tokens[at].text) for at in span), ""),
     )
 
 

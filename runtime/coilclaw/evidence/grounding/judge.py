@@ -32,6 +32,7 @@ from coilclaw.evidence.grounding.matching import (
 )
 from coilclaw.evidence.grounding.normal_text import folded
 from coilclaw.evidence.grounding.reading import Reading
+from coilclaw.evidence.grounding.setbacks import reasons_of
 from coilclaw.evidence.grounding.statements import Statement
 from coilclaw.evidence.grounding.support import supports
 from coilclaw.evidence.grounding.tokens import tokens_of
@@ -50,6 +51,7 @@ class Judge:
 
     def __init__(self, evidence: Iterable[Evidence]) -> None:
         self.calls: list[Call] = calls_of(evidence)
+        self.reasons = reasons_of(self.calls)
         self.failures = 0  # Sentences that say that something failed, was refused or waits.
         self.is_expository = False
         self.asked: Facts | None = None  # What a fragment before this sentence named.
@@ -148,11 +150,12 @@ class Judge:
             if done:
                 return Finding("contradicted", done[-1].evidence.receipt_ref)
         if statement.mood == "read":
-            return (
-                match_read(said._replace(words=read.content(statement.clause)), self.calls)
-                if statement.is_first
-                else None
-            )
+            if not statement.is_first:
+                return None
+            found = match_read(said._replace(words=read.content(statement.clause)), self.calls)
+            if found.verdict == "verified" and {":", "—", "–"} & read.texts:
+                self._reporting = read.text  # `I checked the order: it was packed this morning.`
+            return found
         if (
             statement.sense == "approve"
             and statement.is_first
@@ -221,6 +224,7 @@ class Judge:
             and not statement.is_headline
             and not read.says_i
             and not (statement.is_perfect and not self.is_expository)
+            and not (said.facts.classes & _PERSONAL and (said.facts.times or said.facts.days))
         ):
             return True
         if (

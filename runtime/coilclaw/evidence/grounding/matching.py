@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from coilclaw.evidence.grounding.calls import Call
 from coilclaw.evidence.grounding.facts import Facts
 from coilclaw.evidence.grounding.languages.shared import words
-from coilclaw.evidence.grounding.support import answers_of, is_covered, supports
+from coilclaw.evidence.grounding.support import answers_of, has_thing, is_covered, supports
 from coilclaw.evidence.grounding.values import Verdict
 
 __all__ = ["Finding", "Said", "is_about", "is_reported", "left_open", "match_done", "match_read", "match_undone"]
@@ -94,6 +94,8 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
         facts = facts._replace(counts=())
     if not _count_fits(facts, sure, done, [call for call in writes if call.succeeded and (call.acts or call in done)]):
         return _refused(left or done)
+    if left and not sure and _best(said, left) > _best(said, done):
+        return _refused(left)
     undisclosed = left and not said.is_disclosed
     if undisclosed and (facts.is_all or facts.is_empty or not sure or _best(said, left) > _best(said, done)):
         return _refused(left)
@@ -171,6 +173,8 @@ def _fit(said: Said, call: Call) -> int:
         return 2 if mentioned or classes & call.classes or not comparable else 0
     if _is_named(facts, call) and sense not in _STRICT:
         return 1
+    if sense == "send" and "save" in call.senses and "mail" not in said.verb and has_thing(facts, call):
+        return 1  # Many say of a file that they sent it when they uploaded it.
     if call.is_open or not call.senses:
         return 1 if mentioned or (call.is_open and not call.senses - {"run", "do"} and not said.facts.classes) else 0
     return 0
@@ -279,7 +283,7 @@ def is_reported(said: Said, calls: Sequence[Call]) -> bool:
         if said.sense in call.senses and (told or said.words & call.words):
             return True
         shown = said.sense in call.shown_senses or not call.given_dates.issuperset(said.facts.dates)
-        known = said.sense == "any" or (not call.senses and shown)
+        known = said.sense == "any" or call.tells_past or (not call.senses and shown)
         if told and known and _is_detailed(said, call):
             return True
     return False

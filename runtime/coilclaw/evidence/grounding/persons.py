@@ -269,6 +269,10 @@ def _german(clauses: Clauses, at: int, form: Form, clause: Clause) -> tuple[str,
         return "other", own
     if at == clause.start:
         return "none", own
-    if clause.joined[:1] in ("J", ",") and (clauses.first_seen or clauses.last is not None):
-        return "none", own
+    if clause.joined[:1] in ("J", ",") and clauses.before is not None:
+        before = "".join(clauses.marks(each) for each in range(clauses.before.start, clauses.before.end))
+        if "R" in before and "B" not in before:
+            return "other", own  # `… werden aufbewahrt und danach entfernt.`
+        if clauses.first_seen or clauses.last is not None:
+            return "none", own
     return "patient", own + "pBh" + _around(clauses, at, clause)

@@ -62,12 +62,20 @@ class Reading:
             and token.text not in WEAK
         )
 
-    def is_unreal(self, found: re.Match[str]) -> bool:
-        """Whether the clause around a phrase denies it, or does not tell it as a fact."""
+    def part_around(self, found: re.Match[str]) -> range:
+        """The tokens between the marks before and behind a phrase."""
         start = max(self.plain.rfind(mark, 0, found.start()) for mark in ",;:—")
-        ends = [end for mark in ",;:—" if (end := self.plain.find(mark, found.end())) >= 0]
-        part = [token for token in self.tokens if start < token.start < min(ends, default=len(self.plain))]
-        return any(set(self.words.marks.get(token.text, "")) & set("CNM") and token.text not in WEAK for token in part)
+        ends = [end for mark in ",;—" if (end := self.plain.find(mark, found.end())) >= 0]
+        stop = min(ends, default=len(self.plain))
+        part = [at for at, token in enumerate(self.tokens) if start < token.start < stop]
+        return range(part[0], part[-1] + 1) if part else range(0)
+
+    def is_unreal(self, part: range) -> bool:
+        """Whether a part of the sentence denies what it says, or does not tell it as a fact."""
+        tokens = (self.tokens[at] for at in part)
+        return any(
+            set(self.words.marks.get(token.text, "")) & set("CNM") and token.text not in WEAK for token in tokens
+        )
 
     def has(self, phrase: str) -> re.Match[str] | None:
         if phrase not in self._found:

@@ -76,6 +76,7 @@ class _Reader(Clauses):
     def statements(self) -> Iterator[Statement]:
         for number, clause in enumerate(self.clauses):
             carried = ""
+            self.before = self.clauses[number - 1] if number else None
             if number and clause.joined.startswith("J"):
                 previous = self.clauses[number - 1]
                 carried = "".join(self.marks(at) for at in range(previous.start, previous.end) if "C" in self.marks(at))

@@ -10,7 +10,7 @@ from coilclaw.evidence.grounding.calls import Call
 from coilclaw.evidence.grounding.facts import Facts
 from coilclaw.evidence.grounding.normal_text import folded
 
-__all__ = ["Support", "answers_of", "is_covered", "supports"]
+__all__ = ["Support", "answers_of", "has_thing", "is_covered", "supports"]
 
 Support: TypeAlias = Literal["yes", "no", "open"]
 """`open` if the receipts do not say."""
@@ -31,14 +31,33 @@ def answers_of(facts: Facts, call: Call) -> list[Support]:
         *("yes" if _has_place(place, call) else miss for place in facts.places),
         *("yes" if _has_text(quote, call) else miss for quote in facts.quotes),
         *(
-            "yes" if number in call.numbers or number * 100 in call.numbers else (miss if call.numbers else "open")
+            "yes" if number in call.numbers or number * 100 in call.numbers else (miss if call.has_figures else "open")
             for number in facts.numbers
         ),
         *("yes" if each in call.dates else ("no" if call.dates else "open") for each in facts.dates),
         *("yes" if each in call.months else ("no" if call.months else "open") for each in facts.months),
         *("yes" if each in call.days else ("no" if call.days else "open") for each in facts.days),
         *("yes" if _has_time(each, call) else ("no" if call.times else "open") for each in facts.times),
+        *_answers_by_choice(facts, call),
     ]
+
+
+def _answers_by_choice(facts: Facts, call: Call) -> list[Support]:
+    """For each kind: `no` if the call has another value of it and none of those that the statement has."""
+    its = {kind for kind, _ in call.choices}
+    return [
+        "open"
+        if kind not in its
+        else "yes"
+        if any((kind, value) in call.choices for name, value in facts.choices if name == kind)
+        else "no"
+        for kind in sorted({kind for kind, _ in facts.choices})
+    ]
+
+
+def has_thing(facts: Facts, call: Call) -> bool:
+    """Whether a call mentions one of the addresses, files or codes of a statement."""
+    return any(_has_place(place, call) for place in facts.places)
 
 
 def is_covered(facts: Facts, calls: Sequence[Call]) -> bool:
@@ -81,7 +100,8 @@ def _has_place(place: str, call: Call) -> bool:
     bare = folded(place.strip("#@`").rstrip("/.,;:"))
     if place.startswith("#") and not bare.isdigit():
         return bool(re.search(rf'#{re.escape(bare)}(?![\w-])|"{re.escape(bare)}"', call.text))
-    if not bare or re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", call.text):
+    spelled = re.sub(r"(?<=[^\W\d_])(?=\d)", "[ -]?", re.escape(bare))  # `LH1830` is `LH 1830`.
+    if not bare or re.search(rf"(?<![\w-]){spelled}(?![\w-])", call.text):
         return True
     base = re.split(r"[/\\]", bare)[-1]
     return (len(base) > 2 and "." in base and base in call.text) or (not bare.isascii() and bare in call.text)

@@ -15,8 +15,12 @@ def verb_at(clauses: Clauses, at: int, clause: Clause) -> Form | None:
     if token.kind != "word":
         return None
     form = clauses.words.forms.get(token.text)
-    if form is not None and form.kind in ("past", "first") and (noun := _light(clauses, at, clause)):
-        form = Form(noun, form.kind)
+    if (
+        token.text in LIGHT
+        and (form is None or form.kind in ("past", "first"))
+        and (noun := _light(clauses, at, clause))
+    ):
+        form = Form(noun, "past" if form is None else form.kind)
     if (
         form is None
         and token.text in ("told", "asked", "let")
@@ -83,11 +87,18 @@ def _is_adjective(clauses: Clauses, at: int, clause: Clause) -> bool:
 
 def _light(clauses: Clauses, at: int, clause: Clause) -> str | None:
     """What a verb that says little by itself was done to: `made a payment`, `no transfer was made`."""
-    if clauses.tokens[at].text not in LIGHT:
-        return None
     for where in [*range(at + 1, min(at + 6, clause.end)), *range(at - 1, clause.start - 1, -1)]:
-        if (noun := NOUN_SENSE.get(clauses.tokens[where].text)) is not None:
+        word = clauses.tokens[where].text
+        if (noun := NOUN_SENSE.get(word)) is not None:
             return noun
+        form = clauses.words.forms.get(word)
+        if (
+            form is not None
+            and form.kind == "base"
+            and where > clause.start
+            and set("DN") & set(clauses.marks(where - 1))
+        ):
+            return form.sense  # A verb with an article is a noun: `No charge was made`.
     return None
 
 

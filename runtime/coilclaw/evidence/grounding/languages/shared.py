@@ -59,6 +59,7 @@ to a de d' zu für for para por pour me us nous mir uns die der das den dem que 
 LIGHT: Final = words("""
 made done performed carried placed conducted completed processed did gemacht vorgenommen durchgeführt getätigt
 hecho hecha hechos hechas hice realizado realizada realizados realizadas realicé efectuado efectuada efectué
+dado di dimos gave given issued gegeben erteilt
 fait faite faits faites effectué effectuée effectués effectuées réalisé réalisée
 """)
 """Verbs whose noun says what was done: `made a payment`."""
@@ -186,7 +187,7 @@ call calls anruf llamada appel
 deletion deletions löschung eliminación suppression
 """,
         "cancel": """
-cancellation stornierung kündigung cancelación annulation
+cancellation stornierung kündigung cancelación annulation baja
 """,
         "save": """
 backup backups copy copies sicherung copia respaldo sauvegarde copie
