@@ -21,6 +21,8 @@ from coilclaw.evidence.grounding.figures import (
 from coilclaw.evidence.grounding.grammar import LATIN, Form, class_of_noun, grammar, sense_of
 from coilclaw.evidence.grounding.languages.shared import NOUN_SENSE, words
 from coilclaw.evidence.grounding.normal_text import folded, has_chinese, normal
+from coilclaw.evidence.grounding.statements import language_of
+from coilclaw.evidence.grounding.tokens import tokens_of
 from coilclaw.evidence.grounding.values import Evidence
 
 __all__ = ["Call", "calls_of"]
@@ -204,8 +206,7 @@ class Call:
         """The language of its summary."""
         if has_chinese(self.summary):
             return "zh"
-        tokens = [word.lower() for word in _WORD.findall(self.summary)]
-        return max(LATIN, key=lambda code: sum(word in grammar(code).marks for word in tokens))
+        return language_of(tokens_of(self.summary))
 
     @cached_property
     def is_open(self) -> bool:
@@ -259,6 +260,21 @@ class Call:
     def details(self) -> frozenset[str]:
         """Its words without those of the tool's name but for the last part."""
         return frozenset(stems_of([*_WORD.findall(self._told), *map(folded, self.method)]) | pairs_of(self._told))
+
+    @cached_property
+    def roles(self) -> frozenset[str]:
+        """Names of its arguments that are one word: `table` for `{"table": "orders"}`."""
+        given = self.evidence.arguments or {}
+        return frozenset(name for name, value in given.items() if isinstance(value, str) and value.isalpha())
+
+    @cached_property
+    def has_people(self) -> bool:
+        """Whether it names a person in Chinese."""
+        if self.raw.isascii():
+            return False
+        from coilclaw.evidence.grounding.chinese import people_in
+
+        return any(people_in(text) for text in (self.summary, *_texts_in(self.evidence.arguments)))
 
     @cached_property
     def choices(self) -> frozenset[tuple[str, int]]:

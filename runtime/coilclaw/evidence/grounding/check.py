@@ -196,7 +196,11 @@ class Checker(Judge):
             claims.append(_claim(read.text, finding, read.language))
         if not statements and not read.is_question and not read.has("ignore"):
             for sense in ("generic", "send"):
-                if (found := read.has(sense)) and not read.is_unreal(part := read.part_around(found)):
+                if (
+                    (found := read.has(sense))
+                    and not read.is_unreal(part := read.part_around(found))
+                    and not ((heard := read.has("heard")) and heard.start() <= found.start())
+                ):
                     facts = facts_in(read.plain, read.tokens, part, -1, read.language)
                     said = Said(
                         "do" if sense == "generic" else sense,
@@ -244,7 +248,9 @@ class Checker(Judge):
         for statement in statements_in_chinese(plain):
             self._looks += len(self.calls)
             content = frozenset(re.findall(r"[a-z0-9]{2,}", folded(statement.text))) | pairs_of(statement.text)
-            said = Said(statement.sense, statement.facts, frozenset(content), statement.is_generic, self.failures > 0)
+            said = Said(
+                statement.sense, statement.facts, frozenset(content), statement.is_generic, self.failures > 0, "zh"
+            )
             if statement.mood == "undone":
                 finding = self.undone(said, bool(re.search(r"任何|没有|什么都|未", statement.text)))
             elif "prose" in statement.facts.classes and not any(call.acts for call in self.calls):

@@ -11,7 +11,7 @@ from coilclaw.evidence.grounding.figures import dates_in, days_in_chinese, numbe
 from coilclaw.evidence.grounding.normal_text import folded, has_chinese
 from coilclaw.evidence.grounding.statements import Mood
 
-__all__ = ["ChineseStatement", "classes_in", "senses_in", "statements_in_chinese", "verbs_in"]
+__all__ = ["ChineseStatement", "classes_in", "people_in", "senses_in", "statements_in_chinese", "verbs_in"]
 
 _BREAK: Final = re.compile(r"[,，;；。!！?？:：\n()（）|]|——|—")
 _QUOTED: Final = re.compile(
@@ -67,6 +67,18 @@ def _tables() -> _Tables:
     return _Tables(
         re.compile("|".join(patterns)), senses, nouns, {name: re.compile(getattr(zh, name)) for name in names}
     )
+
+
+@lru_cache
+def _person() -> re.Pattern[str]:
+    from coilclaw.evidence.grounding.languages.zh import PERSON
+
+    return re.compile(rf"(?:(?:给|向|通知|告诉|邀请|联系|跟|to)了?\s?|^)({PERSON})(?=[，。、！；,.!;\s了和与及的]|$)")
+
+
+def people_in(text: str) -> list[str]:
+    """The names of people to whom something was done, by the characters that are sure to belong to them."""
+    return [name[:2] for name in _person().findall(text)] if has_chinese(text) else []
 
 
 def verbs_in(text: str) -> int:
@@ -151,7 +163,7 @@ def _read(clause: str, asked: bool, tables: _Tables, irreal_before: bool) -> tup
         over = match["OVER"].search(clause) and "我" not in before
         if (match["IRREAL"].search(before) and not re.search(r"已", before)) or (irreal_before and "我" not in before):
             continue
-        done = match["DONE_BEFORE"].search(before) or match["DONE_AFTER"].search(after) or verb.group().endswith("了")
+        done = match["DONE_BEFORE"].search(before) or match["DONE_AFTER"].search(after) or "了" in verb.group()
         if others or over or re.match(r"(?:后|之后|以后|时|之前|前)", after):
             continue
         if negated:
@@ -165,9 +177,11 @@ def _read(clause: str, asked: bool, tables: _Tables, irreal_before: bool) -> tup
         return best
     if match["NEGATED"].search(clause):
         return ("undone", "any", False) if "任何" in clause else best
+    if match["OTHERS"].search(clause) and "我" not in clause:
+        return best
     if match["FRAME"].search(clause) and not match["OVER"].search(clause):
         return "done", "any", False
-    if match["GENERIC"].search(clause) and not match["OTHERS"].search(clause):
+    if match["GENERIC"].search(clause):
         return "done", "do", True
     return best
 
@@ -182,6 +196,7 @@ def _facts(text: str, quotes: list[str], tables: _Tables) -> Facts:
         for each in latin
         if each[:1].isupper() and each.isalpha() and len(each) > 1 and each not in ("PDF", "ID", "OK", "VIP")
     )
+    names += tuple((name,) for name in people_in(bare))
     places = tuple(each for each in latin if not each.isalpha())
     dates, times = dates_in(bare), times_in(bare)
     counts = [spelled(each) for each in _COUNT.findall(bare)]

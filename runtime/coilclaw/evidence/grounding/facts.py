@@ -67,6 +67,8 @@ class Facts(NamedTuple):
     is_all: bool = False
     """Whether it is said of everything there was to do."""
     cited: tuple[str, ...] = ()
+    roles: tuple[tuple[str, str], ...] = ()
+    """Words that say which one of a kind is meant, with the kind: `customers` of `the customers table`."""
     choices: frozenset[tuple[str, int]] = frozenset()
     """Values of kinds of which one excludes the other: `production`, `unlocked`."""
 
@@ -82,6 +84,7 @@ class Facts(NamedTuple):
             or self.days
             or self.months
             or self.times
+            or self.roles
             or self.choices
         )
 
@@ -111,9 +114,12 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
     counts: list[int] = []
     days: list[int] = []
     classes: set[str] = set()
+    roles: list[tuple[str, str]] = []
     is_all = False
     for at in chosen:
         token = tokens[at]
+        if token.text in _KINDS and at - 1 in span and at - 1 != verb and _is_specific(tokens[at - 1], language):
+            roles.append((token.text, folded(tokens[at - 1].text)))
         if token.kind == "place":
             bare = token.raw.strip("`[]")
             if token.raw.startswith("[") or re.fullmatch(r"(?:receipt|call)[-_][\w-]+", bare):
@@ -189,6 +195,7 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
         classes=frozenset(classes),
         is_all=is_all,
         cited=tuple(cited),
+        roles=tuple(roles),
         choices=choices_in((folded(tokens[at].text) for at in span), ""),
     )
 
@@ -209,6 +216,8 @@ def _note_number(
     after = tokens[at + 1] if at + 1 < len(tokens) else None
     before = tokens[at - 1].text if at else ""
     following = after.text if after else ""
+    if before in _OLD and following in _NEW:
+        return  # `from 2 to 5`: the value before.
     if following == "-" and at + 2 < len(tokens) and tokens[at + 2].kind == "word":
         return  # `15-minute`.
     money = (
@@ -239,10 +248,39 @@ def _note_number(
         ):
             if _is_total(at, tokens):
                 return
-            if class_of_noun(following) or (following.endswith(("s", "en", "e", "n")) and not after.is_capital):
+            if class_of_noun(following) or (
+                len(following) > 3 and following.endswith(("s", "en", "e", "n")) and not after.is_capital
+            ):
                 counts.append(int(number))
                 return
     numbers.append(number)
+
+
+_KINDS: Final = words("""
+table service group branch queue environment region host server database index bucket project label role plan topic
+namespace cluster channel
+""")
+"""Kinds of things of which there are several, each with a name: arguments are called so, too."""
+_ANY_ONE: Final = words("""
+new old main right correct whole entire same other existing corresponding relevant affected respective single current
+first second third last next former original
+""")
+
+
+def _is_specific(token: Token, language: Grammar) -> bool:
+    """Whether a word before the name of a kind may say which one is meant."""
+    return (
+        token.kind == "word"
+        and language.code == "en"
+        and not language.marks.get(token.text)
+        and token.text not in _ANY_ONE
+        and token.text not in language.numbers
+        and token.text not in language.forms
+    )
+
+
+_OLD: Final = words("from von de desde du")
+_NEW: Final = words("to auf a à up down zu")
 
 
 def _is_total(at: int, tokens: Sequence[Token]) -> bool:

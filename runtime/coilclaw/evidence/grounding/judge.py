@@ -153,6 +153,8 @@ class Judge:
             if not statement.is_first:
                 return None
             found = match_read(said._replace(words=read.content(statement.clause)), self.calls)
+            if not self.calls and not YOURS.isdisjoint(read.tokens[at].text for at in statement.clause):
+                return Finding("unverified")
             if found.verdict == "verified" and {":", "—", "–"} & read.texts:
                 self._reporting = read.text  # `I checked the order: it was packed this morning.`
             return found
@@ -246,8 +248,9 @@ class Judge:
             return False
         if any(call.acts for call in self.calls):
             return False
+        is_kept = any(call.classes & (facts.classes - {"text", "prose"}) for call in self.calls)
         is_prose = any("prose" in class_of_noun(token.text) for token in read.tokens)
-        if is_prose or "text" in facts.classes or (self._is_text_work and not facts.classes):
+        if is_prose or ("text" in facts.classes and not is_kept) or (self._is_text_work and not facts.classes):
             self._is_text_work = True
             return True
         return False

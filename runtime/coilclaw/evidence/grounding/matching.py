@@ -280,10 +280,11 @@ def is_reported(said: Said, calls: Sequence[Call]) -> bool:
         if call.acts or not call.succeeded or supports(said.facts, call) == "no":
             continue
         told = bool(answers_of(said.facts, call))
-        if said.sense in call.senses and (told or said.words & call.words):
+        is_foreign = said.language != call.language and bool(said.facts.classes & call.classes)
+        if said.sense in call.senses and (told or said.words & call.words or is_foreign):
             return True
         shown = said.sense in call.shown_senses or not call.given_dates.issuperset(said.facts.dates)
-        known = said.sense == "any" or call.tells_past or (not call.senses and shown)
+        known = said.sense in ("any", "do") or call.tells_past or (not call.senses and shown)
         if told and known and _is_detailed(said, call):
             return True
     return False
@@ -291,7 +292,7 @@ def is_reported(said: Said, calls: Sequence[Call]) -> bool:
 
 def _is_detailed(said: Said, call: Call) -> bool:
     return supports(said.facts, call) == "yes" and bool(
-        said.words & call.words or said.facts.dates or said.facts.numbers
+        said.words & call.words or said.facts.dates or said.facts.numbers or said.facts.times or said.facts.days
     )
 
 

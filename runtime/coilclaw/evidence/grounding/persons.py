@@ -195,6 +195,7 @@ def _headline(clauses: Clauses, at: int, where: int, clause: Clause, near: str) 
     tail = any(
         set(clauses.marks(each)) & set("HSBM") and "O" not in clauses.marks(each) for each in range(after, clause.end)
     )
+    tail |= after < clause.end and clauses.tokens[after].text in ("se", "s'")  # `Los archivos eliminados se guardan …`
     if verbal or tail or set(clauses.marks(where)) == {"O"} or clauses.marks(where) in ("O~", "MO~"):
         return "adjective", near
     if clauses.tokens[where].text in ("here", "there", "below", "above", "aquí", "voici", "ici"):

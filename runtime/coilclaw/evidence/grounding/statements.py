@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from coilclaw.evidence.grounding.clauses import Clause, Clauses
 from coilclaw.evidence.grounding.grammar import LATIN, Form, grammar
-from coilclaw.evidence.grounding.languages.shared import NOR, WEAK
+from coilclaw.evidence.grounding.languages.shared import BUT, NOR, NOW, WEAK, WITHOUT
 from coilclaw.evidence.grounding.persons import person_of
 from coilclaw.evidence.grounding.tokens import Token
 from coilclaw.evidence.grounding.verbs import verb_at
@@ -117,8 +117,10 @@ class _Reader(Clauses):
         """Behind the last clause that belongs to the verb of this one: those that follow and have no verb."""
         end = self.clauses[number].end
         for clause in self.clauses[number + 1 :]:
-            if clause.joined in ("K", ";") or any(
-                self._is_verbal(at, clause) for at in range(clause.start, clause.end)
+            if (
+                clause.joined in ("K", ";", *BUT)
+                or self.tokens[clause.start].text in NOW
+                or any(self._is_verbal(at, clause) for at in range(clause.start, clause.end))
             ):
                 break
             end = clause.end
@@ -131,7 +133,9 @@ class _Reader(Clauses):
             return False
         if token.text in self.words.thinking or verb_at(self, at, clause) is not None:
             return True
-        return bool(set(self.marks(at)) & set("IYTHBSMCW")) and (
+        if token.text in WITHOUT:
+            return False
+        return bool(set(self.marks(at)) & set("IYTHBSMCWNF")) and (
             token.text not in WEAK or (token.text == "a" and self.words.code == "fr")
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from coilclaw.evidence.grounding.calls import Call
-from coilclaw.evidence.grounding.facts import Facts
+from coilclaw.evidence.grounding.facts import Facts, stems_of
 from coilclaw.evidence.grounding.normal_text import folded
 
 __all__ = ["Support", "answers_of", "has_thing", "is_covered", "supports"]
@@ -27,7 +27,10 @@ def supports(facts: Facts, call: Call) -> Support:
 def answers_of(facts: Facts, call: Call) -> list[Support]:
     miss: Support = "open" if call.is_bare else "no"
     return [
-        *("yes" if _has_name(name, call) else miss for name in facts.names),
+        *(
+            "yes" if _has_name(name, call) else miss if name[0].isascii() or call.has_people else "open"
+            for name in facts.names
+        ),
         *("yes" if _has_place(place, call) else miss for place in facts.places),
         *("yes" if _has_text(quote, call) else miss for quote in facts.quotes),
         *(
@@ -38,6 +41,10 @@ def answers_of(facts: Facts, call: Call) -> list[Support]:
         *("yes" if each in call.months else ("no" if call.months else "open") for each in facts.months),
         *("yes" if each in call.days else ("no" if call.days else "open") for each in facts.days),
         *("yes" if _has_time(each, call) else ("no" if call.times else "open") for each in facts.times),
+        *(
+            "open" if kind not in call.roles else "yes" if stems_of([word]) & call.words else "no"
+            for kind, word in facts.roles
+        ),
         *_answers_by_choice(facts, call),
     ]
 
@@ -63,7 +70,7 @@ def has_thing(facts: Facts, call: Call) -> bool:
 def is_covered(facts: Facts, calls: Sequence[Call]) -> bool:
     """Whether several calls together have all that a statement mentions."""
     every = [answers_of(facts, call) for call in calls]
-    return len(calls) > 1 and all(any(answer == "yes" for answer in column) for column in zip(*every, strict=True))
+    return len(calls) > 1 and all("yes" in column or "no" not in column for column in zip(*every, strict=True))
 
 
 def _has_name(name: tuple[str, ...], call: Call) -> bool:

@@ -64,7 +64,7 @@ MARKS: Final = {
     "D": "le la les l' un une des du de votre vos ton ta tes mon ma mes son sa ses ce cet cette ces leur leurs tous toutes",
     "J": "et ou mais puis ni &",
     "O": "à au aux de du d' dans sur avec pour par chez vers en depuis sous",
-    "F": "échoué échec erreur refusé refusée refusés refusées rejeté rejetée attente malheureusement impossible tenté essayé échoue",
+    "F": "échoué échec erreur refusé refusée refusés refusées rejeté rejetée attente malheureusement impossible tenté essayé échoue invalide invalides expiré expirée rebondi indisponible saturé abouti",
     "G": "réussi parvenu pu arrivé",
     "L": "toujours généralement habituellement normalement automatiquement souvent chaque",
     "~": "le la les de des et un une je vous est pas pour dans que qui sur au ce il ne à du en avec votre",
@@ -76,7 +76,7 @@ PHRASES: Final = {
     "generic": r"^(?:c'est (?:fait|bon|réglé|en ordre|terminé|chose faite|parti)|fait|voilà, c'est fait|terminé)\b|\bc'est (?:fait|réglé|chose faite|en ligne|terminé|parti)\b|\btout (?:est|a été) (?:bien )?(?:prêt|fait|réglé|en ordre|en place|terminé|bon|bouclé)|"
     r"\bme suis (?:occupé|chargé)e? d|\btout s'est bien passé|\b(?:est|sont) (?:désormais |maintenant )?(?:en ligne|opérationnel)|mission accomplie|\b(?:est|sont) bien partie?s?\b",
     "send": r"\b(?:est|sont) (?:bien |déjà )?(?:partie?s?|en route)\b|\b(?:est|sont) (?:désormais |maintenant |bien )?(?:au courant|prévenue?s?|informée?s?)\b|mis au courant",
-    "heard": r"je comprends|vous (?:dites|indiquez|avez dit)|désolée? que",
+    "heard": r"(?:ravie?|heureu(?:x|se)|contente?|content)\b (?:que|d'apprendre|de voir|pour)|(?:super|génial|tant mieux|bravo|félicitations)\b(?: que| si| pour)|je comprends|vous (?:dites|indiquez|avez dit)|désolée? que",
     "report": r"d'après|selon|je vois|(?:indique|montre|précise|mentionne|affiche|dit)|il ressort|apparemment",
     "imperative": r"\b(?:vérifiez|assurez-vous|vérifie|contrôlez|confirmez|regardez)\b",
     "ignore": r"bien fait|une fois fait|en fait|tout à fait|fait partie|du fait|le fait|au fait|il fait|ça fait|cela fait|fait que|fait de|si c'est fait",
