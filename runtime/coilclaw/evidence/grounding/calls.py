@@ -263,9 +263,12 @@ class Call:
 
     @cached_property
     def roles(self) -> frozenset[str]:
-        """Names of its arguments that are one word: `table` for `{"table": "orders"}`."""
+        """Names of its arguments that are one word, and prepositions that stand before such a word in its summary."""
         given = self.evidence.arguments or {}
-        return frozenset(name for name, value in given.items() if isinstance(value, str) and value.isalpha())
+        named = {name: value for name, value in given.items() if isinstance(value, str) and value.isalpha()}
+        values = {value for value in named.values() if value.islower()}
+        found = re.findall(r"\b(in|on|from|for) (?:the )?([^\W\d_]+)", self.summary)
+        return frozenset([*named, *(before for before, word in found if word in values)])
 
     @cached_property
     def has_people(self) -> bool:

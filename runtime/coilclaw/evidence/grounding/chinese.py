@@ -27,6 +27,14 @@ _NUMBER: Final = re.compile(r"\d[\d,.]*")
 _CITED: Final = re.compile(r"\[((?:receipt|call|run)[-_:][\w:.-]+)\]")
 
 
+_NOMINAL: Final = re.compile(
+    r"组|部门|方式|服务|页面|功能|系统|团队|状态|时间|结果|政策|流程|按钮|选项|记录|人员|专员|中心|平台|渠道|费"
+)
+"""Words that a verb before them makes a name: `支付组`."""
+_FOR_YOU: Final = re.compile(r"(?:帮|为|替|给)(?:您|你)(?!们?的)")
+"""For whom the assistant acts, which it need not mention itself."""
+_ASKED_FOR: Final = re.compile(r"请(?!求|假|柬)|是否|如果|若|一旦|假如|倘若|除非|的话")
+"""What makes a clause unreal even where it tells something as done."""
 _UNDONE: Final = re.compile(r"退回来|被退|退信|失败|超时|出错|报错")
 """What became of an action that did not succeed."""
 
@@ -73,7 +81,7 @@ def _tables() -> _Tables:
 def _person() -> re.Pattern[str]:
     from coilclaw.evidence.grounding.languages.zh import PERSON
 
-    return re.compile(rf"(?:(?:给|向|通知|告诉|邀请|联系|跟|to)了?\s?|^)({PERSON})(?=[，。、！；,.!;\s了和与及的]|$)")
+    return re.compile(rf"(?:(?:给|向|通知|告诉|邀请|联系|跟|to)了?\s?|^)({PERSON})")
 
 
 def people_in(text: str) -> list[str]:
@@ -115,7 +123,7 @@ def statements_in_chinese(text: str) -> list[ChineseStatement]:
         clause = plain[start:end]
         asked = plain[end : end + 1] in ("?", "？")
         if clause.strip():
-            first_seen |= "我" in clause
+            first_seen |= "我" in clause or _FOR_YOU.search(clause) is not None
             others_before = "我" not in clause and (
                 bool(tables.patterns["OTHERS"].search(clause))
                 or (others_before and bool(re.match(r"\s*(?:也|并|还|又|且|而且|然后)", clause)))
@@ -155,13 +163,17 @@ def _read(clause: str, asked: bool, tables: _Tables, irreal_before: bool) -> tup
     best: tuple[Mood | None, str, bool] = (None, "", False)
     for verb in verbs:
         before, after = clause[: verb.start()], clause[verb.end() :]
-        if after[:1] == "的":
+        if after[:1] == "的" or (_NOMINAL.match(after) and not match["DONE_BEFORE"].search(before)):
             continue  # What was done is said of a thing.
         sense = tables.senses[verb.group()]
         negated = match["NEGATED"].search(before) or match["NEGATED"].search(after[:8]) or _UNDONE.search(clause)
         others = match["OTHERS"].search(before) and "我" not in before
         over = match["OVER"].search(clause) and "我" not in before
-        if (match["IRREAL"].search(before) and not re.search(r"已", before)) or (irreal_before and "我" not in before):
+        if (
+            _ASKED_FOR.search(before)
+            or (match["IRREAL"].search(before) and "已" not in before)
+            or (irreal_before and "我" not in before)
+        ):
             continue
         done = match["DONE_BEFORE"].search(before) or match["DONE_AFTER"].search(after) or "了" in verb.group()
         if others or over or re.match(r"(?:后|之后|以后|时|之前|前)", after):

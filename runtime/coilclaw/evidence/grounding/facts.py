@@ -68,7 +68,7 @@ class Facts(NamedTuple):
     """Whether it is said of everything there was to do."""
     cited: tuple[str, ...] = ()
     roles: tuple[tuple[str, str], ...] = ()
-    """Words that say which one of a kind is meant, with the kind: `customers` of `the customers table`."""
+    """Words that say which one is meant, with the kind or the preposition: `customers` of `the customers table`."""
     choices: frozenset[tuple[str, int]] = frozenset()
     """Values of kinds of which one excludes the other: `production`, `unlocked`."""
 
@@ -84,7 +84,6 @@ class Facts(NamedTuple):
             or self.days
             or self.months
             or self.times
-            or self.roles
             or self.choices
         )
 
@@ -118,8 +117,8 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
     is_all = False
     for at in chosen:
         token = tokens[at]
-        if token.text in _KINDS and at - 1 in span and at - 1 != verb and _is_specific(tokens[at - 1], language):
-            roles.append((token.text, folded(tokens[at - 1].text)))
+        if code == "en" and at - 1 in span and at - 1 != verb and (role := _role(at, tokens, language)) is not None:
+            roles.append(role)
         if token.kind == "place":
             bare = token.raw.strip("`[]")
             if token.raw.startswith("[") or re.fullmatch(r"(?:receipt|call)[-_][\w-]+", bare):
@@ -256,26 +255,35 @@ def _note_number(
     numbers.append(number)
 
 
-_KINDS: Final = words("""
-table service group branch queue environment region host server database index bucket project label role plan topic
-namespace cluster channel
-""")
-"""Kinds of things of which there are several, each with a name: arguments are called so, too."""
 _ANY_ONE: Final = words("""
 new old main right correct whole entire same other existing corresponding relevant affected respective single current
-first second third last next former original
+first second third last next former original short long big small full own latest recent
 """)
+_BESIDE: Final = words("in on from for")
+
+
+def _role(at: int, tokens: Sequence[Token], language: Grammar) -> tuple[str, str] | None:
+    """The word before a noun, with the noun; or a noun by itself with its preposition: `in the kitchen`."""
+    token, before = tokens[at], tokens[at - 1]
+    if token.kind != "word" or language.marks.get(token.text) or token.is_capital:
+        return None
+    if _is_specific(before, language):
+        return token.text, folded(before.text)
+    follows = at + 1 == len(tokens) or tokens[at + 1].kind == "mark" or language.marks.get(tokens[at + 1].text)
+    if before.text in ("the", "your") and at > 1 and tokens[at - 2].text in _BESIDE and follows:
+        return tokens[at - 2].text, folded(token.text)
+    return None
 
 
 def _is_specific(token: Token, language: Grammar) -> bool:
-    """Whether a word before the name of a kind may say which one is meant."""
+    """Whether a word before a noun may say which one is meant."""
     return (
         token.kind == "word"
-        and language.code == "en"
         and not language.marks.get(token.text)
         and token.text not in _ANY_ONE
         and token.text not in language.numbers
         and token.text not in language.forms
+        and not token.text.endswith(("ing", "ed", "ly", "ous", "ful", "able", "ive", "al", "ic"))
     )
 
 

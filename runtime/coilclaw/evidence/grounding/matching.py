@@ -86,7 +86,7 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
         return _refused(related) if related else Finding("unverified")
     answers = [(supports(facts, call), call) for call in done]
     sure = [call for answer, call in answers if answer == "yes"]
-    if not facts.is_empty and not sure and any(answer == "no" for answer, _ in answers) and not is_covered(facts, done):
+    if not sure and any(answer == "no" for answer, _ in answers) and not is_covered(facts, done):
         return _refused(left) if any(supports(facts, call) == "yes" for call in left) else _refused(done)
     if not sure and not facts.is_empty and is_covered(facts, done):
         sure = done
@@ -156,6 +156,8 @@ def _fit(said: Said, call: Call) -> int:
     mentioned = is_about(said, call)
     accepted = _ACCEPTED_SETS.get(sense)
     if accepted is None:
+        if sense == "any" and said.words and said.language == call.language and not call.is_bare:
+            return int(mentioned)
         return 1 if mentioned or not facts.classes or facts.classes & call.classes or not call.classes else 0
     classes = facts.classes - {"text"}
     alien = bool(classes and call.classes and not classes & call.classes and not mentioned)

@@ -23,11 +23,11 @@ _REASON: Final = re.compile(r"[^\W\d_]{4,}")
 
 
 def reasons_of(calls: Iterable[Call]) -> frozenset[str]:
-    """The words with which calls that failed say why: those that neither describe the call nor name its object."""
+    """The words with which calls that did not succeed say why: those that neither describe the call nor name its object."""
     found: set[str] = set()
     for call in calls:
         told = _REASON.findall(call.summary)
-        if call.evidence.status != "failed" or (told and _is_description(told[0].lower())):
+        if call.succeeded or (told and _is_description(told[0].lower())):
             continue
         given = folded(f"{call.given} {call.evidence.tool_id}")
         for word in told:

@@ -10,7 +10,7 @@ from coilclaw.evidence.grounding.calls import Call
 from coilclaw.evidence.grounding.facts import Facts, stems_of
 from coilclaw.evidence.grounding.normal_text import folded
 
-__all__ = ["Support", "answers_of", "has_thing", "is_covered", "supports"]
+__all__ = ["Support", "answers_of", "contrasts", "has_thing", "is_covered", "supports"]
 
 Support: TypeAlias = Literal["yes", "no", "open"]
 """`open` if the receipts do not say."""
@@ -19,7 +19,7 @@ Support: TypeAlias = Literal["yes", "no", "open"]
 def supports(facts: Facts, call: Call) -> Support:
     """Whether everything that a statement mentions is in the receipts of one call; `open` if they do not say."""
     answers = answers_of(facts, call)
-    if "no" in answers:
+    if "no" in answers or contrasts(facts, call):
         return "no"
     return "yes" if "yes" in answers or not answers else "open"
 
@@ -41,10 +41,6 @@ def answers_of(facts: Facts, call: Call) -> list[Support]:
         *("yes" if each in call.months else ("no" if call.months else "open") for each in facts.months),
         *("yes" if each in call.days else ("no" if call.days else "open") for each in facts.days),
         *("yes" if _has_time(each, call) else ("no" if call.times else "open") for each in facts.times),
-        *(
-            "open" if kind not in call.roles else "yes" if stems_of([word]) & call.words else "no"
-            for kind, word in facts.roles
-        ),
         *_answers_by_choice(facts, call),
     ]
 
@@ -62,6 +58,11 @@ def _answers_by_choice(facts: Facts, call: Call) -> list[Support]:
     ]
 
 
+def contrasts(facts: Facts, call: Call) -> bool:
+    """Whether a call was about another one of a kind: `the water bill`, and `{"bill": "electricity"}`."""
+    return any(kind in call.roles and not stems_of([word]) & call.words for kind, word in facts.roles)
+
+
 def has_thing(facts: Facts, call: Call) -> bool:
     """Whether a call mentions one of the addresses, files or codes of a statement."""
     return any(_has_place(place, call) for place in facts.places)
@@ -70,7 +71,11 @@ def has_thing(facts: Facts, call: Call) -> bool:
 def is_covered(facts: Facts, calls: Sequence[Call]) -> bool:
     """Whether several calls together have all that a statement mentions."""
     every = [answers_of(facts, call) for call in calls]
-    return len(calls) > 1 and all("yes" in column or "no" not in column for column in zip(*every, strict=True))
+    return (
+        len(calls) > 1
+        and all("yes" in column or "no" not in column for column in zip(*every, strict=True))
+        and not all(contrasts(facts, call) for call in calls)
+    )
 
 
 def _has_name(name: tuple[str, ...], call: Call) -> bool:
@@ -109,6 +114,8 @@ def _has_place(place: str, call: Call) -> bool:
         return bool(re.search(rf'#{re.escape(bare)}(?![\w-])|"{re.escape(bare)}"', call.text))
     spelled = re.sub(r"(?<=[^\W\d_])(?=\d)", "[ -]?", re.escape(bare))  # `LH1830` is `LH 1830`.
     if not bare or re.search(rf"(?<![\w-]){spelled}(?![\w-])", call.text):
+        return True
+    if bare.isalnum() and bare in call.words:
         return True
     base = re.split(r"[/\\]", bare)[-1]
     return (len(base) > 2 and "." in base and base in call.text) or (not bare.isascii() and bare in call.text)

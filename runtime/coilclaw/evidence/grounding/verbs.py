@@ -17,7 +17,7 @@ def verb_at(clauses: Clauses, at: int, clause: Clause) -> Form | None:
     form = clauses.words.forms.get(token.text)
     if (
         token.text in LIGHT
-        and (form is None or form.kind in ("past", "first"))
+        and (form is None or form.kind in ("past", "first", "base"))
         and (noun := _light(clauses, at, clause))
     ):
         form = Form(noun, "past" if form is None else form.kind)

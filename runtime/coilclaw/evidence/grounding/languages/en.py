@@ -96,7 +96,7 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
-    "open": r"\bapproval\b|permission|needs? (?:your|a)|\bstill\b|jammed|stuck|in progress|under review|waiting (?:for|on)|has(?: not|n't)|have(?: not|n't) (?:yet )?|not yet|on hold|as soon as|fell through|turned down|went wrong|whether|can't (?:tell|say)|up to (?:now|speed)_",
+    "open": r"in review|being reviewed|sign-off|\bapproval\b|permission|needs? (?:your|a)|\bstill\b|jammed|stuck|in progress|under review|waiting (?:for|on)|has(?: not|n't)|have(?: not|n't) (?:yet )?|not yet|on hold|as soon as|fell through|turned down|went wrong|whether|can't (?:tell|say)|up to (?:now|speed)_",
     "unchanged": r"\b(?:unchanged|untouched|unaffected|unmodified|as (?:it|they) (?:was|were)|(?:still )?where (?:it|they) (?:was|were)|still sitting in|exactly as before)\b|\b(?:before|without) \w+ing anything",
     "generic": r"(?:all|you'?re|you are|we'?re|everything(?:'s| is| has been)?) (?:all )?(?:set|done|sorted|good to go|ready|"
     r"taken care of|handled|complete|completed|finished|in place)|(?:it|that|this|everything|all of (?:it|this|that|them))"

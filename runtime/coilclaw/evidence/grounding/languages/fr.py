@@ -49,7 +49,7 @@ MARKS: Final = {
     "P": "tout cela ceci ça c' tous toutes",
     "H": "a ont avait avaient avoir aurait auraient aura auront",
     "B": "été fut furent",
-    "S": "est sont était étaient",
+    "S": "est sont était étaient êtes",
     "R": "étant",
     "X": "me te se le la les lui leur l' m' t' s' y en vous nous",
     "M": "peux peut pouvez pouvons pourrais pourrait puis vais va allons veux voulez voudrais dois doit devez devrait sera seront serait seraient être pour de d' faut souhaitez aimerais "
@@ -71,7 +71,7 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
-    "open": r"validation|approbation|autorisation|en cours|toujours|encore|en attente|reste",
+    "open": r"en revue|d'examen|à l'étude|accord de|validation|approbation|autorisation|en cours|toujours|encore|en attente|reste",
     "unchanged": r"\b(?:inchangée?s?|intacte?s?|tels? quels?|telles? quelles?)\b|sans rien (?:changer|modifier|toucher)",
     "generic": r"^(?:c'est (?:fait|bon|réglé|en ordre|terminé|chose faite|parti)|fait|voilà, c'est fait|terminé)\b|\bc'est (?:fait|réglé|chose faite|en ligne|terminé|parti)\b|\btout (?:est|a été) (?:bien )?(?:prêt|fait|réglé|en ordre|en place|terminé|bon|bouclé)|"
     r"\bme suis (?:occupé|chargé)e? d|\btout s'est bien passé|\b(?:est|sont) (?:désormais |maintenant )?(?:en ligne|opérationnel)|mission accomplie|\b(?:est|sont) bien partie?s?\b",

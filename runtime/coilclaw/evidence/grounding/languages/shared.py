@@ -61,7 +61,7 @@ to a de d' zu für for para por pour me us nous mir uns die der das den dem que 
 LIGHT: Final = words("""
 made done performed carried placed conducted completed processed did gemacht vorgenommen durchgeführt getätigt
 hecho hecha hechos hechas hice realizado realizada realizados realizadas realicé efectuado efectuada efectué
-mis mise mises dado di dimos gave given issued gegeben erteilt
+make do perform ran run mis mise mises dado di dimos gave given issued gegeben erteilt
 fait faite faits faites effectué effectuée effectués effectuées réalisé réalisée
 """)
 """Verbs whose noun says what was done: `made a payment`."""
@@ -184,6 +184,9 @@ cambio cambios modificación modifications changement changements jour
         "pay": """
 payment payments transfer transfers purchase order orders refund refunds wire zahlung überweisung bestellung
 kauf pago pagos transferencia compra pedido paiement paiements virement virements achat commande
+""",
+        "read": """
+query queries search searches check lookup abfrage suche consulta búsqueda requête recherche
 """,
         "book": """
 booking bookings reservation reservations appointment buchung reservierung reserva cita réservation
