@@ -28,6 +28,8 @@ _MOST_LOOKS: Final = 100_000
 """How often a call may be looked at for the sentences of one answer. What is left then cannot be verified."""
 _SHOWN: Final = 300
 _ALONE: Final = re.compile(r"[\"“„«「]([^\"”“»」\n]+)[\"”“»」]", re.DOTALL)
+_LABELLED: Final = re.compile(r"[^\W\d_]\w{2,24} ?[–—] ")
+"""A line that is an item of a list without a bullet: `Calendar – event added`."""
 _REPORT_IN_CHINESE: Final = re.compile(
     r"根据|据[^，]{0,8}(?:显示|记录|说)|从[^，]{0,10}看|显示|记录(?:里|中)|原文|写道|提到|看到|查到"
 )
@@ -122,7 +124,7 @@ class Checker(Judge):
             bare = _without_bullet(plain)
             tokens = tokens_of(bare)
             if tokens:
-                listed = sentence.kind in ("item", "row", "heading")
+                listed = sentence.kind in ("item", "row", "heading") or _LABELLED.match(bare) is not None
                 asked = bare.rstrip("\"'”)* ").endswith("?")
                 for number, code in enumerate(languages_of(tokens)):
                     reading = Reading(text, bare, tokens, code, grammar(code), asked, listed)

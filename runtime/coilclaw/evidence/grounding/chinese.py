@@ -20,7 +20,7 @@ _QUOTED: Final = re.compile(
 )
 _LATIN: Final = re.compile(r"[\w.+-]+@[\w.-]+\w|https?://[\w./%-]+|[/~][\w./-]+|[A-Za-z][\w.#/-]*\w|[A-Z]")
 _COUNT: Final = re.compile(
-    r"(?<![第周期月\dA-Za-z.,])([零一二两三四五六七八九十]{1,3}|\d{1,6})\s*(?=[\u3400-\u9fff])"
+    r"(?<![第周期月\dA-Za-z.,-])([零一二两三四五六七八九十]{1,3}|\d{1,6})\s*(?=[\u3400-\u9fff])"
     r"(?![^，,。]{0,6}中[，,])(?![零一二两三四五六七八九十月日号点时分年元块天周小岁级楼切起直般定些下旦样致百千万亿版毫秒兆度米公斤克])"
 )
 _NUMBER: Final = re.compile(r"\d[\d,.]*")
@@ -33,7 +33,7 @@ _NOMINAL: Final = re.compile(
 """Words that a verb before them makes a name: `支付组`."""
 _FOR_YOU: Final = re.compile(r"(?:帮|为|替|给)(?:您|你)(?!们?的)")
 """For whom the assistant acts, which it need not mention itself."""
-_ASKED_FOR: Final = re.compile(r"请(?!求|假|柬)|是否|如果|若|一旦|假如|倘若|除非|的话")
+_ASKED_FOR: Final = re.compile(r"(?<![申邀])请(?!求|假|柬)|是否|如果|若|一旦|假如|倘若|除非|的话")
 """What makes a clause unreal even where it tells something as done."""
 _UNDONE: Final = re.compile(r"退回来|被退|退信|失败|超时|出错|报错")
 """What became of an action that did not succeed."""

@@ -108,7 +108,7 @@ class Judge:
             facts.is_empty
             and statement.mood != "undone"
             and not read.acts_before(statement)
-            and any(set(read.words.marks.get(read.tokens[at].text, "")) & set("PX") for at in span)
+            and any(read.is_pronoun(at) for at in span)
         ):
             facts = facts_in(
                 read.plain,
@@ -127,6 +127,7 @@ class Judge:
             self.failures > 0,
             read.language,
             folded(read.tokens[statement.verb].text),
+            read.whole_content,
         )
         if statement.is_refusal and (not self.calls or any(not call.succeeded for call in self.calls)):
             return None

@@ -55,6 +55,8 @@ class Said(NamedTuple):
     language: str = "en"
     verb: str = ""
     """The word that names the action."""
+    around: frozenset[str] = frozenset()
+    """The words of the whole sentence."""
 
 
 class Finding(NamedTuple):
@@ -156,7 +158,7 @@ def _fit(said: Said, call: Call) -> int:
     mentioned = is_about(said, call)
     accepted = _ACCEPTED_SETS.get(sense)
     if accepted is None:
-        if sense == "any" and said.words and said.language == call.language and not call.is_bare:
+        if sense == "any" and facts.classes and said.words and said.language == call.language and not call.is_bare:
             return int(mentioned)
         return 1 if mentioned or not facts.classes or facts.classes & call.classes or not call.classes else 0
     classes = facts.classes - {"text"}
@@ -172,7 +174,7 @@ def _fit(said: Said, call: Call) -> int:
             return 0
         # Words of another language than the summary's have nothing to be compared with.
         comparable = said.words and call.classes and said.language == call.language
-        return 2 if mentioned or classes & call.classes or not comparable else 0
+        return 2 if mentioned or classes & call.classes or said.around & call.words or not comparable else 0
     if _is_named(facts, call) and sense not in _STRICT:
         return 1
     if sense == "send" and "save" in call.senses and "mail" not in said.verb and has_thing(facts, call):

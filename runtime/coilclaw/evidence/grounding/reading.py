@@ -62,6 +62,12 @@ class Reading:
             and token.text not in WEAK
         )
 
+    def is_pronoun(self, at: int) -> bool:
+        """Whether a word stands for a thing that was named before; one before another noun is an article."""
+        marks = set(self.words.marks.get(self.tokens[at].text, ""))
+        follows = at + 1 < len(self.tokens) and self.tokens[at + 1].is_capital and self.language == "de"
+        return bool(marks & set("PX")) and not ("D" in marks and follows)
+
     def part_around(self, found: re.Match[str]) -> range:
         """The tokens between the marks before and behind a phrase."""
         start = max(self.plain.rfind(mark, 0, found.start()) for mark in ",;:—")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from coilclaw.evidence.grounding.clauses import Clause, Clauses
 from coilclaw.evidence.grounding.grammar import LATIN, Form, grammar
-from coilclaw.evidence.grounding.languages.shared import AMBIGUOUS, JUST, LIGHT, NOUN_SENSE
+from coilclaw.evidence.grounding.languages.shared import AMBIGUOUS, JUST, LIGHT, NOUN_SENSE, words
 
 __all__ = ["verb_at"]
 
@@ -26,6 +28,8 @@ def verb_at(clauses: Clauses, at: int, clause: Clause) -> Form | None:
         and token.text in ("told", "asked", "let")
         and (_is_to_others(clauses, at) or "B" in clauses.near(at, clause)[0])
     ):
+        return Form("send", "past")
+    if form is None and token.text in _HANDED and _is_to_a_person(clauses, at, clause):
         return Form("send", "past")
     if token.text == "got" and _is_for_you(clauses, at):
         return Form("book", "past")
@@ -108,6 +112,18 @@ def _is_for_you(clauses: Clauses, at: int) -> bool:
     if len(after) < 2 or after[0].text not in ("you", "us"):
         return False
     return after[1].kind == "number" or after[1].text in clauses.words.numbers or "D" in clauses.marks(at + 2)
+
+
+_HANDED: Final = words("donné dit demandé dado dicho pedido dije di pedí gave")
+"""Verbs that say nothing of an action unless somebody else is told or given something."""
+
+
+def _is_to_a_person(clauses: Clauses, at: int, clause: Clause) -> bool:
+    """Whether something was told or given to somebody else: `à Andréa`."""
+    for where in range(at + 1, clause.end - 1):
+        if clauses.tokens[where].text in ("à", "a", "to") and clauses.tokens[where + 1].is_capital:
+            return True
+    return False
 
 
 def _is_to_others(clauses: Clauses, at: int) -> bool:

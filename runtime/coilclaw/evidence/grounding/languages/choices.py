@@ -25,7 +25,7 @@ department: hr personalabteilung rrhh 人事 | finance accounting finanzabteilun
 language: english englisch inglés anglais 英文 英语 | german deutsch alemán allemand 德文 德语 | spanish spanisch español espagnol 西班牙 | french französisch francés français 法文 法语 | chinese chinesisch chino chinois 中文 | italian italienisch italiano italien 意大利 | japanese japanisch japonés japonais 日文 日语
 meal: breakfast frühstück desayuno 早餐 | lunch mittagessen almuerzo déjeuner 午餐 午饭 | dinner abendessen cena dîner 晚餐 晚饭
 level: high hoch hohe hoher hohen alta haute | low niedrig niedrige niedriger baja basse
-role: admin administrator administrador administrateur 管理员权限 | editor redakteur éditeur | viewer reader leser lector lecteur
+role: admin administrator administrador administrateur 管理员权限 | editor edit redakteur éditeur | viewer reader leser lector lecteur
 locked: lock locked gesperrt verriegelt abgeschlossen bloqueado bloqueada verrouillé verrouillée 锁定 锁好 | unlock unlocked entsperrt aufgeschlossen desbloqueado desbloqueada déverrouillé déverrouillée 解锁
 enabled: enable enabled activated aktiviert eingeschaltet activado activada activé activée 启用 开启 | disable disabled deactivated deaktiviert ausgeschaltet desactivado desactivada désactivé désactivée 禁用 停用 关闭
 muted: mute muted stummgeschaltet silenciado | unmute unmuted
