@@ -173,11 +173,17 @@ class Call:
         return frozenset(found)
 
     @cached_property
-    def shown_senses(self) -> frozenset[str]:
-        """The senses of verbs in what the tool answered, but for what it repeats of its arguments."""
+    def _shown(self) -> str:
+        """What the tool answered, but for what it repeats of its arguments."""
         text = _text_of(self.evidence.result)
         for each in _texts_in(self.evidence.arguments):
             text = text.replace(normal(each), " ")
+        return text
+
+    @cached_property
+    def shown_senses(self) -> frozenset[str]:
+        """The senses of verbs in what the tool answered, but for what it repeats of its arguments."""
+        text = self._shown
         found = {form.sense for form in self._forms(_WORD.findall(text.lower()))}
         if not text.isascii():
             from coilclaw.evidence.grounding.chinese import senses_in
@@ -188,9 +194,9 @@ class Call:
     @cached_property
     def tells_past(self) -> bool:
         """Whether it tells of something that was done, other than by its arguments: `Delivered on Monday`."""
-        told = [*self._told_words(), *_WORD.findall(_text_of(self.evidence.result))[:80]]
+        told = [*self._told_words(), *_WORD.findall(self._shown)[:80]]
         forms = [form for word in told if (form := sense_of(word.lower())) is not None]
-        return any(form.kind in ("past", "first", "third") for form in forms) or "已" in self.raw
+        return any(form.kind in ("past", "first", "third") for form in forms) or "已" in self.template
 
     @cached_property
     def given_dates(self) -> frozenset[tuple[int, int]]:

@@ -264,7 +264,7 @@ class Checker(Judge):
             ):
                 continue
             else:
-                finding = self.cited(said) or match_done(said, self.meant(statement.facts))
+                finding = self.cited(said) or self.untaken(said, match_done(said, self.meant(statement.facts)), text)
             claims.append(_claim(text, finding, "zh"))
         return claims
 

@@ -170,9 +170,9 @@ class Judge:
                 return None
         elif self._is_background(read, statement, said):
             return None
-        return self.cited(said) or self._untaken(said, match_done(said, self.meant(facts)), read.text)
+        return self.cited(said) or self.untaken(said, match_done(said, self.meant(facts)), read.text)
 
-    def _untaken(self, said: Said, finding: Finding, sentence: str) -> Finding:
+    def untaken(self, said: Said, finding: Finding, sentence: str) -> Finding:
         """A call that another statement is about supports this one only if it mentions what this one does."""
         if not finding.calls or said.is_generic:
             return finding

@@ -288,7 +288,8 @@ def is_reported(said: Said, calls: Sequence[Call]) -> bool:
         if said.sense in call.senses and (told or said.words & call.words or is_foreign):
             return True
         shown = said.sense in call.shown_senses or not call.given_dates.issuperset(said.facts.dates)
-        known = said.sense in ("any", "do") or call.tells_past or (not call.senses and shown)
+        is_dated = bool(said.facts.dates or said.facts.days or said.facts.times)
+        known = said.sense in ("any", "do") or (call.tells_past and is_dated) or (not call.senses and shown)
         if told and known and _is_detailed(said, call):
             return True
     return False
