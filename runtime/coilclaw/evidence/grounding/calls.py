@@ -78,6 +78,12 @@ browser
 """)
 
 
+_TRIAL: Final = re.compile(
+    r"\bdry[ _-]?run|\bdryrun|simulat|simulier|simulaci|simulé|\bwould (?:be )?\w+ed?\b|\bprobelauf|\btestlauf|\bà blanc|\bwhat_if"
+    r"|试运行|模拟|演练",
+    re.IGNORECASE,
+)
+"""Words of calls that only show what would be done."""
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|$)')
 """Arguments in a summary. They name things, and never say what was done to them."""
 
@@ -105,10 +111,17 @@ class Call:
     @cached_property
     def kind(self) -> str:
         """`read`, `write`, or nothing if neither the tool's contract nor its name says."""
-        if self.evidence.risk == "read":
+        if self.evidence.risk == "read" or self.is_trial:
             return "read"
         named = self._named_kind()
         return "" if named == "read" and self.evidence.risk is not None else named
+
+    @cached_property
+    def is_trial(self) -> bool:
+        """Whether it only showed what it would do."""
+        given = self.evidence.arguments or {}
+        asked = any(_TRIAL.search(str(name)) and value not in (False, "false", 0) for name, value in given.items())
+        return asked or _TRIAL.search(self.template) is not None
 
     def _named_kind(self) -> str:
         """What the tool's name says: its first word that is a verb decides."""

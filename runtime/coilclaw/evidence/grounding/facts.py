@@ -143,7 +143,7 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
                 elif (
                     follower not in _SPANS
                     and not _is_total(at, tokens)
-                    and tokens[at - 1].text not in ("chapter", "section", "version")
+                    and tokens[at - 1].text not in _DESCRIBING
                 ):
                     counts.append(language.numbers[token.text])
             elif token.text in ("both", "beide", "beiden", "ambos", "ambas") or (
@@ -287,6 +287,8 @@ def _is_specific(token: Token, language: Grammar) -> bool:
     )
 
 
+_DESCRIBING: Final = words("chapter section version with mit con avec")
+"""Words before a number that is not one of things that something was done to: `an apology with two dates`."""
 _OLD: Final = words("from von de desde du")
 _NEW: Final = words("to auf a à up down zu")
 

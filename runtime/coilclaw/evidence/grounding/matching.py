@@ -69,6 +69,8 @@ class Finding(NamedTuple):
 def match_done(said: Said, calls: Sequence[Call]) -> Finding:
     """The verdict on `this was done`."""
     facts = said.facts
+    if said.words & _TRIALS and any(call.is_trial and call.succeeded for call in calls):
+        return Finding("not_an_action")
     writes = [call for call in calls if not call.is_read and _is_meant(said, call)]
     if said.is_generic:
         named = [call for call in writes if is_about(said, call)]
@@ -127,6 +129,11 @@ def _is_asked_for(said: Said) -> bool:
     return said.sense in ("submit", "start") or bool(said.words & _REQUESTS)
 
 
+_TRIALS: Final = words("""
+dry dry-run simulation simulated simuliert probelauf testlauf simulación simulado simulada simulacro simulé simulée blanc
+试运 模拟 演练
+""")
+"""Words of statements that claim no more than a trial."""
 _REQUESTS: Final = words("""
 request requested queue solicitud demande anfrage antrag queued permission approval autorización autorisation freigabe
 申请 请求 提交

@@ -208,7 +208,7 @@ def _mood(person: str, marks: str, form: Form) -> Mood | None:
     if form.kind == "progress":
         return "progress" if person == "first" and "N" not in marks else None
     if "p" in marks:
-        if "b" in marks or "E" in marks or "r" in marks or "c" in marks or person == "first":
+        if "L" in marks or "b" in marks or "E" in marks or "r" in marks or "c" in marks or person == "first":
             return None
         if "N" in marks:
             return "undone"

@@ -81,6 +81,8 @@ def _is_adjective(clauses: Clauses, at: int, clause: Clause) -> bool:
     text = clauses.tokens[at].text
     if text in ("stopped", "ended") and (after is None or clauses.marks(at + 1)[:1] in ("C", "c", "K", "O", "A")):
         return True
+    if text == "put" and after is not None and after.text == "together":
+        return True
     if text in ("ran", "run", "came", "turned") and after is not None and after.text in ("into", "out", "across"):
         return True
     if clauses.words.code != "en" or at == clause.start or after is None or after.kind != "word":
