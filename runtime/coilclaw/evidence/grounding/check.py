@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from coilclaw.evidence.grounding.calls import calls_of
 from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
-from coilclaw.evidence.grounding.grammar import grammar
+from coilclaw.evidence.grounding.grammar import grammar, sense_of
 from coilclaw.evidence.grounding.judge import Judge
 from coilclaw.evidence.grounding.languages.shared import CREATIVE, OUTCOME, SPEAKER, TICKED
 from coilclaw.evidence.grounding.matching import Finding, Said, is_about, is_reported, match_done, match_read
@@ -234,8 +234,11 @@ class Checker(Judge):
         read = Reading(text, plain, tokens, code := language_of(tokens), grammar(code), False, True)
         facts = facts_in(plain, tokens, range(len(tokens)), -1, code)
         is_thing = bool(facts.classes - {"text", "prose", "system", "record"} or facts.places)
-        said = Said("do", facts, read.whole_content, True, self.failures > 0, code)
-        if (not stated and (not is_thing or len(tokens) > 12)) or any(
+        form = sense_of(tokens[0].text) if tokens else None
+        is_task = form is not None and form.kind == "base"  # `✅ Update the wiki`.
+        sense = form.sense if form is not None and is_task and not stated else "do"
+        said = Said(sense, facts, read.whole_content, sense == "do", self.failures > 0, code)
+        if (not stated and (not (is_thing or is_task) or len(tokens) > 12)) or any(
             call.is_read and call.succeeded and is_about(said, call) for call in self.calls
         ):
             return []

@@ -227,6 +227,7 @@ def _note_number(
     if not money:
         if (
             following in _SPANS
+            or following in _UNITS
             or following in ("am", "pm", "uhr", "h", "heures", "o'clock")
             or (":" in token.raw and times)
         ):
@@ -287,6 +288,8 @@ def _is_specific(token: Token, language: Grammar) -> bool:
     )
 
 
+_UNITS: Final = words("kb mb gb tb ms s sec km kg cm mm")
+"""Units of measures, which say how large a thing is and not which."""
 _DESCRIBING: Final = words("chapter section version with mit con avec")
 """Words before a number that is not one of things that something was done to: `an apology with two dates`."""
 _OLD: Final = words("from von de desde du")

@@ -34,7 +34,7 @@ from coilclaw.evidence.grounding.normal_text import folded
 from coilclaw.evidence.grounding.reading import Reading
 from coilclaw.evidence.grounding.setbacks import reasons_of
 from coilclaw.evidence.grounding.statements import Statement
-from coilclaw.evidence.grounding.support import supports
+from coilclaw.evidence.grounding.support import is_covered, supports
 from coilclaw.evidence.grounding.tokens import tokens_of
 from coilclaw.evidence.grounding.values import Evidence
 
@@ -86,11 +86,18 @@ class Judge:
                 facts
                 if is_now
                 else facts._replace(
-                    names=(), quotes=(), numbers=tuple(number for number in facts.numbers if number > 9)
+                    names=tuple(name for name in facts.names if read.is_reached(name)),
+                    quotes=(),
+                    numbers=tuple(number for number in facts.numbers if number > 9),
                 )
             )
             wrong = [call for call in related if call.succeeded and supports(checked, call) == "no"]
-            if wrong and len(wrong) == len(related) and not is_reported(said._replace(facts=checked), self.calls):
+            if (
+                wrong
+                and len(wrong) == len(related)
+                and not is_covered(checked, wrong)
+                and not is_reported(said._replace(facts=checked), self.calls)
+            ):
                 return Finding("contradicted", wrong[-1].evidence.receipt_ref)
             return None
         if any(call.acts and call.succeeded for call in writes) and not (facts.names or facts.places):

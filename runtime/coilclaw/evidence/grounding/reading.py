@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 
 from coilclaw.evidence.grounding.facts import stems_of
 from coilclaw.evidence.grounding.grammar import Grammar
@@ -61,6 +62,13 @@ class Reading:
             and bool(set(self.words.marks.get(token.text, "")) & set("CNMYIT"))
             and token.text not in WEAK
         )
+
+    def is_reached(self, name: tuple[str, ...]) -> bool:
+        """Whether something is said to have come to somebody: `The contract went to Julia`."""
+        for before, token in pairwise(self.tokens):
+            if token.is_capital and folded(token.text) == name[0] and before.text in ("to", "an", "a", "à"):
+                return True
+        return False
 
     def is_pronoun(self, at: int) -> bool:
         """Whether a word stands for a thing that was named before; one before another noun is an article."""

@@ -16,7 +16,7 @@ from coilclaw.evidence.grounding.tokens import Token
 __all__ = ["SETBACK_IN_CHINESE", "reasons_of", "tells_setback"]
 
 SETBACK_IN_CHINESE: Final = re.compile(
-    r"失败|未能|无法|没有|没能|没[^，。]{0,4}(?:成|上|到|掉|出|通)|拒绝|被拒|等待|待[审批确]|尚未|暂未|处理中|审核中|进行中|还在|仍在|还没"
+    r"失败|未能|无法|没有|没能|没[^，。]{0,4}(?:成|上|到|掉|出|通)|拒绝|被拒|等待|待[审批确]|尚未|暂未|处理中|审核中|进行中|还在|仍在|正在|还没"
     r"|未(?:获|被|经)|批准|审批|授权|出错|报错|无效|退回来|被退|退信|超时|不(?:通|成|了|到|够|足|存在)|中断|只有|❌|⏳"
 )
 _REASON: Final = re.compile(r"[^\W\d_]{4,}")

@@ -99,7 +99,7 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
-    "open": r"in prüfung|wird geprüft|freigabe|genehmigung|zustimmung|noch nicht|läuft noch|in bearbeitung|steht (?:noch )?aus|wartet|fehlt|schiefgelaufen|noch auf|bleibt|weiterhin",
+    "open": r"\bwird (?:gerade|noch|derzeit|aktuell)|in prüfung|wird geprüft|freigabe|genehmigung|zustimmung|noch nicht|läuft noch|in bearbeitung|steht (?:noch )?aus|wartet|fehlt|schiefgelaufen|noch auf|bleibt|weiterhin",
     "unchanged": r"\b(?:unverändert|unberührt|unangetastet|wie (?:zuvor|vorher|bisher))\b|ohne etwas zu|bevor (?:ich )?etwas",
     "generic": r"\b(?:alles (?:ist )?(?:erledigt|fertig|bereit|eingerichtet|klar gegangen|geregelt|in ordnung gebracht)|ist (?:jetzt |nun |bereits )?(?:erledigt|fertig|durch|online|live|geschafft)|"
     r"gekümmert|hat (?:alles )?geklappt|lief (?:alles )?(?:glatt|durch|problemlos)|fertig[.!]?$|vollzogen|geklappt)",

@@ -96,7 +96,7 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
-    "open": r"in review|being reviewed|sign-off|\bapproval\b|permission|needs? (?:your|a)|\bstill\b|jammed|stuck|in progress|under review|waiting (?:for|on)|has(?: not|n't)|have(?: not|n't) (?:yet )?|not yet|on hold|as soon as|fell through|turned down|went wrong|whether|can't (?:tell|say)|up to (?:now|speed)_",
+    "open": r"\bbeing \w+(?:ed|en|nt|lt)\b|in review|being reviewed|sign-off|\bapproval\b|permission|needs? (?:your|a)|\bstill\b|jammed|stuck|in progress|under review|waiting (?:for|on)|has(?: not|n't)|have(?: not|n't) (?:yet )?|not yet|on hold|as soon as|fell through|turned down|went wrong|whether|can't (?:tell|say)|up to (?:now|speed)_",
     "unchanged": r"\b(?:unchanged|untouched|unaffected|unmodified|as (?:it|they) (?:was|were)|(?:still )?where (?:it|they) (?:was|were)|still sitting in|exactly as before)\b|\b(?:before|without) \w+ing anything",
     "generic": r"(?:all|you'?re|you are|we'?re|everything(?:'s| is| has been)?) (?:all )?(?:set|done|sorted|good to go|ready|"
     r"taken care of|handled|complete|completed|finished|in place)|(?:it|that|this|everything|all of (?:it|this|that|them))"
@@ -104,7 +104,7 @@ PHRASES: Final = {
     r"all set|in place)|(?:took|taken|taking) care of (?!y)|consider it done|mission accomplished|job done|task (?:is )?"
     r"(?:complete|done|accomplished)|dealt with|all (?:requested |your )?(?:changes|tasks|steps|actions|items|requests|jobs) "
     r"(?:are|were|have been) (?:now )?(?:complete|done|completed|made|applied|finished|carried out)|no further action (?:is )?(?:needed|required)|"
-    r"went (?:through|smoothly|well|fine|without a hitch|off without)|worked like a charm|that'?s (?:all )?(?:done|sorted)|did (?:it|that|so|this|everything|as you asked)|"
+    r"(?<!\bi )(?<!\bwe )went (?:through|smoothly|well|fine|without a hitch|off without)|worked like a charm|that'?s (?:all )?(?:done|sorted)|did (?:it|that|so|this|everything|as you asked)|"
     r"(?:has|have) gone (?:through|live)|is (?:now |back )?(?:live|up and running)|(?:is|are) (?:now )?(?:live|in effect|in force|up and running|up to date)(?: again| now)",
     "send": r"(?:went|gone|is|are|going) out(?: to)?(?= |$)|(?:is|are) on (?:its|their|the) way|(?:now )?in (?:\w+ ){0,3}(?:inbox|mailbox)|"
     r"(?:has|have|should have|got|received) (?:it|them|the (?:mail|email|file|message|link))(?: now| by now)|let \w+ know|fired off|shot off|got in touch|drop(?:ped)? \w+ a (?:line|note)",

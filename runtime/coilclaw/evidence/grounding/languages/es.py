@@ -74,7 +74,7 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
-    "open": r"en revisión|visto bueno|aprobación|autorización|confirmación|en curso|en trámite|todavía|aún|a la espera|pendiente|sigue",
+    "open": r"\bse está \w+ndo|\bestá siendo|en revisión|visto bueno|aprobación|autorización|confirmación|en curso|en trámite|todavía|aún|a la espera|pendiente|sigue",
     "unchanged": r"\b(?:sin cambios|igual que antes|intact[oa]s?|tal (?:y )?como estaban?|tal cual)\b|sin (?:cambiar|tocar|modificar) nada",
     "generic": r"^(?:¡?\s*)(?:listo|listos|hecho|todo listo|ya está|ya quedó|perfecto, listo)\b|\btodo (?:está |ha quedado |quedó )?(?:listo|hecho|en orden|resuelto|solucionado)|\bya (?:está|quedó|queda) (?:todo |hecho|listo|resuelt[oa]|solucionad[oa])|"
     r"\bme (?:he encargado|encargué|ocupé|he ocupado) de|\b(?:ha|ha) salido (?:todo )?bien|\bsin (?:ningún )?problemas?[.!]?$|ya está en (?:producción|marcha|línea)|misión cumplida|asunto resuelto",

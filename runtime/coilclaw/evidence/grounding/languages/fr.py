@@ -71,7 +71,7 @@ MARKS: Final = {
 }
 
 PHRASES: Final = {
-    "open": r"en revue|d'examen|à l'étude|accord de|validation|approbation|autorisation|en cours|toujours|encore|en attente|reste",
+    "open": r"en train d|en préparation|en revue|d'examen|à l'étude|accord de|validation|approbation|autorisation|en cours|toujours|encore|en attente|reste",
     "unchanged": r"\b(?:inchangée?s?|intacte?s?|tels? quels?|telles? quelles?)\b|sans rien (?:changer|modifier|toucher)",
     "generic": r"^(?:c'est (?:fait|bon|réglé|en ordre|terminé|chose faite|parti)|fait|voilà, c'est fait|terminé)\b|\bc'est (?:fait|réglé|chose faite|en ligne|terminé|parti)\b|\btout (?:est|a été) (?:bien )?(?:prêt|fait|réglé|en ordre|en place|terminé|bon|bouclé)|"
     r"\bme suis (?:occupé|chargé)e? d|\btout s'est bien passé|\b(?:est|sont) (?:désormais |maintenant )?(?:en ligne|opérationnel)|mission accomplie|\b(?:est|sont) bien partie?s?\b",
