@@ -64,9 +64,13 @@ class Clauses:
                 if at > start:
                     yield Clause(start, at, joined)
                 start, joined = at + 1, f"J{token.text}" if "J" in marks else token.text
-            elif at > start and self.words.code != "de" and (
-                ("K" in marks and "D" not in marks and "P" not in marks and not set("Cc") & set(self.marks(at - 1)))
-                or (("C" in marks or "c" in marks) and self.words.code != "es")
+            elif (
+                at > start
+                and self.words.code != "de"
+                and (
+                    ("K" in marks and "D" not in marks and "P" not in marks and not set("Cc") & set(self.marks(at - 1)))
+                    or (("C" in marks or "c" in marks) and self.words.code != "es")
+                )
             ):
                 yield Clause(start, at, joined)
                 start, joined = at, "K"

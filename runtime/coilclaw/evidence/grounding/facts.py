@@ -67,6 +67,8 @@ class Facts(NamedTuple):
     is_all: bool = False
     """Whether it is said of everything there was to do."""
     cited: tuple[str, ...] = ()
+    measures: tuple[tuple[float, str], ...] = ()
+    """Numbers with a unit, which calls are compared with that use the same unit."""
     roles: tuple[tuple[str, str], ...] = ()
     """Words that say which one is meant, with the kind or the preposition: `customers` of `the customers table`."""
     choices: frozenset[tuple[str, int]] = frozenset()
@@ -84,6 +86,7 @@ class Facts(NamedTuple):
             or self.days
             or self.months
             or self.times
+            or self.measures
             or self.choices
         )
 
@@ -140,11 +143,7 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
                 follower = tokens[at + 1].text if at + 1 < len(tokens) else ""
                 if _CURRENCY.match(follower):
                     numbers.append(float(language.numbers[token.text]))
-                elif (
-                    follower not in _SPANS
-                    and not _is_total(at, tokens)
-                    and tokens[at - 1].text not in _DESCRIBING
-                ):
+                elif follower not in _SPANS and not _is_total(at, tokens) and tokens[at - 1].text not in _DESCRIBING:
                     counts.append(language.numbers[token.text])
             elif token.text in ("both", "beide", "beiden", "ambos", "ambas") or (
                 token.text in ("deux",) and code == "fr"
@@ -194,6 +193,14 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
         classes=frozenset(classes),
         is_all=is_all,
         cited=tuple(cited),
+        measures=tuple(
+            (number, tokens[at + 1].text)
+            for at in chosen
+            if tokens[at].kind == "number"
+            and at + 1 in span
+            and tokens[at + 1].text in UNITS
+            and (number := number_of(tokens[at].raw)) is not None
+        ),
         roles=tuple(roles),
         choices=choices_in((folded(tokens[at].text) for at in span), ""),
     )
@@ -227,7 +234,7 @@ def _note_number(
     if not money:
         if (
             following in _SPANS
-            or following in _UNITS
+            or following in UNITS
             or following in ("am", "pm", "uhr", "h", "heures", "o'clock")
             or (":" in token.raw and times)
         ):
@@ -288,7 +295,7 @@ def _is_specific(token: Token, language: Grammar) -> bool:
     )
 
 
-_UNITS: Final = words("kb mb gb tb ms s sec km kg cm mm")
+UNITS: Final = words("kb mb gb tb ms s sec km kg cm mm")
 """Units of measures, which say how large a thing is and not which."""
 _DESCRIBING: Final = words("chapter section version with mit con avec")
 """Words before a number that is not one of things that something was done to: `an apology with two dates`."""
@@ -313,7 +320,7 @@ _OVER: Final = re.compile(r"(?:19|20)\d\d$")
 _SERVICES: Final = words("""
 gmail outlook google calendar excel word powerpoint markdown pdf python api html csv json utc cet gmt q1 q2 q3
 q4 id ok nda crm sms url vpn ceo hr it pr cc tv pst est webp windows linux macos android ios chrome firefox
-slack whatsapp sql join mr mrs ms dr mme mlle sr sra dra prof herr frau herrn english german spanish french
+slack whatsapp sql kb mb gb tb join mr mrs ms dr mme mlle sr sra dra prof herr frau herrn english german spanish french
 chinese
 """)
 

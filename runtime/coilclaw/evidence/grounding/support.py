@@ -41,6 +41,10 @@ def answers_of(facts: Facts, call: Call) -> list[Support]:
         *("yes" if each in call.months else ("no" if call.months else "open") for each in facts.months),
         *("yes" if each in call.days else ("no" if call.days else "open") for each in facts.days),
         *("yes" if _has_time(each, call) else ("no" if call.times else "open") for each in facts.times),
+        *(
+            "yes" if number in call.numbers else "no" if unit in call.words else "open"
+            for number, unit in facts.measures
+        ),
         *_answers_by_choice(facts, call),
     ]
 

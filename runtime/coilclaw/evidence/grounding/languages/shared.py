@@ -61,7 +61,7 @@ to a de d' zu für for para por pour me us nous mir uns die der das den dem que 
 LIGHT: Final = words("""
 made done performed carried placed conducted completed processed did gemacht vorgenommen durchgeführt getätigt
 hecho hecha hechos hechas hice realizado realizada realizados realizadas realicé efectuado efectuada efectué
-make do perform ran run left mis mise mises dado di dimos gave given issued gegeben erteilt
+make do perform ran run mis mise mises dado di dimos gave given issued gegeben erteilt
 fait faite faits faites effectué effectuée effectués effectuées réalisé réalisée
 """)
 """Verbs whose noun says what was done: `made a payment`."""
@@ -192,7 +192,7 @@ query queries search searches check lookup abfrage suche consulta búsqueda requ
 booking bookings reservation reservations appointment buchung reservierung reserva cita réservation
 """,
         "call": """
-call calls anruf llamada appel voicemail
+call calls anruf llamada appel
 """,
         "delete": """
 deletion deletions löschung eliminación suppression
