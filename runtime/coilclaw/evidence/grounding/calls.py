@@ -79,8 +79,8 @@ browser
 
 
 _TRIAL: Final = re.compile(
-    r"\bdry[ _-]?run|\bdryrun|simulat|simulier|simulaci|simulé|\bwould (?:be )?\w+ed?\b|\bprobelauf|\btestlauf|\bà blanc|\bwhat_if"
-    r"|试运行|模拟|演练",
+    r"\bdry[ _-]?run|simulat|simulier|simulaci|simulé|\bprobelauf|\btestlauf|\bà blanc|\bwhat_if|试运行|模拟|演练"
+    r"|\bwould (?:be \w+ed|have|delete|remove|send|update|create|write|change)\b",
     re.IGNORECASE,
 )
 """Words of calls that only show what would be done."""

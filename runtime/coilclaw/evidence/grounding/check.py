@@ -217,8 +217,8 @@ class Checker(Judge):
                     claims.append(_claim(read.text, finding, read.language))
                     break
         if not claims and not statements and not read.is_question and not others_act and len(read.tokens) > 3:
-            part = read.plain_part()
-            if part is not None and (finding := self.state(part)) is not None:
+            told = read.plain_part()
+            if told is not None and (finding := self.state(told)) is not None:
                 claims.append(_claim(read.text, finding, read.language))
         self.asked = None
         if read.is_question or (not statements and len(read.tokens) < 8):

@@ -148,6 +148,7 @@ def statements_in_chinese(text: str) -> list[ChineseStatement]:
         and pending < len(text)
         and not tables.verb.search(plain[pending:])
         and not tables.patterns["NEGATED"].search(plain[pending:])
+        and not _UNDONE.search(plain[pending:])
     ):
         last = found[-1]
         more = _facts(text[pending:], [quote for quote in quotes if quote in text[pending:]], tables)

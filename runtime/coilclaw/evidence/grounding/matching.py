@@ -130,8 +130,8 @@ def _is_asked_for(said: Said) -> bool:
 
 
 _TRIALS: Final = words("""
-dry dry-run simulation simulated simuliert probelauf testlauf simulación simulado simulada simulacro simulé simulée blanc
-试运 模拟 演练
+dry dry-run simulation simulated simuliert probelauf testlauf simulación simulado simulada simulacro simulé simulée
+blanc 试运 模拟 演练
 """)
 """Words of statements that claim no more than a trial."""
 _REQUESTS: Final = words("""

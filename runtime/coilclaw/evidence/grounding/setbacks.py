@@ -23,7 +23,7 @@ _REASON: Final = re.compile(r"[^\W\d_]{4,}")
 
 
 def reasons_of(calls: Iterable[Call]) -> frozenset[str]:
-    """The words with which calls that did not succeed say why: those that neither describe the call nor name its object."""
+    """The words with which calls that did not succeed say why, apart from those for what was to be done to what."""
     found: set[str] = set()
     for call in calls:
         told = _REASON.findall(call.summary)
