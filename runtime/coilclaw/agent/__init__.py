@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
     from coilclaw.agent.opening import open_agent
+    from coilclaw.agent.prompt import activity_lines, as_data
     from coilclaw.agent.settings import AgentSettings, ModelChoice, Price
 else:
     __getattr__ = lazy_exports(
@@ -32,6 +33,7 @@ else:
             "TextReleased TurnEvent WaitingForApproval ignore",
             "errors": "ConversationBusy ConversationWaits NothingToResume",
             "opening": "open_agent",
+            "prompt": "activity_lines as_data",
             "settings": "AgentSettings ModelChoice Price",
         },
     )
@@ -55,6 +57,8 @@ __all__ = [
     "TextReleased",
     "TurnEvent",
     "WaitingForApproval",
+    "activity_lines",
+    "as_data",
     "ignore",
     "open_agent",
 ]

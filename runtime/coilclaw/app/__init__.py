@@ -8,9 +8,10 @@ if TYPE_CHECKING:
     from coilclaw.app.app import CoilClaw
     from coilclaw.app.approvals import ApprovalRequest, Approvals, Windows
     from coilclaw.app.arguments import RESERVED_NAMES
+    from coilclaw.app.background import Background
     from coilclaw.app.composition import Composition
     from coilclaw.app.engines import Engines
-    from coilclaw.app.errors import AppClosed, BadArgument, WouldBlock
+    from coilclaw.app.errors import AppClosed, BadArgument, TooManyRuns, WouldBlock
     from coilclaw.app.estop import Estop, StopChange
     from coilclaw.app.examples import Trial, try_example
     from coilclaw.app.handle import RunHandle
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from coilclaw.app.receipts import Receipts
     from coilclaw.app.report import CallReport, Report, UnknownCall
     from coilclaw.app.runs import Runs
+    from coilclaw.app.server_note import ServerNote, noted_server, running_servers
     from coilclaw.app.servers import open_servers
     from coilclaw.app.services import make_policy
     from coilclaw.app.stores import Stores, open_stores, restart_log
@@ -52,9 +54,10 @@ else:
             "app": "CoilClaw",
             "arguments": "RESERVED_NAMES",
             "approvals": "ApprovalRequest Approvals Windows",
+            "background": "Background",
             "composition": "Composition",
             "engines": "Engines",
-            "errors": "AppClosed BadArgument WouldBlock",
+            "errors": "AppClosed BadArgument TooManyRuns WouldBlock",
             "estop": "Estop StopChange",
             "examples": "Trial try_example",
             "handle": "RunHandle",
@@ -63,6 +66,7 @@ else:
             "receipts": "Receipts",
             "report": "CallReport Report UnknownCall",
             "runs": "Runs",
+            "server_note": "ServerNote noted_server running_servers",
             "servers": "open_servers",
             "services": "make_policy",
             "stores": "Stores open_stores restart_log",
@@ -84,6 +88,7 @@ __all__ = [
     "ApprovalRequest",
     "Approvals",
     "ApprovedPlan",
+    "Background",
     "BadArgument",
     "CallReport",
     "Caller",
@@ -111,8 +116,10 @@ __all__ = [
     "RunPage",
     "RunRecord",
     "Runs",
+    "ServerNote",
     "StopChange",
     "Stores",
+    "TooManyRuns",
     "Toolbox",
     "Tools",
     "Trial",
@@ -122,8 +129,10 @@ __all__ = [
     "WouldBlock",
     "installed_registry",
     "make_policy",
+    "noted_server",
     "open_servers",
     "open_stores",
     "restart_log",
+    "running_servers",
     "try_example",
 ]

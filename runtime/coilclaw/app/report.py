@@ -200,7 +200,7 @@ def report_so_far(stores: Stores, known: RunRecord) -> Report:
     """A run that has neither ended nor been suspended: what its receipts say so far."""
     return Report(
         run_id=known.run_id,
-        status="running",
+        status="queued" if known.status == "queued" else "running",
         engine=known.header.engine,
         retry_of=known.header.retry_of,
         value=None,

@@ -7,8 +7,9 @@ import select
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
+from coilclaw.app.difference import Row
 from coilclaw.cli.streams import unguarded
 from coilclaw.cli.terminal import say, terminal_size
 from coilclaw.sandbox import POLL_SECONDS
@@ -21,15 +22,6 @@ _NARROWEST: Final = 40
 _SHORTEST: Final = 8
 _RESET: Final = "\x1b\\\x1b[0m\x1b(B"
 """Ends a sequence that was left open, and a colour: whatever was printed before must not hide the question."""
-
-
-class Row(NamedTuple):
-    """A line of what a person is asked about. Where it has to be folded, `lead` is replaced by a mark."""
-
-    lead: str
-    text: str = ""
-    colour: str | None = None
-    bold: bool = False
 
 
 def ask(

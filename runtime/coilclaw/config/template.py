@@ -114,6 +114,16 @@ model = "mock"
 # backend = "sqlite"       # conversations are kept in the database of the receipts
 # path = "${{COILCLAW_HOME}}/coilclaw.db"   # accepted, and not used
 
+# What `coilclaw mcp serve` and the gateway's /mcp offer to MCP clients; see docs/mcp.md.
+[mcp_server]
+# direct_tools = false     # true, or names and patterns such as ["crm.*"]: these can also be called without code
+# elicitation = "ask"      # a client may ask its person to approve a call; "off": only `coilclaw approval` and the like
+# tool_tokens = 4000       # what the stubs in the description of run_python may cost
+
+[gateway]
+# host = "127.0.0.1"       # where `coilclaw serve` listens; another than loopback needs TLS, see docs/gateway.md
+# port = 8625
+
 # Rules only ever make things stricter: deny > ask > allow, whatever the order.
 # [[policy.rules]]
 # tool = "files.*"

@@ -20,6 +20,7 @@ __all__ = [
     "ConversationPage",
     "add_conversation",
     "clear_conversations",
+    "count_conversations",
     "count_turns",
     "find_conversation",
     "list_conversations",
@@ -128,6 +129,12 @@ def find_conversation(database: Database, conversation_id: str) -> Conversation:
     if not rows:
         raise _no_such(conversation_id)
     return _conversation(rows[0])
+
+
+def count_conversations(database: Database) -> int:
+    """Return how many conversations there are."""
+    ((count,),) = database.read("SELECT count(*) FROM conversations")
+    return int(count)
 
 
 def list_conversations(database: Database, *, channel: str | None, limit: int, cursor: str | None) -> ConversationPage:

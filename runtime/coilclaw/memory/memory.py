@@ -16,6 +16,7 @@ from coilclaw.memory.conversations import (
     ConversationPage,
     add_conversation,
     clear_conversations,
+    count_conversations,
     count_turns,
     find_conversation,
     list_conversations,
@@ -148,6 +149,10 @@ class Memory:
         """Return the object that a suspended turn needs to be resumed; None if no turn is suspended."""
         text = pending_text(self._database.read, conversation_id)
         return None if text is None else load(text, dict)
+
+    def count(self) -> int:
+        """Return how many conversations there are."""
+        return count_conversations(self._database)
 
     def list(self, *, channel: str | None = None, limit: int = 50, cursor: str | None = None) -> ConversationPage:
         """Return conversations, the latest first. The page's `cursor` is that of the next page."""
