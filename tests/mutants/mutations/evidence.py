@@ -166,8 +166,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.evidence.grounding.support:answers_of",
-        '*("yes" if _has_name(name, call) else miss for name in facts.names)',
-        '*("yes" for name in facts.names)',
+        '"yes" if _has_name(name, call) else miss if',
+        '"yes" if True else miss if',
         "tests/evidence/grounding/test_check.py -k says_otherwise",
         "names are compared",
     ),
@@ -235,7 +235,7 @@ MUTATIONS: Final = (
         "a read supports no action",
     ),
     Mutation(
-        "coilclaw.evidence.grounding.calls:Call.shown_senses",
+        "coilclaw.evidence.grounding.calls:Call._shown",
         'text = text.replace(normal(each), " ")',
         "pass",
         "tests/evidence/grounding/test_check.py -k no_argument_says",
