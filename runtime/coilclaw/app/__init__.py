@@ -8,9 +8,13 @@ if TYPE_CHECKING:
     from coilclaw.app.app import CoilClaw
     from coilclaw.app.approvals import ApprovalRequest, Approvals, Windows
     from coilclaw.app.arguments import RESERVED_NAMES
+    from coilclaw.app.background import Background
+    from coilclaw.app.call_text import argument_rows, call_rows, runs_rows
+    from coilclaw.app.code_tokens import code_rows
     from coilclaw.app.composition import Composition
+    from coilclaw.app.difference import Row, difference_rows, file_lines, odd_encoding
     from coilclaw.app.engines import Engines
-    from coilclaw.app.errors import AppClosed, BadArgument, WouldBlock
+    from coilclaw.app.errors import AppClosed, BadArgument, TooManyRuns, WouldBlock
     from coilclaw.app.estop import Estop, StopChange
     from coilclaw.app.examples import Trial, try_example
     from coilclaw.app.handle import RunHandle
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from coilclaw.app.receipts import Receipts
     from coilclaw.app.report import CallReport, Report, UnknownCall
     from coilclaw.app.runs import Runs
+    from coilclaw.app.server_note import ServerNote, noted_server, running_servers
     from coilclaw.app.servers import open_servers
     from coilclaw.app.services import make_policy
     from coilclaw.app.stores import Stores, open_stores, restart_log
@@ -52,9 +57,13 @@ else:
             "app": "CoilClaw",
             "arguments": "RESERVED_NAMES",
             "approvals": "ApprovalRequest Approvals Windows",
+            "background": "Background",
+            "call_text": "argument_rows call_rows runs_rows",
+            "code_tokens": "code_rows",
             "composition": "Composition",
+            "difference": "Row difference_rows file_lines odd_encoding",
             "engines": "Engines",
-            "errors": "AppClosed BadArgument WouldBlock",
+            "errors": "AppClosed BadArgument TooManyRuns WouldBlock",
             "estop": "Estop StopChange",
             "examples": "Trial try_example",
             "handle": "RunHandle",
@@ -63,6 +72,7 @@ else:
             "receipts": "Receipts",
             "report": "CallReport Report UnknownCall",
             "runs": "Runs",
+            "server_note": "ServerNote noted_server running_servers",
             "servers": "open_servers",
             "services": "make_policy",
             "stores": "Stores open_stores restart_log",
@@ -84,6 +94,7 @@ __all__ = [
     "ApprovalRequest",
     "Approvals",
     "ApprovedPlan",
+    "Background",
     "BadArgument",
     "CallReport",
     "Caller",
@@ -107,12 +118,15 @@ __all__ = [
     "Receipts",
     "Rehearsal",
     "Report",
+    "Row",
     "RunHandle",
     "RunPage",
     "RunRecord",
     "Runs",
+    "ServerNote",
     "StopChange",
     "Stores",
+    "TooManyRuns",
     "Toolbox",
     "Tools",
     "Trial",
@@ -120,10 +134,19 @@ __all__ = [
     "Window",
     "Windows",
     "WouldBlock",
+    "argument_rows",
+    "call_rows",
+    "code_rows",
+    "difference_rows",
+    "file_lines",
     "installed_registry",
     "make_policy",
+    "noted_server",
+    "odd_encoding",
     "open_servers",
     "open_stores",
     "restart_log",
+    "running_servers",
+    "runs_rows",
     "try_example",
 ]

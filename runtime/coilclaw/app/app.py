@@ -18,7 +18,9 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few 
     from collections.abc import Iterable, Mapping
     from types import TracebackType
 
+    from coilclaw.access import Access
     from coilclaw.app.approvals import Approvals
+    from coilclaw.app.background import Background
     from coilclaw.app.engines import Engines
     from coilclaw.app.estop import Estop
     from coilclaw.app.handle import RunHandle
@@ -36,6 +38,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few 
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
     from coilclaw.sandbox import Deadline, Limits
     from coilclaw.sdk import Tool
+    from coilclaw.spaces import Spaces
 
 __all__ = ["CoilClaw"]
 
@@ -296,6 +299,13 @@ class CoilClaw:
         check(run_id=run_id)
         return self._runner.workspace_of(run_id).toolbox.registry
 
+    @cached_property
+    def background(self) -> Background:
+        """Runs that are accepted durably, and outlive whoever asked for them and this process."""
+        from coilclaw.app.background import Background
+
+        return Background(self._parts, lambda: self._runner)
+
     @property
     def engines(self) -> Engines:
         """The sandbox engines by name; each is made when first asked for."""
@@ -305,6 +315,16 @@ class CoilClaw:
     def memory(self) -> Memory:
         """Conversations of this home: what people, models and tools have said."""
         return self._parts.memory
+
+    @property
+    def access(self) -> Access:
+        """Who may use a server of this home: API tokens, sessions and run tokens."""
+        return self._parts.access
+
+    @property
+    def spaces(self) -> Spaces:
+        """The projects of this home and their files."""
+        return self._parts.spaces
 
     @cached_property
     def quarantine(self) -> Quarantine:

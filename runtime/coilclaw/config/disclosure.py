@@ -28,8 +28,11 @@ _HARMLESS: Final = frozenset(
         "default_provider",
         "default_model",
         "channels.cli.tools_allow",
+        "channels.gateway.tools_allow",
         "memory.backend",
         "memory.path",
+        "mcp_server.direct_tools",
+        "mcp_server.elicitation",
     }
 )
 """Keys of texts that are known to hold no secret. A new key is hidden until it stands here."""

@@ -92,6 +92,7 @@ class RunLimits(Section):
     shell_seconds: Annotated[float, more_than(0)] = 15.0
     http_seconds: Annotated[float, more_than(0)] = 20.0
     tool_rounds: Annotated[int, at_least(1), at_most(100)] = 5
+    exchange_seconds: Annotated[float, more_than(0), at_most(86400)] = 900.0
 
     @classmethod
     def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
@@ -222,6 +223,14 @@ class McpServer(Section):
             yield (), "must have either `command` or `url`"
 
 
+class McpServing(Section):
+    """What MCP clients are offered, and whether they may pass an approval on to their person."""
+
+    direct_tools: bool | tuple[str, ...] = False
+    elicitation: Literal["ask", "off"] = "ask"
+    tool_tokens: Annotated[int, at_least(0), at_most(1_000_000)] = 4000
+
+
 class Integrations(Section):
     """Settings of integrations, one table each; `mcp` holds the servers."""
 
@@ -247,6 +256,18 @@ class Integrations(Section):
                 yield (), f"{name} must be a table of strings"
 
 
+def _is_host(text: str) -> str | None:
+    is_one = text and len(text) <= 253 and all(char.isalnum() or char in ".-:" for char in text) and text.isascii()
+    return None if is_one else 'an address or a name without port, such as "127.0.0.1"'
+
+
+class GatewaySection(Section):
+    """Where `coilclaw serve` listens."""
+
+    host: Annotated[str, _is_host] = "127.0.0.1"
+    port: Annotated[int, at_least(1), at_most(65535)] = 8625
+
+
 class Config(Section):
     """Everything that can be configured."""
 
@@ -265,6 +286,8 @@ class Config(Section):
     agent: AgentSection = AgentSection()
     channels: Channels = Channels()
     memory: Memory = Memory()
+    mcp_server: McpServing = McpServing()
+    gateway: GatewaySection = GatewaySection()
 
     @classmethod
     def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:

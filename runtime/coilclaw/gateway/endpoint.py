@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.responses import JSONResponse, Response
 
+from coilclaw.access import RunToken
+from coilclaw.gateway.authentication import Identity
 from coilclaw.gateway.errors import ApiError
 from coilclaw.gateway.principal import Principal, Scope
 
@@ -43,7 +45,7 @@ class ApiCall(Generic[B, Q]):
     """One authenticated request with everything in it validated."""
 
     gateway: Gateway
-    principal: Principal | None
+    principal: Identity | None
     """None at open endpoints."""
     path: Mapping[str, str]
     """The parameters of the path."""
@@ -54,7 +56,13 @@ class ApiCall(Generic[B, Q]):
     @property
     def sender(self) -> Principal:
         """The principal of an endpoint that is not open."""
-        assert self.principal is not None
+        assert isinstance(self.principal, Principal)
+        return self.principal
+
+    @property
+    def run_token(self) -> RunToken:
+        """The run whose token was sent, at an endpoint with a `tool_operation`."""
+        assert isinstance(self.principal, RunToken)
         return self.principal
 
 
@@ -68,18 +76,46 @@ class Endpoint:
     summary: str
     scope: Scope | None
     """The least scope that may use it; None: anybody."""
+    tool_operation: str | None = None
+    """For endpoints below `/api/tools/`, which take run tokens alone: what a token must allow, such as
+    `live-artifacts:create`, or ANY_OPERATION."""
     decides: bool = False
     """Whether it decides for a person: a browser's session alone is not enough, its header secret is needed too."""
+    is_embedded: bool = False
+    """Whether a page embeds it by its address, as a picture or a frame: to read it, a session's cookie is enough."""
+    body_bytes: int = 1024 * 1024
+    """The largest body it takes."""
     body: type[BaseModel] = NoBody
     query: type[BaseModel] = NoQuery
     answer: type[BaseModel] | None = None
     """The shape of the answer; None for event streams, files and plain text."""
+    others: Mapping[int, type[BaseModel]] = field(default_factory=dict)
+    """Shapes of answers with another status of success."""
     status: int = 200
     media_type: str = "application/json"
     statuses: tuple[int, ...] = ()
     """HTTP statuses of its own errors, besides those that every endpoint may have."""
 
-    async def answer_request(self, gateway: Gateway, principal: Principal | None, request: Request) -> Response:
+    ANY_OPERATION: ClassVar[str] = "*"
+
+    def __post_init__(self) -> None:
+        if self.path.startswith("/api/tools/") != (self.tool_operation is not None):
+            raise ValueError(f"{self.path}: endpoints below /api/tools/ have a `tool_operation`, and no others")
+        if self.tool_operation is not None:
+            self._check_scope_is_fixed()
+        if self.decides and (self.scope is not Scope.OPERATOR or self.is_embedded):
+            raise ValueError(f"{self.path}: deciding needs the scope of an operator, and the header secret")
+
+    def _check_scope_is_fixed(self) -> None:
+        """The token says which run and project a request is about; a request must not be able to."""
+        if self.scope is not None or self.decides:
+            raise ValueError(f"{self.path}: the token of a run has no scope and decides nothing")
+        for model in (self.body, self.query):
+            names = {name.lower().replace("_", "") for name in model.model_fields}
+            if names & {"projectid", "runid"} or model.model_config.get("extra") != "forbid":
+                raise ValueError(f"{self.path}: {model.__name__} lets a request choose its run or project")
+
+    async def answer_request(self, gateway: Gateway, principal: Identity | None, request: Request) -> Response:
         """Validate a request that was let through, have it handled, and make the response."""
         call = ApiCall(
             gateway=gateway,

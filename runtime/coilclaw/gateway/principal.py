@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Literal
 
+from coilclaw.access import Scope
 from coilclaw.sdk.frozen import Frozen
 
 __all__ = ["Principal", "Scope"]
-
-
-class Scope(StrEnum):
-    """What a session or an API token allows. Each scope includes those before it."""
-
-    READ = "read"
-    """Look at runs, receipts, tools and conversations."""
-    RUN = "run"
-    """Start and resume runs, call tools and chat; policy still decides about every call."""
-    OPERATOR = "operator"
-    """Decide approvals, trust tools, set the emergency stop."""
-
-    def includes(self, other: Scope) -> bool:
-        """Whether whoever has this scope may do what needs the other one."""
-        order = list(Scope)
-        return order.index(self) >= order.index(other)
 
 
 class Principal(Frozen):
@@ -31,6 +15,10 @@ class Principal(Frozen):
 
     kind: Literal["session", "token"]
     """A browser that exchanged a one-time code, or a program with an API token."""
+    id: str
+    """Of the session or token; no secret."""
     name: str
     """Recorded as `decided_by` with every decision."""
     scope: Scope
+    expires_at: int | None = None
+    """Seconds since 1970; None if it does not expire."""

@@ -11,20 +11,25 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.memory.context import latest_exchange, recent_turns
 from coilclaw.memory.conversations import (
+    AMBIENT,
     CONVERSATIONS,
     Conversation,
     ConversationPage,
     add_conversation,
+    ambient_conversation,
     clear_conversations,
+    count_conversations,
     count_turns,
     find_conversation,
     list_conversations,
     pending_text,
+    set_ambient,
     set_pending,
 )
 from coilclaw.memory.documents import LARGEST_PENDING, Redact, kept_content, kept_object, load, valid_text
-from coilclaw.memory.errors import PendingChanged
+from coilclaw.memory.errors import NoSuchMessage, PendingChanged
 from coilclaw.memory.search import Hit, search_turns
+from coilclaw.memory.sop_runs import clear_answers
 from coilclaw.memory.turns import (
     TURNS,
     WORDS,
@@ -34,17 +39,18 @@ from coilclaw.memory.turns import (
     TurnPage,
     add_turn,
     clear_turns,
+    find_message,
     kept_draft,
     list_turns,
+    message_turns,
 )
-from coilclaw.memory.workflow_runs import clear_answers
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import checked_limit
 
 if TYPE_CHECKING:
     from coilclaw.store import Database
 
-__all__ = ["Cleared", "Memory", "create_tables"]
+__all__ = ["Cleared", "Memory", "create_ambient_table", "create_tables"]
 
 _logger: Final = logging.getLogger(__name__)
 _TITLE: Final = 80
@@ -56,6 +62,11 @@ def create_tables(connection: Any) -> None:
     connection.execute(CONVERSATIONS)
     connection.execute(TURNS)
     WORDS.create(connection)
+
+
+def create_ambient_table(connection: Any) -> None:
+    """Make the table of the conversations that projects have by themselves."""
+    connection.execute(AMBIENT)
 
 
 class Cleared(Frozen):
@@ -81,20 +92,24 @@ class Memory:
 
     def begin(self, channel: str, *, agent: str | None = None, project: str | None = None) -> str:
         """Begin a conversation without turns, and return its id."""
-        moment = _now()
-        made = Conversation(
-            conversation_id=_new_id("conversation"),
-            channel=valid_text(channel),
-            agent=None if agent is None else valid_text(agent),
-            project=None if project is None else valid_text(project),
-            started_at=moment,
-            updated_at=moment,
-        )
+        made = _conversation(channel, agent, project)
         with self._database.transaction() as connection:
             add_conversation(connection, made)
-        facts = {"conversation": made.conversation_id, "channel": channel}
-        _logger.info("conversation.started", extra={"event": facts})
-        return made.conversation_id
+        return _begun(made)
+
+    def ambient(self, channel: str, *, project: str, agent: str | None = None) -> str:
+        """Return the id of the one conversation that a project has with an agent by itself; begun if it is missing.
+
+        However many ask at once, in any process, it is begun once.
+        """
+        made = _conversation(channel, agent, project)
+        with self._database.transaction() as connection:
+            known = ambient_conversation(connection, project, agent)
+            if known is not None:
+                return known
+            add_conversation(connection, made)
+            set_ambient(connection, made)
+        return _begun(made)
 
     def append(self, conversation_id: str, *drafts: TurnDraft) -> tuple[Turn, ...]:
         """Add turns to a conversation, all of them or none, and return them as they are kept.
@@ -113,7 +128,7 @@ class Memory:
         *drafts: TurnDraft,
         instead_of: Mapping[str, Any] | None = None,
     ) -> tuple[Turn, ...]:
-        """Add turns, and keep with the conversation the JSON object that its suspended turn needs to be resumed.
+        """Add turns, and keep with the conversation the JSON object that its suspended exchange needs to be resumed.
 
         `instead_of` is the object that was there before, as `pending` returned it; by default there was none. Raises
         PendingChanged if another one is there.
@@ -121,7 +136,7 @@ class Memory:
         return self._change_pending(conversation_id, instead_of, document, drafts)
 
     def settle(self, conversation_id: str, document: Mapping[str, Any], *drafts: TurnDraft) -> tuple[Turn, ...]:
-        """Add turns, and remove the object of the suspended turn, as `pending` returned it.
+        """Add turns, and remove the object of the suspended exchange, as `pending` returned it.
 
         Of several processes that resumed the same turn, one succeeds; the others raise PendingChanged.
         """
@@ -130,7 +145,7 @@ class Memory:
     def clear(self) -> Cleared:
         """Remove every conversation, and overwrite what the file held of them. Receipts stay.
 
-        What agents answered in steps of workflows goes, too; workflow runs that were not over are cancelled by that.
+        What agents answered in steps of SOPs goes, too; SOP runs that were not over are cancelled by that.
         """
         with self._database.transaction(overwriting=True) as connection:
             clear_answers(connection)
@@ -145,18 +160,47 @@ class Memory:
         return find_conversation(self._database, conversation_id)
 
     def pending(self, conversation_id: str) -> dict[str, Any] | None:
-        """Return the object that a suspended turn needs to be resumed; None if no turn is suspended."""
+        """Return the object that a suspended exchange needs to be resumed; None if none is suspended."""
         text = pending_text(self._database.read, conversation_id)
         return None if text is None else load(text, dict)
 
-    def list(self, *, channel: str | None = None, limit: int = 50, cursor: str | None = None) -> ConversationPage:
+    def count(self) -> int:
+        """Return how many conversations there are."""
+        return count_conversations(self._database)
+
+    def list(
+        self,
+        *,
+        channel: str | None = None,
+        project: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> ConversationPage:
         """Return conversations, the latest first. The page's `cursor` is that of the next page."""
-        return list_conversations(self._database, channel=channel, limit=checked_limit(limit), cursor=cursor)
+        return list_conversations(
+            self._database, channel=channel, project=project, limit=checked_limit(limit), cursor=cursor
+        )
 
     def turns(self, conversation_id: str, *, limit: int = 100, cursor: str | None = None) -> TurnPage:
         """Return turns of a conversation, in order. Raises NoSuchConversation."""
         self.show(conversation_id)
         return list_turns(self._database, conversation_id, limit=checked_limit(limit), cursor=cursor)
+
+    def messages(self, conversation_id: str, *, limit: int = 100, before: int | None = None) -> tuple[Turn, ...]:
+        """Return the latest messages of a conversation, in order: what people said, and the answers.
+
+        Replies that ask for tools, and the results of those, are left out. With `before`, they are the latest of those
+        with lower numbers. Raises NoSuchConversation.
+        """
+        self.show(conversation_id)
+        return message_turns(self._database, conversation_id, limit=checked_limit(limit), before=before)
+
+    def message(self, conversation_id: str, message_id: str) -> tuple[Turn, Turn | None]:
+        """Return a person's message in a conversation, and its answer if it has one. Raises NoSuchMessage."""
+        found = find_message(self._database, conversation_id, message_id)
+        if found is None:
+            raise NoSuchMessage(conversation_id, message_id)
+        return found
 
     def recent(self, conversation_id: str, tokens: int, *, before: int | None = None) -> tuple[Turn, ...]:
         """Return the latest turns that take about so many tokens in a prompt, in order, beginning with a user's.
@@ -196,7 +240,7 @@ class Memory:
         with self._database.transaction() as connection:
             if pending_text(connection.execute, conversation_id) != expected:
                 raise PendingChanged(
-                    f"the suspended turn of {conversation_id} is not the one that was found",
+                    f"the suspended exchange of {conversation_id} is not the one that was found",
                     hint="another process has resumed it; look at the conversation again",
                 )
             set_pending(connection, conversation_id, pending)
@@ -237,6 +281,24 @@ def _append(connection: Any, conversation_id: str, kept: _Kept) -> tuple[Turn, .
         )
         for number, draft in enumerate(kept.drafts, start=before + 1)
     )
+
+
+def _conversation(channel: str, agent: str | None, project: str | None) -> Conversation:
+    moment = _now()
+    return Conversation(
+        conversation_id=_new_id("conversation"),
+        channel=valid_text(channel),
+        agent=None if agent is None else valid_text(agent),
+        project=None if project is None else valid_text(project),
+        started_at=moment,
+        updated_at=moment,
+    )
+
+
+def _begun(made: Conversation) -> str:
+    facts = {"conversation": made.conversation_id, "channel": made.channel}
+    _logger.info("conversation.started", extra={"event": facts})
+    return made.conversation_id
 
 
 def _new_id(kind: str) -> str:

@@ -20,10 +20,28 @@ def _create_memory(connection: Any) -> None:
     create_tables(connection)
 
 
-def _create_workflows(connection: Any) -> None:
-    from coilclaw.memory import create_workflow_tables
+def _create_sop_runs(connection: Any) -> None:
+    from coilclaw.memory import create_sop_tables
 
-    create_workflow_tables(connection)
+    create_sop_tables(connection)
+
+
+def _create_access(connection: Any) -> None:
+    from coilclaw.access import create_access_tables
+
+    create_access_tables(connection)
+
+
+def _create_ambient(connection: Any) -> None:
+    from coilclaw.memory import create_ambient_table
+
+    create_ambient_table(connection)
+
+
+def _create_spaces(connection: Any) -> None:
+    from coilclaw.spaces import create_space_tables
+
+    create_space_tables(connection)
 
 
 MIGRATIONS: Final[tuple[Migration, ...]] = (
@@ -33,5 +51,8 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     *RUNS,
     *JOURNAL,
     Migration(11, "conversations", _create_memory),
-    Migration(12, "workflow-runs", _create_workflows),
+    Migration(12, "sop-runs", _create_sop_runs, replaces=("workflow-runs",)),
+    Migration(13, "access", _create_access),
+    Migration(14, "spaces", _create_spaces),
+    Migration(14, "ambient-conversations", _create_ambient),
 )
