@@ -53,6 +53,10 @@ $(DEV): pyproject.toml | $(READY)
 	  mkdir -p $(VENV)/mcp-servers && cp tests/workspace_tools/mcp/package*.json $(VENV)/mcp-servers/ && \
 	  (cd $(VENV)/mcp-servers && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error); \
 	else echo "no npm: tests with npm's MCP servers are skipped" >&2; fi
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	    apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; } || \
+	  echo "no Chromium: tests in a browser are skipped" >&2
 	@touch $@
 
 setup: $(READY) ## Install into .venv

@@ -1,4 +1,4 @@
-"""The page of the web app and its static files. They hold no data, so they are open to anybody who reaches the server."""
+"""The page of the web app and its static files. They hold no data, so anybody who reaches the server may have them."""
 
 from __future__ import annotations
 

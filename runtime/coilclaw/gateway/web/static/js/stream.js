@@ -80,7 +80,7 @@ async function read() {
     let quiet = setTimeout(() => control.abort(), QUIET_MS);
     try {
       const from = last ?? sessionStorage.getItem(CURSOR);
-      const response = await fetch("/api/events?from=now", {
+      const response = await fetch("/api/events", {
         headers: headers({ Accept: "text/event-stream", ...(from ? { "Last-Event-ID": from } : {}) }),
         credentials: "same-origin",
         cache: "no-store",
