@@ -120,7 +120,7 @@ export function approvalCard(approval, { compact = false, loaded = () => {}, cha
       mount(request, rowBlock(found.rows));
       mount(why, el("p", el("span.dim", "Why: "), shown(found.reason || "no reason given")),
         el("p", el("span.dim", "Rule: "), found.matched_rule ? el("code", shown(found.matched_rule)) : "none is named",
-          el("span.dim", ` · version ${""}`), el("code", shown(found.tool_version.slice(0, 12)))));
+          el("span.dim", " · version "), el("code", shown(found.tool_version.slice(0, 12)))));
       if (offer) toggleOffer();
       gate.restart();
     }
@@ -174,8 +174,7 @@ export function approvalCard(approval, { compact = false, loaded = () => {}, cha
   const left = Date.parse(approval.expires_at) - Date.now();
   const expiry = left < LONGEST_TIMER_MS ? setTimeout(() => { if (isPending()) load(); }, Math.max(left, 0) + 1500) : null;
 
-  if (approval.status === "pending" || approval.status === undefined) load();
-  else load();
+  load();
 
   function close() {
     closed = true;
