@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from tests.conftest import cache_folder
 from tests.gateway.conftest import Serve, Served
 from tests.gateway.web.conftest import Look
 
@@ -27,6 +31,27 @@ def add(ctx: ToolContext, text: str) -> int:
     with (ctx.workspace / "notes.txt").open("a") as file:
         file.write(f"{text}\n")
     return 1
+
+
+@define_tool(id="stuck.add", risk="write")
+def stuck(ctx: ToolContext, line: str) -> int:
+    """Append a line; the first time, the process ends before anybody hears of it."""
+    with (ctx.workspace / "stuck.txt").open("a") as file:
+        file.write(f"{line}\n")
+    if not (ctx.workspace / "again").exists():
+        (ctx.workspace / "again").touch()
+        os._exit(9)
+    return 1
+
+
+KILLED = """
+import sys
+from coilclaw.app import CoilClaw
+from tests.gateway.web.test_inbox import stuck
+home, workspace, cache = sys.argv[1:]
+with CoilClaw.open(home, workspace=workspace, cache=cache, tools=[stuck], config={"security.autonomy": "full"}) as claw:
+    claw.run("tools.stuck.add(line='<b>a</b>\u200b').unwrap()")
+"""
 
 
 @pytest.fixture
@@ -53,11 +78,11 @@ def ended(served: Served, run_id: str) -> Any:
 
 
 def wide(page: Page) -> bool:
-    """Whether something is wider than the window."""
+    """Whether something is wider than its place."""
     return bool(
         page.evaluate(
             "() => document.documentElement.scrollWidth > innerWidth || "
-            "document.querySelector('main.view').scrollWidth > document.querySelector('main.view').clientWidth"
+            "[...document.querySelectorAll('main.view, .request, .code-lines')].some(n => n.scrollWidth > n.clientWidth)"
         )
     )
 
@@ -261,3 +286,51 @@ def test_hostile_text_is_inert_and_legible_in_every_field(desk: Served, look: Lo
         quarantine.locator(".trust").click()
     assert json.loads(sent.value.post_data or "")["hash"] == before
     expect(quarantine.locator(".outcome")).to_contain_text("Trusted in this window")
+
+
+def test_an_unknown_outcome_is_called_again_by_nobody_but_a_person(serve: Serve, look: Look, tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    given = [sys.executable, "-c", KILLED, str(tmp_path / "home"), str(workspace), str(cache_folder())]
+    assert subprocess.run(given, cwd=Path(__file__).parents[3], timeout=120, check=False).returncode == 9
+    desk = serve(tools=[stuck], config={"security.autonomy": "full"})
+    ((run_id,),) = [[each["run_id"] for each in desk.http.get("/api/runs").json()["runs"]]]
+    assert desk.http.post(f"/api/runs/{run_id}/resume", json={"wait": True}).json()["status"] == "suspended"
+    other = desk.http.post(f"/api/runs/{run_id}/unknown", json={"decision": "retry", "receipt": "rcpt-other"})
+    assert (other.status_code, other.json()["error"]["code"]) == (409, "digest_mismatch")
+    page = look(desk).open()
+    card = page.locator("article.unknown")
+    expect(card.locator(".request")).to_contain_text("<b>a</b>")
+    expect(card.locator(".request .unseen")).to_have_count(1)
+    expect(card.locator(".retry")).to_be_enabled()
+    card.locator(".retry").click()
+    expect(card.locator(".outcome")).to_contain_text("Called again from this window")
+    assert ended(desk, run_id)["status"] == "completed"
+    assert len((workspace / "stuck.txt").read_text().splitlines()) == 2
+    expect(page).to_have_title("Inbox · CoilClaw")
+
+
+def test_notifications_are_asked_for_carry_no_arguments_and_cannot_approve(desk: Served, look: Look) -> None:
+    window = look(desk, permissions=["notifications"])
+    window.page.add_init_script(
+        """globalThis.sent = [];
+        globalThis.Notification = class extends EventTarget {
+            static permission = 'granted';
+            static requestPermission() { return Promise.resolve('granted'); }
+            constructor(title, options) { super(); sent.push({ title, options }); }
+            close() {}
+        };
+        document.hasFocus = () => false;"""
+    )
+    page = window.open()
+    run(desk, "tools.notes.add(text='secret-1')")
+    expect(page).to_have_title("(1) Inbox · CoilClaw")
+    assert page.evaluate("sent") == []
+    page.get_by_role("button", name="Notifications: off").click()
+    expect(page.get_by_role("button", name="Notifications: on")).to_be_visible()
+    run(desk, "tools.notes.add(text='secret-2')")
+    expect(page).to_have_title("(2) Inbox · CoilClaw")
+    (sent,) = page.evaluate("sent")
+    assert sent["title"] == "2 things wait for you"
+    assert "secret" not in json.dumps(sent)
+    assert set(sent["options"]) == {"body", "tag"}
