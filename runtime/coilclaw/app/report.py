@@ -190,7 +190,7 @@ def reported(stores: Stores, run: RunReport) -> Report:
         activity=_activity(stores, run.run_id, receipts),
         approvals=pending_approvals(stores, run.run_id) if suspended else (),
         duration_ms=run.duration_ms,
-        unknown=_unknown(receipts) if suspended and run.unknown else (),
+        unknown=_unknown(receipts, run.unknown) if suspended and run.unknown else (),
         unmet=run.unmet,
         unkept=run.unkept,
         not_made=frozenset(each.id for each in _last_of_calls(receipts) if each.type in _BEFORE_START),
@@ -283,12 +283,14 @@ def _repeated(receipts: list[Receipt]) -> Iterator[RunWarning]:
             yield RunWarning(kind="reused_after_write", message=message, line=line)
 
 
-def _unknown(receipts: list[Receipt]) -> tuple[UnknownCall, ...]:
-    return tuple(
+def _unknown(receipts: list[Receipt], waits_for: str) -> tuple[UnknownCall, ...]:
+    """Calls of unknown outcome; the one that the next decision is about comes first."""
+    found = (
         UnknownCall(tool=each.tool or "", started=each.timestamp, receipt_ref=each.id)
         for each in _last_of_calls(receipts)
         if each.type == "tool.call.started"
     )
+    return tuple(sorted(found, key=lambda each: each.tool != waits_for))
 
 
 def _last_of_calls(receipts: list[Receipt]) -> Iterable[Receipt]:
