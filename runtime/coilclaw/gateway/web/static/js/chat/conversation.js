@@ -86,7 +86,7 @@ export function follow(id, changed) {
     if (name === "chat.message") {
       if (known(data.message.id)) return undefined;
       talk.messages.push(data.message);
-      talk.answer = answerTo(data.message.id, "unanswered");
+      talk.answer = answerTo(data.message.id);
       return changed();
     }
     if (name === "chat.notice") return void load();
