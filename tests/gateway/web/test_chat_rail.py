@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from hashlib import sha256
 from importlib.resources import files
@@ -25,6 +26,12 @@ def lookup(ctx: ToolContext, email: str) -> dict[str, str]:
     return {"email": email}
 
 
+@define_tool(id="notes.add", risk="write")
+def add(ctx: ToolContext, text: str) -> int:
+    """Append a line to a file."""
+    return len(text)
+
+
 LOOK = {"tool_calls": [{"name": "crm.lookup", "arguments": {"email": "a@b.c"}}]}
 
 
@@ -38,7 +45,7 @@ def scripted(serve: Serve, tmp_path: Path) -> Scripted:
         (home / "replies.json").write_text(json.dumps({"replies": list(replies)}))
         table = '[providers.models.scripted]\nkind = "mock"\nfixture = "replies.json"\n'
         (home / "config.toml").write_text(f'default_provider = "scripted"\n{table}')
-        return serve(tools=[lookup])
+        return serve(tools=[lookup, add])
 
     return start
 
@@ -76,6 +83,63 @@ def test_a_message_is_answered_beside_the_view_and_a_stopped_one_stays_stopped(s
     expect(page.locator(".rail .inner")).to_be_hidden()
     page.reload()
     expect(page.locator(".rail .tab")).to_be_visible()
+
+
+WRITE = {"tool_calls": [{"name": "notes.add", "arguments": {"text": "hi"}}]}
+
+
+@pytest.mark.req("R203", "R204")
+def test_a_call_is_approved_from_the_chat_or_the_inbox_and_two_windows_stay_in_step(
+    scripted: Scripted, look: Look
+) -> None:
+    served = scripted(WRITE, {"text": "Added once."}, WRITE, {"text": "Added twice."})
+    project = served.http.post("/api/projects", json={"name": "demo"}).json()["id"]
+    page = look(served).open(f"/app/projects/{project}")
+    other = look(served, width=390, height=800).open(f"/app/projects/{project}")
+    other.click(".chat-opener")
+    expect(other.locator(".rail.sheet")).to_be_visible()
+    page.fill(".composer textarea", "note it")
+    page.keyboard.press("Enter")
+    for each in (page, other):
+        expect(each.locator(".rail article.approval")).to_be_visible(timeout=60_000)
+    page.click(".rail button.approve", timeout=60_000)
+    for each in (page, other):
+        expect(each.locator(".turn.agent[data-message]").last).to_contain_text("Added once.", timeout=60_000)
+    other.keyboard.press("Escape")
+    other.locator(".hide").press("Escape")
+    expect(other.locator(".rail")).to_be_hidden()
+    page.fill(".composer textarea", "again")
+    page.keyboard.press("Enter")
+    other.click("a[data-place=inbox]")
+    other.click("main button.approve", timeout=60_000)
+    expect(page.locator(".turn.agent[data-message]").last).to_contain_text("Added twice.", timeout=60_000)
+    expect(page.locator(".turn.person")).to_have_count(2)
+
+
+AXE = Path(sys.prefix) / "web-checks/node_modules/axe-core/axe.min.js"
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_an_accessibility_checker_finds_nothing_in_the_frame(scripted: Scripted, look: Look, theme: str) -> None:
+    if not AXE.exists():
+        pytest.skip("there is no axe-core: `make setup` with npm installs it")
+    served = scripted(LOOK, {"text": "# One\n\n- `a`\n\n[e](https://example.com/)"})
+    project = served.http.post("/api/projects", json={"name": "demo"}).json()["id"]
+    served.http.put(f"/api/projects/{project}/files/notes/a.txt", json={"content": "hello"})
+    page = look(served, theme=theme).open(f"/app/projects/{project}")
+    page.fill(".composer textarea", "who?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".turn.agent[data-message] code").first).to_be_visible(timeout=60_000)
+    found: list[str] = []
+    for path in (None, "/app/projects", "/app/inbox"):
+        if path is not None:
+            page.click(f"a[data-place={path.rpartition('/')[2]}]")
+            page.wait_for_url(f"**{path}")
+        expect(page.locator("main [aria-busy]")).to_have_count(0)
+        page.evaluate(AXE.read_text())  # As a debugger would: the page's policy lets no other script in.
+        result = page.evaluate("axe.run()")
+        found += [f"{path} {each['id']}: {each['nodes'][0]['html'][:200]}" for each in result["violations"]]
+    assert found == []
 
 
 @pytest.mark.req("R208", "R209")
