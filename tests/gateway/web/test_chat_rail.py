@@ -150,7 +150,9 @@ def test_hostile_markdown_in_an_answer_is_inert(scripted: Scripted, look: Look) 
     )
     served = scripted({"text": hostile})
     page = look(served).open("/app/status")
-    page.evaluate("window.broken = []; addEventListener('securitypolicyviolation', (e) => window.broken.push(e.violatedDirective))")
+    page.evaluate(
+        "window.broken = []; addEventListener('securitypolicyviolation', (e) => window.broken.push(e.violatedDirective))"
+    )
     page.click("text=Begin a conversation")
     page.fill("textarea", hostile)
     page.keyboard.press("Enter")
@@ -167,8 +169,12 @@ def test_hostile_markdown_in_an_answer_is_inert(scripted: Scripted, look: Look) 
 
 def test_vendored_files_are_those_that_were_taken() -> None:
     vendor = files("coilclaw.gateway.web") / "static" / "vendor"
-    listed = [each for package in json.loads((vendor / "vendored.json").read_text()) for each in package["files"].items()]
+    listed = [
+        each for package in json.loads((vendor / "vendored.json").read_text()) for each in package["files"].items()
+    ]
     for name, digest in listed:
         assert sha256(vendor.joinpath(name).read_bytes()).hexdigest() == digest, name
-    found = {f"{folder.name}/{each.name}" for folder in vendor.iterdir() if folder.is_dir() for each in folder.iterdir()}
+    found = {
+        f"{folder.name}/{each.name}" for folder in vendor.iterdir() if folder.is_dir() for each in folder.iterdir()
+    }
     assert found == {name for name, _ in listed}
