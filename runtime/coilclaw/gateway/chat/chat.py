@@ -119,6 +119,10 @@ class Chat:
             raise ApiError(409, "conversation_busy", "another message of this conversation is being answered")
         return self._begin(conversation, said.id)
 
+    def answering(self, conversation: str) -> LiveExchange | None:
+        """The answer that is being made in a conversation, or waits for a person. Begins nothing."""
+        return self._live.get(conversation)
+
     async def stop(self, conversation: str) -> bool:
         """End the exchange that is unfinished, for good; False if there is none. Raises NoSuchConversation."""
         from coilclaw.agent import NothingToResume
