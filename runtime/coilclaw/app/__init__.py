@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from coilclaw.app.quarantine import HeldFile, Quarantine
     from coilclaw.app.receipts import Receipts
     from coilclaw.app.report import CallReport, Report, UnknownCall
+    from coilclaw.app.run_calls import RunCall, RunCalls
     from coilclaw.app.runs import Runs
     from coilclaw.app.server_note import ServerNote, noted_server, running_servers
     from coilclaw.app.servers import open_servers
@@ -71,6 +72,7 @@ else:
             "quarantine": "HeldFile Quarantine",
             "receipts": "Receipts",
             "report": "CallReport Report UnknownCall",
+            "run_calls": "RunCall RunCalls",
             "runs": "Runs",
             "server_note": "ServerNote noted_server running_servers",
             "servers": "open_servers",
@@ -119,6 +121,8 @@ __all__ = [
     "Rehearsal",
     "Report",
     "Row",
+    "RunCall",
+    "RunCalls",
     "RunHandle",
     "RunPage",
     "RunRecord",

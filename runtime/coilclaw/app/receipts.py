@@ -44,17 +44,23 @@ class Receipts:
         return self._parts.stores.log.latest(limit, run_id)
 
     def page(
-        self, *, limit: int = 50, cursor: str | None = None, run_id: str | None = None, type: str | None = None
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        run_id: str | None = None,
+        type: str | None = None,
+        tool: str | None = None,
     ) -> tuple[list[Receipt], str | None]:
         """Receipts, the latest first, and the cursor of the next page, or None behind the last one.
 
-        `type` is a type, or with a dot at its end the beginning of several: `tool.call.`. A page may be short although
-        there are more: then it has a cursor.
+        `type` is a type, or with a dot at its end the beginning of several: `tool.call.`; `tool` is the id of a tool. A
+        page may be short although there are more: then it has a cursor.
         """
         check(limit=limit, cursor=cursor)
         if run_id is not None:
             check(run_id=run_id)
-        page = self._parts.stores.log.before(cursor, limit, run_id=run_id, type=type)
+        page = self._parts.stores.log.before(cursor, limit, run_id=run_id, type=type, tool=tool)
         return list(page.receipts), page.cursor or None
 
     @cached_property

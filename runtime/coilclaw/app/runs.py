@@ -25,6 +25,7 @@ from coilclaw.sdk import RunStatus
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
     from coilclaw.app.report import Report, RunEvidence
+    from coilclaw.app.run_calls import RunCalls
     from coilclaw.memory import SopRuns
     from coilclaw.runs import RunPage, RunRecord
     from coilclaw.sdk import ActivityItem
@@ -100,6 +101,12 @@ class Runs:
     def evidence(self, run: RunRecord | str) -> RunEvidence:
         """The same, each with its arguments and its result as far as they are small, and the end of the run."""
         return run_evidence(self._parts.stores, self.find(run) if isinstance(run, str) else run)
+
+    def calls(self, run_id: str) -> RunCalls:
+        """The calls of a run with all their moments, for a picture of it."""
+        from coilclaw.app.run_calls import run_calls
+
+        return run_calls(self._parts.stores, self.find(run_id))
 
     def cancel(self, run_id: str, *, by: str) -> None:
         """Cancel a run: one that is under way here as soon as it can be ended, a queued or suspended one at once.

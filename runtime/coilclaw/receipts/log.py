@@ -175,14 +175,23 @@ class ReceiptLog:
             return self._of_run(run_id, numbers[max(0, len(numbers) - limit) :])
         return [receipt_of(*row) for row in reversed(last_receipts(self._database.read, limit))]
 
-    def before(self, cursor: str | None, limit: int, *, run_id: str | None = None, type: str | None = None) -> Page:
+    def before(
+        self,
+        cursor: str | None,
+        limit: int,
+        *,
+        run_id: str | None = None,
+        type: str | None = None,
+        tool: str | None = None,
+    ) -> Page:
         """Receipts, the latest first, from the end or behind the cursor of the page before; "" ends the pages.
 
         With `run_id`, those of a run; with `type`, those of a type, or of every type that it begins, such as
-        `tool.call.`. Of a long log a page may have fewer than there are: one looks at so many and no more.
+        `tool.call.`; with `tool`, those of a tool. Of a long log a page may have fewer than there are: one looks at so
+        many and no more.
         """
         self._flush_if_usable()
-        return read_back(self._database, cursor, limit, run_id, type)
+        return read_back(self._database, cursor, limit, run_id, type, tool)
 
     def find(self, reference: str) -> Receipt:
         """One receipt by its id or its number."""

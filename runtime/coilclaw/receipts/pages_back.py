@@ -22,7 +22,9 @@ _AT_ONCE: Final = 256
 _MOST_LOOKED_AT: Final = 20_000
 
 
-def read_back(database: Database, cursor: str | None, limit: int, run_id: str | None, type: str | None) -> Page:
+def read_back(
+    database: Database, cursor: str | None, limit: int, run_id: str | None, type: str | None, tool: str | None
+) -> Page:
     """The next receipts towards the beginning of the log; see `ReceiptLog.before`."""
     limit, below = checked_limit(limit), _below(cursor)
     rows = _all(database, below) if run_id is None else _of_run(database, run_id, below)
@@ -33,6 +35,8 @@ def read_back(database: Database, cursor: str | None, limit: int, run_id: str | 
             return Page(found, cursor_at("receipts", str(last)))
         looked, last = looked + 1, seq
         receipt = receipt_of(body, receipt_hash, seq)
+        if tool is not None and receipt.tool != tool:
+            continue
         if type is None or receipt.type == type or (type.endswith(".") and receipt.type.startswith(type)):
             found.append(receipt)
     return Page(found, "")

@@ -12,6 +12,7 @@ from coilclaw.gateway.endpoints.inbox import INBOX
 from coilclaw.gateway.endpoints.projects import PROJECTS
 from coilclaw.gateway.endpoints.receipts import RECEIPTS
 from coilclaw.gateway.endpoints.registry import REGISTRY
+from coilclaw.gateway.endpoints.run_calls import RUN_CALLS
 from coilclaw.gateway.endpoints.run_token import RUN_TOKEN
 from coilclaw.gateway.endpoints.runs import RUNS
 from coilclaw.gateway.endpoints.session import SESSION
@@ -25,6 +26,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *RUN_TOKEN,
     *STATUS,
     *RUNS,
+    *RUN_CALLS,
     *APPROVALS,
     *INBOX,
     *REGISTRY,

@@ -26,6 +26,7 @@ class ReceiptFilter(Page):
     run: Annotated[str, Field(max_length=200)] | None = None
     type: Annotated[str, Field(max_length=200)] | None = None
     """A type, or with a dot at its end the beginning of several: `tool.call.`."""
+    tool: Annotated[str, Field(max_length=200)] | None = None
 
 
 class ReceiptList(BaseModel):
@@ -60,7 +61,12 @@ class VerificationFacts(BaseModel):
 async def _list(call: ApiCall[NoBody, ReceiptFilter]) -> ReceiptList:
     query = call.query
     found, cursor = await call.gateway.blocking(
-        call.gateway.claw.receipts.page, limit=query.limit, cursor=query.cursor, run_id=query.run, type=query.type
+        call.gateway.claw.receipts.page,
+        limit=query.limit,
+        cursor=query.cursor,
+        run_id=query.run,
+        type=query.type,
+        tool=query.tool,
     )
     return ReceiptList(receipts=[ReceiptFacts.of(each) for each in found], cursor=cursor)
 

@@ -97,6 +97,15 @@ class RunDetails(RunReportFacts):
     """Its events, oldest first."""
 
 
+class RunQuery(BaseModel):
+    """How much of a run to answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    events: bool = True
+    """Whether to answer its events and its activity; `/api/runs/{run_id}/calls` has both in a shorter form."""
+
+
 class Continued(BaseModel):
     """How to continue a run."""
 
@@ -178,16 +187,17 @@ async def _list(call: ApiCall[NoBody, RunFilter]) -> RunList:
     return RunList(runs=[RunSummary.of(each) for each in page.runs], cursor=page.cursor)
 
 
-async def _show(call: ApiCall[NoBody, NoQuery]) -> JsonObject:
-    return await call.gateway.blocking(_details, call.gateway.claw, call.path["run_id"])
+async def _show(call: ApiCall[NoBody, RunQuery]) -> JsonObject:
+    return await call.gateway.blocking(_details, call.gateway.claw, call.path["run_id"], call.query.events)
 
 
-def _details(claw: CoilClaw, run_id: str) -> JsonObject:
+def _details(claw: CoilClaw, run_id: str, with_events: bool) -> JsonObject:
     known, report = claw.runs.find(run_id), claw.runs.show(run_id)
     source = claw.runs.source(run_id)
-    receipts = claw.receipts.latest(_MOST_TIMELINE, run_id=run_id)
+    receipts = claw.receipts.latest(_MOST_TIMELINE, run_id=run_id) if with_events else []
     return {
         **report.facts(),
+        **({} if with_events else {"activity": []}),
         "name": known.header.name,
         "kind": known.header.kind,
         "state": known.state,
@@ -298,6 +308,7 @@ RUNS: Final = (
         handler=_show,
         summary="Show a run: its report, its source and its events",
         scope=Scope.READ,
+        query=RunQuery,
         answer=RunDetails,
         statuses=(404,),
     ),

@@ -85,3 +85,12 @@ export function shown(text, { lines = false } = {}) {
   }
   return node;
 }
+
+/** Save data as a file of the person's. */
+export function save(name, blob) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

@@ -1,6 +1,7 @@
 // The frame around every view: navigation on the left, the view, and the chat on the right.
 
 import { el, mount, shown } from "./dom.js";
+import { stopBanner } from "./estop.js";
 import { notices } from "./pieces.js";
 import { rail } from "./rail.js";
 import { signOut } from "./session.js";
@@ -69,7 +70,7 @@ export function frame(session) {
       el("button.plain", { type: "button", on: { click: signOut } }, "Sign out")),
   );
   const skip = el("a.skip", { href: "#view", on: { click: (event) => { event.preventDefault(); view.focus(); } } }, "Skip to the view");
-  const node = el("div.frame", skip, navigation, view, chat.node, notices);
+  const node = el("div.frame", skip, navigation, el("div.middle", stopBanner(), view), chat.node, notices);
   function moved(path, made) {
     for (const link of links) {
       const here = path === `/app/${link.dataset.place}` || path.startsWith(`/app/${link.dataset.place}/`);
