@@ -17,6 +17,7 @@ DEEP_IMPORTS = (
     "coilclaw.sandbox.wasm",
     "coilclaw.sandbox.restricted",
     "coilclaw.sdk.contract",
+    "coilclaw.sdk.credential_shapes",
     "coilclaw.sdk.errors",
     "coilclaw.sdk.exports",
     "coilclaw.sdk.frozen",

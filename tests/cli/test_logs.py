@@ -11,6 +11,7 @@ from tests.cli.agent.assistant import Assistant
 from tests.cli.conftest import Command
 
 from coilclaw.cli.logs.secrets import Secrets
+from coilclaw.sdk.credential_shapes import CREDENTIAL_MARK
 
 PLANTED = "hunter2-planted-secret"
 PROMISED = (
@@ -95,7 +96,7 @@ def say(ctx: ToolContext) -> None:
     for secret in (PLANTED, "12345", "abcdefgh12345", "sk-proj", "profile-planted", "env-planted"):
         assert secret not in done.err
     assert "the code is [secret SHOP_CODE]" in done.err
-    assert "https://[secret]@example.org" in done.err
+    assert f"https://{CREDENTIAL_MARK}@example.org" in done.err
 
 
 def test_a_line_of_the_log_is_one_line_whatever_is_in_it(coilclaw: Command) -> None:
@@ -127,7 +128,7 @@ def say(ctx: ToolContext) -> None:
 def test_what_looks_like_a_credential_is_taken_out(secret: str) -> None:
     secrets = Secrets({"COILCLAW_HOME": "/nowhere"})
     cleaned = secrets.removed({"text": f"a {secret} b", "list": [secret], "n": 3})
-    assert cleaned == {"text": "a [secret] b", "list": ["[secret]"], "n": 3}
+    assert cleaned == {"text": f"a {CREDENTIAL_MARK} b", "list": [CREDENTIAL_MARK], "n": 3}
 
 
 def test_ordinary_text_stays_as_it_is() -> None:

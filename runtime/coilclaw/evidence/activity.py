@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from coilclaw.sdk import ActivityItem, Receipt, RelevantToolActivity, Risk, Run
+from coilclaw.sdk.credential_shapes import without_credentials
 from coilclaw.sdk.legible import one_line, quoted
 
 __all__ = ["Relevant", "activity_of", "approval_words", "relevant", "run_of"]
@@ -183,7 +184,7 @@ def _call_text(tool: str, arguments: bytes | None) -> str:
 
 
 def _value_text(value: Any) -> str:
-    return quoted(json.dumps(value, ensure_ascii=False), _LONGEST_VALUE)
+    return quoted(without_credentials(json.dumps(value, ensure_ascii=False)), _LONGEST_VALUE)
 
 
 def _name_text(name: str) -> str:

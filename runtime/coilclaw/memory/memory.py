@@ -38,6 +38,7 @@ from coilclaw.memory.turns import (
     list_turns,
 )
 from coilclaw.memory.workflow_runs import clear_answers
+from coilclaw.sdk.credential_shapes import CREDENTIAL_MARK
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import checked_limit
 
@@ -49,6 +50,10 @@ __all__ = ["Cleared", "Memory", "create_tables"]
 _logger: Final = logging.getLogger(__name__)
 _TITLE: Final = 80
 """Characters."""
+_TAKEN_OUT: Final = (
+    "something in your message looks like a credential, and is neither kept nor sent to a model; "
+    "`coilclaw secret set NAME` keeps one for the tools that declare NAME"
+)
 
 
 def create_tables(connection: Any) -> None:
@@ -219,7 +224,10 @@ class _Kept(NamedTuple):
 
 def _kept(drafts: tuple[TurnDraft, ...], redact: Redact) -> _Kept:
     said = next((each.content for each in drafts if each.role == "user" and each.source in (None, "person")), "")
-    title = " ".join(kept_content(said, redact)[: 4 * _TITLE].split())[:_TITLE]
+    content = kept_content(said, redact)
+    if content.count(CREDENTIAL_MARK) > said.count(CREDENTIAL_MARK):
+        _logger.warning(_TAKEN_OUT)
+    title = " ".join(content[: 4 * _TITLE].split())[:_TITLE]
     return _Kept([kept_draft(each, redact) for each in drafts], title)
 
 
