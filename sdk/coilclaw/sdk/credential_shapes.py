@@ -36,7 +36,7 @@ class _Shape(NamedTuple):
 # One start for each word, and no way back within it: the time a text takes grows with its length alone. A word also
 # begins behind a line's end that is written out, as in JSON.
 _START: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
-_START_OF_DATA: Final = r"(?:(?<![A-Za-z0-9+/=_-])|(?<=\\[nrt]))"
+_START_OF_DATA: Final = r"(?:(?<![A-Za-z0-9+/_-])|(?<=\\[nrt]))"
 _END_OF_DATA: Final = r"(?![A-Za-z0-9+/=_-])"
 
 
@@ -65,7 +65,7 @@ def _is_password(found: re.Match[str]) -> bool:
 
 
 def _has_key_in_it(found: re.Match[str]) -> bool:
-    return found["end"] is not None or re.search(r"[A-Za-z0-9+/]{40}", found["body"]) is not None
+    return found["half"] is None or re.search(r"[A-Za-z0-9+/]{40}", found["half"]) is not None
 
 
 _WORD: Final = "[A-Za-z0-9_-]"
@@ -94,8 +94,8 @@ _SHAPES: Final = (
     _Shape(
         ("PRIVATE KEY",),
         re.compile(
-            r"-----BEGIN [A-Z ]{0,30}?PRIVATE KEY(?: BLOCK)?-----(?P<body>(?:[^-]|-(?!----))*+)"
-            r"(?P<end>-----END [A-Z ]{0,40}-----)?"
+            r"-----BEGIN [A-Z ]{0,30}?PRIVATE KEY(?: BLOCK)?-----(?:(?:[^-]|-(?!----))*+-----END [A-Z ]{0,40}-----"
+            r"|(?P<half>(?:[A-Za-z0-9+/=\s]|\\[nr])*+))"
         ),
         _has_key_in_it,
     ),
