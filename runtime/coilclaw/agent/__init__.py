@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
+    from coilclaw.agent.action_section import action_lines
     from coilclaw.agent.agent import Agent
     from coilclaw.agent.answer import (
         Answer,
@@ -21,16 +22,19 @@ if TYPE_CHECKING:
         ignore,
     )
     from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
+    from coilclaw.agent.evidence import ConversationActivity
     from coilclaw.agent.opening import open_agent
     from coilclaw.agent.settings import AgentSettings, ModelChoice, Price
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "action_section": "action_lines",
             "agent": "Agent",
             "answer": "Answer AnswerStatus CallChanged Listen Problem ProviderChanged RoundStarted SnippetStarted "
             "TextReleased TurnEvent WaitingForApproval ignore",
             "errors": "ConversationBusy ConversationWaits NothingToResume",
+            "evidence": "ConversationActivity",
             "opening": "open_agent",
             "settings": "AgentSettings ModelChoice Price",
         },
@@ -42,6 +46,7 @@ __all__ = [
     "Answer",
     "AnswerStatus",
     "CallChanged",
+    "ConversationActivity",
     "ConversationBusy",
     "ConversationWaits",
     "Listen",
@@ -55,6 +60,7 @@ __all__ = [
     "TextReleased",
     "TurnEvent",
     "WaitingForApproval",
+    "action_lines",
     "ignore",
     "open_agent",
 ]

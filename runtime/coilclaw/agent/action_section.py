@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from coilclaw.evidence import Relevant
     from coilclaw.sdk import ActivityItem
 
-__all__ = ["action_section"]
+__all__ = ["action_lines"]
 
 _WORDS: Final = {
     "succeeded": "done",
@@ -24,7 +24,7 @@ _WORDS: Final = {
 _LONGEST: Final = 300
 
 
-def action_section(activity: Relevant) -> str:
+def action_lines(activity: Relevant) -> str:
     """One line for each relevant call, with its receipt. Empty if there was none.
 
     The brackets around the receipt stand for nothing else: what others wrote has them written out.

@@ -1,32 +1,46 @@
-"""What a conversation has done, from the receipts of all its runs."""
+"""What a conversation has done, from the receipts of all its runs and from nothing else."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
     from coilclaw.evidence import Evidence
-    from coilclaw.sdk import ActivityItem
+    from coilclaw.sdk import ActivityItem, Receipt
 
 __all__ = ["ConversationActivity"]
 
-Calls: TypeAlias = "tuple[tuple[ActivityItem, Evidence], ...]"
+_Calls: TypeAlias = "tuple[tuple[ActivityItem, Evidence], ...]"
+_OVER: Final = ("run.finished", "run.diverged")
+
+
+class _Run(NamedTuple):
+    """A run as its receipts tell it."""
+
+    turn: str | None
+    """The turn with the request that the run answers."""
+    receipts: Sequence[Receipt] | None
+    """None once the run is over: then its calls stay what they are."""
+    calls: _Calls = ()
 
 
 class ConversationActivity:
-    """The calls of a conversation. A run that is over is read once. Thread-safe."""
+    """The calls of a conversation. Every receipt of the log is looked at once. Thread-safe.
 
-    def __init__(self, claw: CoilClaw, conversation: str) -> None:
+    The tables of runs and of turns are not asked: who edits them changes nothing here.
+    """
+
+    def __init__(self, claw: CoilClaw, conversation: str, *, is_new: bool = False) -> None:
+        """`is_new` for a conversation that has just begun: no receipt so far is one of its own."""
         self._claw = claw
         self._conversation = conversation
         self._lock = threading.Lock()
-        self._over: dict[str, Calls] = {}
-        self._all_over = ""
-        """The last run before which, and with which, all runs are over."""
+        self._seen = claw.runs.last_receipt_number if is_new else 0
+        self._runs: dict[str, _Run] = {}
 
     def items(self, of_runs: Collection[str] | None = None) -> tuple[ActivityItem, ...]:
         """One item for each call, in the order of issue: of all runs, or of some."""
@@ -40,18 +54,36 @@ class ConversationActivity:
             for item, evidence in self._calls(None)
         )
 
-    def _calls(self, of_runs: Collection[str] | None) -> Calls:
+    def runs_of(self, turns: Collection[str]) -> tuple[str, ...]:
+        """The ids of the runs that answer requests of these turns, oldest first."""
         with self._lock:
-            found = dict(self._over)
-            later = False
-            for record in self._claw.runs.of_conversation(self._conversation, after=self._all_over):
-                run_id = record.run_id
-                if run_id not in found:
-                    found[run_id] = self._claw.runs.evidence(record)
-                if record.state in ("running", "suspended", "orphaned"):
-                    later = True
-                else:
-                    self._over[run_id] = found[run_id]
-                    self._all_over = self._all_over if later else run_id
-        chosen = (calls for run_id, calls in sorted(found.items()) if of_runs is None or run_id in of_runs)
+            self._read()
+            return tuple(run_id for run_id, run in self._runs.items() if run.turn in turns)
+
+    def _calls(self, of_runs: Collection[str] | None) -> _Calls:
+        with self._lock:
+            self._read()
+            chosen = [run.calls for run_id, run in self._runs.items() if of_runs is None or run_id in of_runs]
         return tuple(call for calls in chosen for call in calls)
+
+    def _read(self) -> None:
+        found, self._seen = self._claw.runs.receipts_of_conversation(self._conversation, after=self._seen)
+        new: dict[str, list[Receipt]] = {}
+        for receipt in found:
+            if receipt.run_id is not None:
+                new.setdefault(receipt.run_id, []).append(receipt)
+        for run_id in [*self._runs, *(each for each in new if each not in self._runs)]:
+            known = self._runs.get(run_id)
+            if known is not None and known.receipts is None and run_id not in new:
+                continue
+            # A run that was over and has more receipts than it had is read anew.
+            before = () if known is None else known.receipts
+            receipts = self._claw.runs.receipts(run_id) if before is None else [*before, *new.get(run_id, ())]
+            self._runs[run_id] = self._run(run_id, receipts)
+
+    def _run(self, run_id: str, receipts: Sequence[Receipt]) -> _Run:
+        began = [each for each in receipts if each.type == "run.started"]
+        request = began[0].payload.get("request") if began else None
+        turn = str(request).rpartition(".")[0] if request is not None else None
+        is_over = any(each.type in _OVER for each in receipts)
+        return _Run(turn, None if is_over else receipts, self._claw.runs.evidence(run_id, receipts))

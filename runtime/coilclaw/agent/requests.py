@@ -12,6 +12,7 @@ from coilclaw.agent.prompt import REPEATED, found_tools
 from coilclaw.agent.result_text import result_text
 from coilclaw.agent.tools import FindTools, Misunderstood, SnippetCode
 from coilclaw.agent.transcript import StepResult
+from coilclaw.runs import NotCancellable, NotResumable
 from coilclaw.sandbox import Deadline
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _LOOK_SECONDS: Final = 0.05
 _MOST_AT_ONCE: Final = 16
 """Requests of one reply: rounds alone would not bound what a model does."""
 _GIVEN_UP: Final = "This was not carried out: the turn was interrupted."
+_UNTOLD: Final = "Whether this was carried out is not known"
 
 
 class Requests:
@@ -140,10 +142,13 @@ class Requests:
 
 def give_up(execution: Execution, transcript: Transcript, step: Step, index: int) -> StepResult:
     """End an open request of an interrupted turn: the run that it has led to is ended, if it waits, and reported."""
-    record = execution.find(step.key(index))
-    if record is None:
-        return StepResult(text=_GIVEN_UP, is_error=True)
-    return _result(execution.give_up(record), transcript.next_number + index)
+    try:
+        record = execution.find(step.key(index))
+        if record is None:
+            return StepResult(text=_GIVEN_UP, is_error=True)
+        return _result(execution.give_up(record), transcript.next_number + index)
+    except (NotResumable, NotCancellable) as error:  # Its row was changed: the next message must not wait for that.
+        return StepResult(text=f"{_UNTOLD}: {error.message}.", is_error=True)
 
 
 def _result(report: Report, number: int) -> StepResult:

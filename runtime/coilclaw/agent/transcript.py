@@ -108,11 +108,6 @@ class Exchange(Frozen):
             (step, index) for step in self.steps[-1:] for index, result in enumerate(step.results) if result is None
         )
 
-    @property
-    def run_ids(self) -> tuple[str, ...]:
-        results = (result for step in self.steps for result in step.results if result is not None)
-        return tuple(dict.fromkeys(result.run_id for result in results if result.run_id is not None))
-
 
 class Transcript:
     """The turns of one conversation, read and written by the process that works on it."""

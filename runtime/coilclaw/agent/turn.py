@@ -10,7 +10,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.agent.action_section import action_section
+from coilclaw.agent.action_section import action_lines
 from coilclaw.agent.answer import (
     Answer,
     AnswerStatus,
@@ -59,7 +59,7 @@ __all__ = ["Turn"]
 _NO_TEXT: Final = "The model gave no answer in words."
 _REFUSED: Final = "The model refused to answer."
 _MOST_KEPT: Final = 100
-"""Of calls and of claims, with an answer in memory; the receipts have all of them."""
+"""Claims that are kept with an answer. What was done is in the receipts."""
 _CUT_OFF: Final = "(The answer was cut off at its longest length.)"
 
 
@@ -107,7 +107,7 @@ class Turn(Frozen):
         """Carry out what the model has asked for. Returns what was done so far, or an answer if the turn ends here."""
         report = self.requests.carry_out(resumed=resumed)
         if report is None:
-            return self.activity.evidence(self.transcript.current.run_ids)
+            return self.activity.evidence(self._run_ids())
         if report.status == "suspended":
             return self._waiting(report)
         problem = Problem(code="cancelled", message=f"{report.run_id} was cancelled")
@@ -229,22 +229,13 @@ class Turn(Frozen):
     def _written(self, text: str, status: AnswerStatus, claims: tuple[Claim, ...], response: ChatResponse) -> Answer:
         made = self._answer(status, text, claims=claims)
         provider = response.provider or self.provider.name()
-        few = {
-            "status": status,
-            "folded_reads": made.folded_reads,
-            "run_ids": list(made.run_ids),
-            "usage": vars(self.spending.usage),
-        }
-        metadata = {
-            **few,
-            "activity": [item._asdict() for item in made.activity[:_MOST_KEPT]],
-            "claims": made.facts()["claims"][:_MOST_KEPT],
-        }
+        few = {"status": status, "run_ids": list(made.run_ids), "usage": vars(self.spending.usage)}
+        metadata = {**few, "claims": made.facts()["claims"][:_MOST_KEPT]}
         keep = partial(self.transcript.answer, text, provider=provider, model=response.model)
         try:
             turn_id = keep(metadata=metadata)
         except BadTurn:  # Claims as long as books: the answer is worth more than what is kept beside it.
-            turn_id = keep(metadata={**few, "activity": [], "claims": [], "calls": len(made.activity)})
+            turn_id = keep(metadata={**few, "claims": []})
         return Answer(**{**vars(made), "turn_id": turn_id, "provider": provider, "model": response.model})
 
     def _waiting(self, report: Report) -> Answer:
@@ -256,7 +247,7 @@ class Turn(Frozen):
             if what
             else f"A process ended while {one_line(unknown)} was under way; a person has to say what became of it."
         )
-        return self._answer("waiting", text, approvals=report.approvals, unknown=report.unknown, waits=report.run_id)
+        return self._answer("waiting", text, approvals=report.approvals, unknown=report.unknown)
 
     async def _unfinished(self, status: AnswerStatus, problem: Problem) -> Answer:
         return await finished(partial(self._left, status, problem))
@@ -266,21 +257,25 @@ class Turn(Frozen):
         self.transcript.leave()
         return self._answer(status, "", error=problem)
 
-    def _answer(self, status: AnswerStatus, text: str, *, waits: str | None = None, **more: Any) -> Answer:
-        run_ids = (*self.transcript.current.run_ids, *([waits] if waits else []))
+    def _answer(self, status: AnswerStatus, text: str, **more: Any) -> Answer:
+        run_ids = self._run_ids()
         done = relevant(self.activity.items(run_ids))
         return Answer(
             conversation_id=self.transcript.conversation,
             turn_id=None,
             status=status,
             text=text,
-            actions=action_section(done),
+            actions=action_lines(done),
             activity=done.items,
             folded_reads=done.folded_reads,
             run_ids=run_ids,
             usage=self.spending.usage,
             **more,
         )
+
+    def _run_ids(self) -> tuple[str, ...]:
+        """The runs of this turn, as their receipts say whose they are."""
+        return self.activity.runs_of({step.turn_id for step in self.transcript.current.steps})
 
     def _release(self, text: str) -> None:
         self.listen(TextReleased(text=text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -35,6 +35,7 @@ from coilclaw.memory.turns import (
     add_turn,
     clear_turns,
     kept_draft,
+    known_turns,
     list_turns,
 )
 from coilclaw.memory.workflow_runs import clear_answers
@@ -175,6 +176,10 @@ class Memory:
         """Return the latest turn of the role user and all that follow it, however large, in order."""
         self.show(conversation_id)
         return latest_exchange(self._database, conversation_id)
+
+    def known_turns(self, conversation_id: str, turn_ids: Collection[str]) -> set[str]:
+        """Return which of these ids are those of turns of a conversation."""
+        return known_turns(self._database, conversation_id, turn_ids)
 
     def search(self, query: str, *, limit: int = 10) -> tuple[Hit, ...]:
         """Return the turns that fit some words, best first; a few of each conversation, and at most a thousand.

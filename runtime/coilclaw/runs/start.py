@@ -55,6 +55,7 @@ def start_run(
         "process": os.getpid(),
         **({"rehearsal": True} if rehearsal else {}),
         **({"retry_of": header.retry_of} if header.retry_of else {}),
+        **({"request": header.request} if header.request else {}),
     }
     started = Draft("run.started", "running", now(), spec.run_id, header.conversation_id, payload=payload)
     contents, rows = job.contents, [] if rehearsal else [add_run(spec.run_id, header)]

@@ -32,6 +32,9 @@ class _Shape(NamedTuple):
     pattern: re.Pattern[str]
     is_one: Callable[[re.Match[str]], bool] = lambda found: True
 
+    def mark(self, found: re.Match[str]) -> str:
+        return CREDENTIAL_MARK if self.is_one(found) else found[0]
+
 
 # One start for each word, and no way back within it: the time a text takes grows with its length alone. A word also
 # begins behind a line's end that is written out, as in JSON.
@@ -104,10 +107,10 @@ _SHAPES: Final = (
 
 def without_credentials(text: str) -> str:
     """Return the text with a mark in place of everything in it that looks like a credential."""
-    for signs, pattern, is_one in _SHAPES:
-        for sign in signs:
+    for shape in _SHAPES:
+        for sign in shape.signs:
             if sign in text:
-                text = pattern.sub(lambda found, is_one=is_one: CREDENTIAL_MARK if is_one(found) else found[0], text)
+                text = shape.pattern.sub(shape.mark, text)
                 break
     return text
 
