@@ -15,8 +15,8 @@ from typing import Final
 __all__ = ["KEPT_IN", "PREFIX", "has_planted", "leaks", "planted", "planted_setup_token"]
 
 PREFIX: Final = "COILCLAW-PLANTED-"
-KEPT_IN: Final = ("auth-profiles.json", "secrets.toml", "planted")
-"""Files whose purpose is to hold secrets, and folders for what a test itself writes with secrets in it."""
+KEPT_IN: Final = ("auth-profiles.json", "secrets.toml", "config.toml", "planted")
+"""Files whose purpose is to hold secrets, the configuration that a test writes, and folders for whatever else it plants."""
 _AT_ONCE: Final = 8 * 1024 * 1024
 _LONGEST_FORM: Final = 256
 

@@ -29,6 +29,8 @@ class PlantedSearch:
         """The tests of temporary folders."""
         self._running = ""
         self._searching = False
+        self._has_heard = False
+        """Whether processes that carry out tests have told what they found."""
         self._found: list[str] = []
         sys.addaudithook(self._before_removal)
 
@@ -72,7 +74,7 @@ class PlantedSearch:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if self._base is not None:
+        if self._base is not None and not self._has_heard:  # Else those who made its folders have searched them.
             self._found += map(self._told, leaks(self._base))
         output = getattr(self._config, "workeroutput", None)
         if output is not None:
@@ -86,6 +88,7 @@ class PlantedSearch:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
+        self._has_heard = True
         self._found += getattr(node, "workeroutput", {}).get(_FOUND, [])
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

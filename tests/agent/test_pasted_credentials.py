@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
 
 TOKEN = planted_setup_token("pasted")
+IN_A_FILE = "sk-ant-api03-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF"
+"""What a call is given or gives is kept as it is."""
 
 
 def kept_in(claw: CoilClaw) -> list[Path]:
@@ -77,7 +79,7 @@ def test_what_a_snippet_moves_from_tool_to_tool_is_not_changed(opened: Open) -> 
     @define_tool(id="vault.read", risk="read")
     def read(ctx: ToolContext) -> str:
         """A file."""
-        return f"key = {TOKEN}"
+        return f"key = {IN_A_FILE}"
 
     @define_tool(id="vault.write", risk="write")
     def write(ctx: ToolContext, text: str) -> None:
@@ -87,26 +89,26 @@ def test_what_a_snippet_moves_from_tool_to_tool_is_not_changed(opened: Open) -> 
     claw = opened(read, write, config={"security.autonomy": "full"})
     model = Scripted(code("text = tools.vault.read().value\ntools.vault.write(text=text)\ntext"), say("Copied."))
     answer = asyncio.run(Agent(claw, model).answer("Copy it"))
-    assert moved == [f"key = {TOKEN}"]
-    assert TOKEN not in repr(model.requests)
-    assert TOKEN not in repr(answer)
-    assert TOKEN not in repr(list(claw.memory.turns(answer.conversation_id)))
-    assert all(TOKEN not in repr(receipt) for receipt in claw.receipts.latest(100))
+    assert moved == [f"key = {IN_A_FILE}"]
+    assert IN_A_FILE not in repr(model.requests)
+    assert IN_A_FILE not in repr(answer)
+    assert IN_A_FILE not in repr(list(claw.memory.turns(answer.conversation_id)))
+    assert all(IN_A_FILE not in repr(receipt) for receipt in claw.receipts.latest(100))
 
 
 def test_what_a_tool_says_of_its_failure_has_no_credential(opened: Open) -> None:
     @define_tool(id="vault.open", risk="write", summary="Opened with {word}")
     def unlock(ctx: ToolContext, word: str, fails: bool) -> None:
         """Open it."""
-        ctx.progress(f"with {TOKEN}")
+        ctx.progress(f"with {IN_A_FILE}")
         if fails:
-            raise ToolFailure(f"no such token: {TOKEN}", code="no", hint=f"not {TOKEN}")
+            raise ToolFailure(f"no such token: {IN_A_FILE}", code="no", hint=f"not {IN_A_FILE}")
 
     claw = opened(unlock, config={"security.autonomy": "full"})
     for fails in (True, False):
-        report = claw.call("vault.open", {"word": TOKEN, "fails": fails}).report
-        assert TOKEN not in repr(report.activity)
-        assert TOKEN not in repr(report.error)
+        report = claw.call("vault.open", {"word": IN_A_FILE, "fails": fails}).report
+        assert IN_A_FILE not in repr(report.activity)
+        assert IN_A_FILE not in repr(report.error)
     receipts = repr(claw.receipts.latest(100))
-    assert TOKEN not in receipts
+    assert IN_A_FILE not in receipts
     assert CREDENTIAL_MARK in receipts

@@ -36,7 +36,7 @@ from coilclaw.providers.service import ModelService
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.credential_shapes import CREDENTIAL_MARK
 
-KEY = "sk-planted-5ecret-abcdefghijklmnop"
+KEY = "sk-COILCLAW-PLANTED-5ecret-abcdefghij"
 KINDS = ["openai-compatible", "anthropic"]
 HALF = {
     "openai-compatible": events(chunk({"content": "Half of"})),

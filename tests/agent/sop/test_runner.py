@@ -376,13 +376,12 @@ def test_an_approval_that_no_receipt_confirms_is_none(claw: CoilClaw, edit: str)
 
 def test_what_a_later_step_is_given_is_what_receipts_have_and_not_what_the_table_has(claw: CoilClaw) -> None:
     """The table may be edited, and has a mark where the result had something that looks like a credential."""
-    text = f"key = {planted_setup_token('in-a-file')}"
-    (claw.settings.config.workspace_dir / "planted").mkdir()
-    (claw.settings.config.workspace_dir / "planted/in.txt").write_text(text)
+    text = "key = sk-ant-api03-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF"
+    (claw.settings.config.workspace_dir / "in.txt").write_text(text)
     desk = Desk(claw)
-    steps = tool_step("read", "files.read", '{path = "planted/in.txt"}')
+    steps = tool_step("read", "files.read", '{path = "in.txt"}')
     ask = '[[steps]]\nid = "ok"\nkind = "approval"\nprompt = "Copy?"\n'
-    write = tool_step("save", "files.write", '{path = "planted/out.txt", text_from = "read"}')
+    write = tool_step("save", "files.write", '{path = "out.txt", text_from = "read"}')
     report = desk.run(steps + ask + write)
     desk.decide(report)
     with claw._parts.stores.database.transaction() as connection:
@@ -391,7 +390,7 @@ def test_what_a_later_step_is_given_is_what_receipts_have_and_not_what_the_table
     assert CREDENTIAL_MARK in str(kept)
     report = desk.resume(report)
     assert report.status == "completed"
-    assert text in desk.read("planted/out.txt")
+    assert text in desk.read("out.txt")
 
 
 def test_a_step_gets_an_answer_as_it_was_kept_also_from_the_process_that_heard_it(claw: CoilClaw) -> None:
