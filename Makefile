@@ -39,7 +39,7 @@ $(BIN)/python:
 
 $(READY): pyproject.toml $(GUEST_SOURCES) | $(BIN)/python
 	@echo "Installing CoilClaw and building the sandbox guest (this may take some minutes the first time)" >&2
-	@$(PIP) install -e .
+	@$(PIP) install -e '.[gateway,mcp]'
 	@touch $@
 
 # The sources are used where they stand. Compiled ahead, they start quickly also where Python may write no bytecode.

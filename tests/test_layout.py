@@ -81,6 +81,7 @@ def test_the_namespace_has_no_file_of_its_own() -> None:
         "runs",
         "evidence",
         "memory",
+        "access",
         "scorecard",
         "config",
         "channels",

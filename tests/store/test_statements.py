@@ -119,4 +119,8 @@ def test_each_table_is_known_to_one_module() -> None:
         "journal": ["bridge/journal.py"],
         "conversations": ["memory/conversations.py"],
         "turns": ["memory/turns.py"],
+        "api_tokens": ["access/api_tokens.py"],
+        "session_links": ["access/sessions.py"],
+        "sessions": ["access/sessions.py"],
+        "run_tokens": ["access/run_tokens.py"],
     }

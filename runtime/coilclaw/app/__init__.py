@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coilclaw.app.receipts import Receipts
     from coilclaw.app.report import CallReport, Report, UnknownCall
     from coilclaw.app.runs import Runs
+    from coilclaw.app.server_note import ServerNote, noted_server, running_servers
     from coilclaw.app.servers import open_servers
     from coilclaw.app.services import make_policy
     from coilclaw.app.stores import Stores, open_stores, restart_log
@@ -63,6 +64,7 @@ else:
             "receipts": "Receipts",
             "report": "CallReport Report UnknownCall",
             "runs": "Runs",
+            "server_note": "ServerNote noted_server running_servers",
             "servers": "open_servers",
             "services": "make_policy",
             "stores": "Stores open_stores restart_log",
@@ -111,6 +113,7 @@ __all__ = [
     "RunPage",
     "RunRecord",
     "Runs",
+    "ServerNote",
     "StopChange",
     "Stores",
     "Toolbox",
@@ -122,8 +125,10 @@ __all__ = [
     "WouldBlock",
     "installed_registry",
     "make_policy",
+    "noted_server",
     "open_servers",
     "open_stores",
     "restart_log",
+    "running_servers",
     "try_example",
 ]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few 
     from collections.abc import Iterable, Mapping
     from types import TracebackType
 
+    from coilclaw.access import Access
     from coilclaw.app.approvals import Approvals
     from coilclaw.app.engines import Engines
     from coilclaw.app.estop import Estop
@@ -305,6 +306,11 @@ class CoilClaw:
     def memory(self) -> Memory:
         """Conversations of this home: what people, models and tools have said."""
         return self._parts.memory
+
+    @property
+    def access(self) -> Access:
+        """Who may use a server of this home: API tokens, sessions and run tokens."""
+        return self._parts.access
 
     @cached_property
     def quarantine(self) -> Quarantine:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks at the sto
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from coilclaw.access import Access
     from coilclaw.app.toolbox import Toolbox
     from coilclaw.bridge import Handlers
     from coilclaw.config import SecretStore, Settings
@@ -142,6 +143,12 @@ class Composition:
         from coilclaw.memory import Memory
 
         return Memory(self.stores.database, redaction=self.redaction)
+
+    @Part
+    def access(self) -> Access:
+        from coilclaw.access import Access
+
+        return Access(self.stores.database)
 
     def redaction(self) -> Callable[[str], str]:
         """What the bridge takes out of results: secrets that the file has, and those that loaded tools declare."""

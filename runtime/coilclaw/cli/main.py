@@ -25,6 +25,8 @@ _COMMANDS: Final = {
     "setup": ("coilclaw.cli.init:setup", "Compile the sandbox ahead of the first run."),
     "run": ("coilclaw.cli.run:run", "Run a Python snippet in the sandbox."),
     "agent": ("coilclaw.cli.agent:agent", "Talk to a model that uses your tools; every action has a receipt."),
+    "serve": ("coilclaw.cli.serve:serve", "Serve this home over HTTP: for browsers, programs and other agents."),
+    "token": ("coilclaw.cli.token:token", "Create, list and revoke API tokens for the server."),
     "resume": ("coilclaw.cli.resume:resume", "Resume a suspended run."),
     "cancel": ("coilclaw.cli.resume:cancel", "Cancel a suspended run."),
     "approval": ("coilclaw.cli.approvals:approval", "List, show, approve and deny pending calls."),

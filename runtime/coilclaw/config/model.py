@@ -247,6 +247,18 @@ class Integrations(Section):
                 yield (), f"{name} must be a table of strings"
 
 
+def _is_host(text: str) -> str | None:
+    is_one = text and len(text) <= 253 and all(char.isalnum() or char in ".-:" for char in text) and text.isascii()
+    return None if is_one else 'an address or a name without port, such as "127.0.0.1"'
+
+
+class GatewaySection(Section):
+    """Where `coilclaw serve` listens."""
+
+    host: Annotated[str, _is_host] = "127.0.0.1"
+    port: Annotated[int, at_least(1), at_most(65535)] = 8625
+
+
 class Config(Section):
     """Everything that can be configured."""
 
@@ -265,6 +277,7 @@ class Config(Section):
     agent: AgentSection = AgentSection()
     channels: Channels = Channels()
     memory: Memory = Memory()
+    gateway: GatewaySection = GatewaySection()
 
     @classmethod
     def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:

@@ -114,6 +114,10 @@ model = "mock"
 # backend = "sqlite"       # conversations are kept in the database of the receipts
 # path = "${{COILCLAW_HOME}}/coilclaw.db"   # accepted, and not used
 
+[gateway]
+# host = "127.0.0.1"       # where `coilclaw serve` listens; another than loopback needs TLS, see docs/gateway.md
+# port = 8625
+
 # Rules only ever make things stricter: deny > ask > allow, whatever the order.
 # [[policy.rules]]
 # tool = "files.*"

@@ -26,6 +26,12 @@ def _create_workflows(connection: Any) -> None:
     create_workflow_tables(connection)
 
 
+def _create_access(connection: Any) -> None:
+    from coilclaw.access import create_access_tables
+
+    create_access_tables(connection)
+
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     *RECEIPTS,
     *TRUST,
@@ -34,4 +40,5 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     *JOURNAL,
     Migration(11, "conversations", _create_memory),
     Migration(12, "workflow-runs", _create_workflows),
+    Migration(13, "access", _create_access),
 )
