@@ -82,6 +82,14 @@ def test_a_write_is_not_made_twice_because_its_row_was_edited(claw: CoilClaw, ma
     assert mailbox.sent == ["a@x.org"]
 
 
+@pytest.mark.parametrize("status", ["suspended", "failed", "cancelled"])
+def test_how_a_run_ended_is_in_its_receipts_and_not_in_its_status(claw: CoilClaw, status: str) -> None:
+    conversation = interrupted(claw).conversation_id
+    edit(claw, "UPDATE runs SET status = ?", status)
+    again = resumed(claw, conversation, say("I sent it to a@x.org."))
+    assert (again.status, again.grounded) == ("answered", True)
+
+
 @pytest.mark.parametrize(
     "sql",
     [

@@ -17,6 +17,14 @@ from coilclaw.store import BadCursor, BadLimit, Database
 SAID = TurnDraft(role="user", content="Tell me about the Aardvark adapter")
 
 
+def test_a_secret_that_occurs_in_an_id_of_ours_does_not_change_it(database: Database) -> None:
+    memory = Memory(database, redaction=lambda: lambda text: text.replace("turn", "[secret X]"))
+    conversation = memory.begin("cli")
+    result = {"request": "turn-1.0", "text": "turn", "run_id": "run-turn"}
+    (kept,) = memory.append(conversation, TurnDraft(role="tool", tool_results=[result]))
+    assert kept.tool_results == [{"request": "turn-1.0", "text": "[secret X]", "run_id": "run-turn"}]
+
+
 @pytest.mark.req("R384", "R385")
 def test_a_turn_is_kept_with_everything_it_consists_of(memory: Memory, database: Database) -> None:
     conversation = memory.begin("cli", agent="main", project="p-1")

@@ -90,7 +90,7 @@ MUTATIONS: Final = (
         "coilclaw.agent.execution:Execution._ended",
         'if report.status not in ("running", "suspended"):',
         "if not record.is_waiting:",
-        "tests/agent/test_edited_rows.py -k row_was_edited",
+        "tests/agent/test_edited_rows.py -k how_a_run_ended",
         "whether a run is over is in its receipts",
     ),
     Mutation(
