@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from coilclaw.sdk.credential_shapes import without_credentials
-
 __all__ = ["Redaction", "may_be_redacted"]
 
 _SHORTEST: Final = 4
@@ -45,6 +43,8 @@ class Redaction:
 
     def text(self, text: str) -> str:
         """A text that nothing is executed from: a message, a summary, a turn of a conversation."""
+        from coilclaw.sdk.credential_shapes import without_credentials  # Few calls have such text.
+
         return without_credentials(self.named(text))
 
     def named(self, text: str) -> str:

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from coilclaw.sdk import ActivityItem, Receipt, RelevantToolActivity, Risk, Run
-from coilclaw.sdk.credential_shapes import without_credentials
 from coilclaw.sdk.legible import one_line, quoted
 
 __all__ = ["Relevant", "activity_of", "approval_words", "relevant", "run_of"]
@@ -184,6 +183,8 @@ def _call_text(tool: str, arguments: bytes | None) -> str:
 
 
 def _value_text(value: Any) -> str:
+    from coilclaw.sdk.credential_shapes import without_credentials  # Listing needs no patterns.
+
     return quoted(without_credentials(json.dumps(value, ensure_ascii=False)), _LONGEST_VALUE)
 
 
