@@ -385,8 +385,8 @@ def test_what_a_later_step_is_given_is_what_receipts_have_and_not_what_the_table
     report = desk.run(steps + ask + write)
     desk.decide(report)
     with claw._parts.stores.database.transaction() as connection:
-        ((kept,),) = connection.execute("SELECT output FROM workflow_steps WHERE number = 1").fetchall()
-        connection.execute("UPDATE workflow_steps SET output = '\"forged\"' WHERE number = 1")
+        ((kept,),) = connection.execute("SELECT output FROM sop_steps WHERE number = 1").fetchall()
+        connection.execute("UPDATE sop_steps SET output = '\"forged\"' WHERE number = 1")
     assert CREDENTIAL_MARK in str(kept)
     report = desk.resume(report)
     assert report.status == "completed"

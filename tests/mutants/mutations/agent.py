@@ -263,8 +263,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.agent.exchange_loop:ExchangeLoop._answer",
-        "actions=action_section(done, failed)",
-        "actions=action_section(done)",
+        "actions=action_lines(done, failed)",
+        "actions=action_lines(done)",
         "tests/agent/test_grounding.py -k snippet_that_fails",
         "a failed snippet stands in the action section",
     ),
