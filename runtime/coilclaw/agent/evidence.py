@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coilclaw.agent.answer import FailedSnippet
 from coilclaw.sdk.frozen import Frozen
@@ -42,6 +42,7 @@ class ConversationActivity:
         self._lock = threading.Lock()
         self._seen = claw.runs.last_receipt_number if is_new else 0
         self._runs: dict[str, _Run] = {}
+        self._receipts: set[str] = set()
 
     def items(self, of_runs: Collection[str] | None = None) -> tuple[ActivityItem, ...]:
         """One item for each call, in the order of issue: of all runs, or of some."""
@@ -66,6 +67,25 @@ class ConversationActivity:
             self._read()
             return tuple(run_id for run_id, run in self._runs.items() if run.turn in turns)
 
+    def turns(self) -> dict[str, str]:
+        """The turn with the request that each run answers, by the id of the run."""
+        with self._lock:
+            self._read()
+            return {run_id: run.turn for run_id, run in self._runs.items() if run.turn is not None}
+
+    def confirmed(self, claims: object) -> list[Any]:
+        """Claims as memory has them; one counts as verified only if its receipt is one of the conversation."""
+        with self._lock:
+            self._read()
+            return [self._claim(each) for each in claims] if isinstance(claims, list) else []
+
+    def _claim(self, claim: Any) -> Any:
+        if isinstance(claim, dict) and claim.get("verdict") == "verified":
+            receipt = claim.get("receipt_ref")
+            if not isinstance(receipt, str) or receipt not in self._receipts:
+                return {**claim, "verdict": "unverified", "receipt_ref": None}
+        return claim
+
     def _chosen(self, of_runs: Collection[str] | None) -> list[_Run]:
         with self._lock:
             self._read()
@@ -75,6 +95,7 @@ class ConversationActivity:
         found, self._seen = self._claw.runs.receipts_of_conversation(self._conversation, after=self._seen)
         new: dict[str, list[Receipt]] = {}
         for receipt in found:
+            self._receipts.add(receipt.id)
             if receipt.run_id is not None:
                 new.setdefault(receipt.run_id, []).append(receipt)
         for run_id in [*self._runs, *(each for each in new if each not in self._runs)]:

@@ -86,7 +86,7 @@ class Execution:
             if request == key:
                 return self._record(run_id)
         turns = {request.rpartition(".")[0] for request in requests.values() if request}
-        if None in requests.values() or turns != self._claw.memory.known_turns(self._conversation, turns):
+        if None in requests.values() or turns != self._claw.memory.turn_numbers(self._conversation, turns).keys():
             raise NotResumable(
                 f"{self._conversation} has runs that answer requests which memory no longer has as they were made",
                 hint="say what is to be done in a new message; `coilclaw receipt list` shows what was done",

@@ -16,6 +16,7 @@ from coilclaw.cli.terminal import counted, say, say_json, terminal_size
 from coilclaw.sdk.legible import as_name, cells, legible_lines, one_line
 
 if TYPE_CHECKING:
+    from coilclaw.agent import ConversationActivity
     from coilclaw.memory import Conversation, Memory, Turn
 
 __all__ = ["memory"]
@@ -94,12 +95,11 @@ def show(conversation_id: str, as_json: bool) -> None:
     with open_app(settings_for()) as claw:
         found = claw.memory.show(conversation_id)
         turns = list(_turns(claw.memory, conversation_id))
-        done = ConversationActivity(claw, conversation_id).items()
-        receipts, _ = claw.runs.receipts_of_conversation(conversation_id)
+        activity = ConversationActivity(claw, conversation_id)
+        done = activity.items()
+        shown = [_facts(turn, activity) for turn in turns] if as_json else []
     if as_json:
-        known = {each.id for each in receipts}
-        activity = [item._asdict() for item in done]
-        say_json({**found.facts(), "turns": [_facts(turn, known) for turn in turns], "activity": activity})
+        say_json({**found.facts(), "turns": shown, "activity": [item._asdict() for item in done]})
         return
     _show_header(found)
     for turn in turns:
@@ -135,19 +135,11 @@ def clear(yes: bool, as_json: bool) -> None:
     say(f"Removed {removed}. Receipts stay." if cleared.conversations else "There was nothing to remove.", err=True)
 
 
-def _facts(turn: Turn, receipts: set[str]) -> dict[str, Any]:
-    """A turn as JSON. No receipt covers it: a claim counts as verified if its receipt is one of the conversation's."""
+def _facts(turn: Turn, activity: ConversationActivity) -> dict[str, Any]:
     facts = turn.facts()
-    claims = turn.metadata.get("claims")
-    if isinstance(claims, list):
-        facts["metadata"] = {**turn.metadata, "claims": [_claim(each, receipts) for each in claims]}
+    if "claims" in turn.metadata:
+        facts["metadata"] = {**turn.metadata, "claims": activity.confirmed(turn.metadata["claims"])}
     return facts
-
-
-def _claim(claim: Any, receipts: set[str]) -> Any:
-    if isinstance(claim, dict) and claim.get("verdict") == "verified" and claim.get("receipt_ref") not in receipts:
-        return {**claim, "verdict": "unverified", "receipt_ref": None}
-    return claim
 
 
 def _turns(kept: Memory, conversation_id: str) -> Iterator[Turn]:

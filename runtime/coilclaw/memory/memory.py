@@ -41,9 +41,9 @@ from coilclaw.memory.turns import (
     clear_turns,
     find_message,
     kept_draft,
-    known_turns,
     list_turns,
     message_turns,
+    turn_numbers,
 )
 from coilclaw.sdk.credential_shapes import CREDENTIAL_MARK
 from coilclaw.sdk.frozen import Frozen
@@ -221,9 +221,9 @@ class Memory:
         self.show(conversation_id)
         return latest_exchange(self._database, conversation_id)
 
-    def known_turns(self, conversation_id: str, turn_ids: Collection[str]) -> set[str]:
-        """Return which of these ids are those of turns of a conversation."""
-        return known_turns(self._database, conversation_id, turn_ids)
+    def turn_numbers(self, conversation_id: str, turn_ids: Collection[str]) -> dict[str, int]:
+        """Return the numbers of those turns of a conversation that have one of these ids."""
+        return turn_numbers(self._database, conversation_id, turn_ids)
 
     def search(self, query: str, *, limit: int = 10) -> tuple[Hit, ...]:
         """Return the turns that fit some words, best first; a few of each conversation, and at most a thousand.

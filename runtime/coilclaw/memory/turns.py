@@ -37,13 +37,13 @@ __all__ = [
     "clear_turns",
     "find_message",
     "kept_draft",
-    "known_turns",
     "latest_turns",
     "list_turns",
     "message_turns",
     "origins_at",
     "searched_parts",
     "substring_places",
+    "turn_numbers",
     "turns_at",
 ]
 
@@ -281,14 +281,14 @@ def substring_places(database: Database, text: str, limit: int) -> list[int]:
     return [place for (place,) in rows]
 
 
-def known_turns(database: Database, conversation_id: str, turn_ids: Collection[str]) -> set[str]:
-    """Return which of these ids are those of turns of a conversation."""
-    found: set[str] = set()
+def turn_numbers(database: Database, conversation_id: str, turn_ids: Collection[str]) -> dict[str, int]:
+    """Return the numbers of those turns of a conversation that have one of these ids."""
+    found: dict[str, int] = {}
     ids = sorted(turn_ids)
     for first in range(0, len(ids), _AT_ONCE):
         some = ids[first : first + _AT_ONCE]
-        sql = f"SELECT turn_id FROM turns WHERE conversation_id = ? AND turn_id IN ({_marks(some)})"  # noqa: S608
-        found.update(turn_id for (turn_id,) in database.read(sql, (conversation_id, *some)))
+        sql = f"SELECT turn_id, number FROM turns WHERE conversation_id = ? AND turn_id IN ({_marks(some)})"  # noqa: S608
+        found.update(database.read(sql, (conversation_id, *some)))
     return found
 
 

@@ -81,7 +81,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.agent.execution:Execution.find",
-        "if None in requests.values() or turns != self._claw.memory.known_turns(self._conversation, turns):",
+        "if None in requests.values() or turns != self._claw.memory.turn_numbers(self._conversation, turns).keys():",
         "if False:",
         "tests/agent/test_edited_rows.py -k turn_was_edited",
         "a write is not made twice because the id of its turn was changed",
