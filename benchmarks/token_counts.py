@@ -13,10 +13,11 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from coilclaw.bridge import build_registry, estimated_tokens, registry_stubs, registry_tools
+from coilclaw.bridge import build_registry, registry_stubs, registry_tools
 from coilclaw.policy import Autonomy, Policy
 from coilclaw.sdk import Tool
 from coilclaw.sdk.testing import module_beside
+from coilclaw.sdk.tokens import estimated_tokens
 from coilclaw.workspace_tools import load_installed
 
 _ROOT: Final = Path(__file__).resolve().parent.parent

@@ -1,4 +1,4 @@
-"""An agent that writes its own tool, has it trusted, and uses it in the next turn.
+"""An agent that writes its own tool, has it trusted, and uses it in the next exchange.
 
     .venv/bin/python examples/agent_writes_a_tool/demo.py
 

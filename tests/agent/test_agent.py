@@ -13,7 +13,7 @@ import pytest
 from tests.agent.conftest import Open
 from tests.agent.scripted import Scripted, call, code, say
 
-from coilclaw.agent import Agent, CallChanged, TurnEvent
+from coilclaw.agent import Agent, CallChanged, ExchangeEvent
 from coilclaw.agent.tool_texts import ToolTextFile
 from coilclaw.policy import EmergencyStop
 from coilclaw.sdk import ToolContext, define_tool
@@ -78,7 +78,7 @@ def test_calls_are_told_while_the_snippet_runs(opened: Open) -> None:
 
     states: list[tuple[str, str]] = []
 
-    def listen(event: TurnEvent) -> None:
+    def listen(event: ExchangeEvent) -> None:
         if isinstance(event, CallChanged):
             states.append((event.item.tool_id, event.item.status))
             if states[-1] == ("slow.first", "succeeded"):

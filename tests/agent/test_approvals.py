@@ -17,7 +17,7 @@ from coilclaw.sdk import ToolContext, define_tool
 if TYPE_CHECKING:
     from tests.agent.conftest import Mailbox
 
-    from coilclaw.agent import TurnEvent
+    from coilclaw.agent import ExchangeEvent
     from coilclaw.app import CoilClaw
 
 SENDING = {
@@ -29,7 +29,7 @@ SENDING = {
 @pytest.mark.req("R403", "R257")
 @pytest.mark.parametrize("way", SENDING)
 def test_a_conversation_waits_for_approval_and_continues(supervised: CoilClaw, mailbox: Mailbox, way: str) -> None:
-    events: list[TurnEvent] = []
+    events: list[ExchangeEvent] = []
     model = Scripted(SENDING[way](), say("It is sent."))
     waiting = asyncio.run(Agent(supervised, model).answer("Send it", listen=events.append))
     assert (waiting.status, mailbox.sent) == ("waiting", [])

@@ -1,20 +1,27 @@
-"""Bounds of a turn: rounds, repeated requests, tokens and price; the emergency stop."""
+"""Bounds of an exchange: rounds, repeated requests, tokens, price and time; the emergency stop."""
 
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.agent.scripted import Scripted, call, code, say
 
-from coilclaw.agent import Agent, AgentSettings, ConversationWaits, Price
-from coilclaw.providers import ChatRequest, ChatResponse, Usage
+from coilclaw.agent import Agent, AgentSettings, ConversationWaits, Price, TextReleased, ignore
+from coilclaw.agent.guard import ExchangeClock
+from coilclaw.bridge import Caller
+from coilclaw.policy import Answer as Decision
+from coilclaw.providers import ChatRequest, ChatResponse, ChatStream, TextDelta, Usage
+from coilclaw.sandbox import deadline
 
 if TYPE_CHECKING:
     from tests.agent.conftest import Mailbox
 
+    from coilclaw.agent import ExchangeEvent, Listen
     from coilclaw.app import CoilClaw
+    from coilclaw.policy import Question
 
 
 def endless(request: ChatRequest) -> ChatResponse:
@@ -29,7 +36,7 @@ def test_after_the_last_round_the_model_has_to_answer(claw: CoilClaw) -> None:
     assert (answer.status, answer.text) == ("answered", "That is all I found.")
     assert len(model.requests) == 6
     assert model.requests[-1].tools == ()
-    assert "No more tool calls" in model.requests[-1].messages[-1].text
+    assert "No more tools" in model.requests[-1].messages[-1].text
 
 
 def test_a_model_that_asks_for_tools_it_was_not_offered_gets_none(claw: CoilClaw, mailbox: Mailbox) -> None:
@@ -73,9 +80,11 @@ def test_a_turn_ends_when_it_has_used_its_tokens(claw: CoilClaw) -> None:
         return ChatResponse(**{**vars(reply), "usage": Usage(input_tokens=60_000, output_tokens=1)})
 
     model = Scripted(hungry)
-    answer = asyncio.run(Agent(claw, model, settings=AgentSettings(turn_tokens=100_000, max_tokens=77)).answer("Look"))
+    answer = asyncio.run(
+        Agent(claw, model, settings=AgentSettings(exchange_tokens=100_000, max_tokens=77)).answer("Look")
+    )
     assert answer.status == "stopped"
-    assert "turn_tokens" in answer.text
+    assert "exchange_tokens" in answer.text
     assert len(model.requests) == 2
     assert {request.max_tokens for request in model.requests} == {77}
     assert answer.usage is not None
@@ -84,11 +93,11 @@ def test_a_turn_ends_when_it_has_used_its_tokens(claw: CoilClaw) -> None:
 
 
 def test_a_turn_ends_when_it_has_cost_its_price(claw: CoilClaw) -> None:
-    settings = AgentSettings(turn_price=0.001, prices={"scripted": Price(input=5.0, output=10.0)})
+    settings = AgentSettings(exchange_price=0.001, prices={"scripted": Price(input=5.0, output=10.0)})
     model = Scripted(endless)
     answer = asyncio.run(Agent(claw, model, settings=settings).answer("Look"))
     assert (answer.status, len(model.requests)) == ("stopped", 2)
-    assert "turn_price" in answer.text
+    assert "exchange_price" in answer.text
 
 
 @pytest.mark.req("R479")
@@ -119,3 +128,67 @@ def test_a_turn_that_waits_stays_so_while_tools_are_stopped(supervised: CoilClaw
     supervised.estop.clear(by="ada")
     assert asyncio.run(agent.resume(waiting.conversation_id)).status == "answered"
     assert mailbox.sent == ["a@x.org"]
+
+
+class Endless(Scripted):
+    """Says something, and then never ends."""
+
+    async def stream(self, request: ChatRequest) -> ChatStream:
+        self.requests.append(request)
+        yield TextDelta(text="Let me think about it. And")
+        await asyncio.Event().wait()
+
+
+def test_an_exchange_ends_when_its_time_is_over_while_the_model_speaks(claw: CoilClaw) -> None:
+    shown: list[str] = []
+
+    def listen(event: ExchangeEvent) -> None:
+        if isinstance(event, TextReleased):
+            shown.append(event.text)
+
+    bounded = AgentSettings(exchange_seconds=0.2)
+    answer = asyncio.run(Agent(claw, Endless(), settings=bounded).answer("Hi", listen=listen))
+    assert (answer.status, answer.text) == ("stopped", "".join(shown))
+    assert answer.text.startswith("Let me think about it. \n\nI stopped here: ")
+    assert "exchange_seconds" in answer.text
+    assert claw.memory.pending(answer.conversation_id) is None
+    again = asyncio.run(Agent(claw, Scripted(say("Back."))).answer("And?", conversation=answer.conversation_id))
+    assert again.text == "Back."
+
+
+@pytest.mark.parametrize("listen", [ignore, lambda event: None])
+def test_an_exchange_ends_when_its_time_is_over_while_a_snippet_runs(
+    claw: CoilClaw, mailbox: Mailbox, listen: Listen
+) -> None:
+    """What was done before is told, and requests behind it are not carried out."""
+    source = "tools.mail.send(to='a@x.org')\nwhile True: pass"
+    asked = (code(source).tool_calls[0], call("mail__send", to="b@x.org").tool_calls[0])
+    model = Scripted(say("", tool_calls=asked, stop="tool_calls"), say("never"))
+    bounded = AgentSettings(exchange_seconds=3)
+    answer = asyncio.run(Agent(claw, model, settings=bounded).answer("Send", listen=listen))
+    assert (answer.status, len(model.requests), mailbox.sent) == ("stopped", 1, ["a@x.org"])
+    assert [each.status for each in answer.failed_snippets] == ["timed_out"]
+    turns = list(claw.memory.turns(answer.conversation_id))
+    assert "Not carried out" in turns[-2].tool_results[0]["text"]
+
+
+def test_the_time_of_an_exchange_stands_still_while_a_person_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def asked(question: str) -> str:
+        now[0] += 1000
+        return "yes"
+
+    class Slow:
+        def decide(self, question: Question) -> Decision:
+            now[0] += 1000
+            return Decision(decision="unanswered", decided_by="nobody")
+
+    clock = ExchangeClock(10)
+    caller = clock.stopped_for_people(Caller(approver=Slow(), ask=asked))
+    assert caller.ask("Which?") == "yes"
+    caller.approver.decide(None)  # type: ignore[arg-type]
+    assert (clock.exceeded, clock.remaining) == (None, 10)
+    now[0] += 10
+    assert "10 s" in str(clock.exceeded)

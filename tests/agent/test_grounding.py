@@ -21,7 +21,7 @@ from coilclaw.sdk import ToolContext, define_tool
 if TYPE_CHECKING:
     from tests.agent.conftest import Mailbox
 
-    from coilclaw.agent import Answer, TurnEvent
+    from coilclaw.agent import Answer, ExchangeEvent
     from coilclaw.app import CoilClaw
     from coilclaw.evidence import Claim
     from coilclaw.evidence.grounding.sentences import Sentence
@@ -31,7 +31,7 @@ LABEL = "could not verify completion"
 
 def answered(claw: CoilClaw, *replies: object) -> tuple[Answer, str, Scripted]:
     """The answer, what was released while it was made, and the model."""
-    events: list[TurnEvent] = []
+    events: list[ExchangeEvent] = []
     model = Scripted(*replies)  # type: ignore[arg-type]
     answer = asyncio.run(Agent(claw, model).answer("Send a mail to ana@x.org", listen=events.append))
     return answer, "".join(event.text for event in events if isinstance(event, TextReleased)), model
@@ -225,3 +225,19 @@ def test_what_an_earlier_turn_did_is_not_what_this_one_did(claw: CoilClaw, lie: 
     assert first.text == "Done."
     later = asyncio.run(agent.answer("Now delete draft.txt", conversation=first.conversation_id))
     assert later.text != lie
+
+
+def test_a_snippet_that_fails_is_told_by_code_and_in_no_words_of_its_own(claw: CoilClaw) -> None:
+    forged = "class Sent(Exception): pass\nraise Sent('done: Sent mail to a@x.org')"
+    answer = asyncio.run(Agent(claw, Scripted(code(forged), say("All fine."))).answer("Work"))
+    (failed,) = answer.failed_snippets
+    receipt = claw.receipts.find(failed.receipt_ref)
+    assert (receipt.type, receipt.run_id, failed.run_id) == ("run.finished", *answer.run_ids * 2)
+    assert answer.actions == f"failed: A snippet ended with an error ⟦{failed.receipt_ref}⟧"
+    assert answer.facts()["failed_snippets"] == [vars(failed)]
+
+
+def test_a_snippet_that_completes_and_a_call_that_fails_are_no_failed_snippets(claw: CoilClaw) -> None:
+    model = Scripted(code("1"), call("mail__send", to="nobody@x.org"), say("It failed."))
+    answer = asyncio.run(Agent(claw, model).answer("Work"))
+    assert ([item.status for item in answer.activity], answer.failed_snippets) == (["failed"], ())

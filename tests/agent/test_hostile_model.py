@@ -11,17 +11,17 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import pytest
 from tests.agent.scripted import Scripted, call, code, say
 from tests.conftest import cache_folder
 from tests.sampling import repetitions
 
-from coilclaw.agent import Agent
+from coilclaw.agent import Agent, FailedSnippet
 from coilclaw.app import Caller, CoilClaw
 from coilclaw.evidence.grounding.labels import LABELS
-from coilclaw.sdk import ToolContext, ToolFailure, define_tool
+from coilclaw.sdk import RunStatus, ToolContext, ToolFailure, define_tool
 
 if TYPE_CHECKING:
     from coilclaw.agent import Answer
@@ -166,6 +166,11 @@ def judge(world: World, claw: CoilClaw, answer: Answer, sent: list[str]) -> None
         assert found is not None, line
         receipt = claw.receipts.find(found[2])
         assert receipt.conversation_id == answer.conversation_id, line
+        if receipt.type == "run.finished":
+            words = {FailedSnippet(run_id="", receipt_ref="", status=status).words for status in get_args(RunStatus)}
+            assert line.partition(" ⟦")[0] in {f"failed: {each}" for each in words}
+            assert receipt.status != "completed", line
+            continue
         expected = {"done": "succeeded", "waits": "pending"}.get(found[1], found[1])
         assert receipt.type == f"tool.call.{expected}", line
         if found[1] == "done" and receipt.tool == "mail.send":

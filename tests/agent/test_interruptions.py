@@ -11,7 +11,7 @@ import pytest
 from tests.agent.conftest import Open
 from tests.agent.scripted import Scripted, call, code, say
 
-from coilclaw.agent import Agent, ConversationBusy, TurnEvent, ignore
+from coilclaw.agent import Agent, ConversationBusy, ExchangeEvent, ignore
 from coilclaw.agent.tools import Toolset
 from coilclaw.agent.transcript import Transcript
 from coilclaw.providers import ChatRequest, ChatResponse, CredentialsNeeded, ProviderError
@@ -55,7 +55,7 @@ def test_a_new_message_closes_a_turn_that_failed(claw: CoilClaw) -> None:
 
 @pytest.mark.parametrize("listen", [ignore, lambda event: None])
 def test_a_cancelled_run_leaves_a_conversation_that_can_be_continued(
-    opened: Open, mailbox: Mailbox, listen: Callable[[TurnEvent], None]
+    opened: Open, mailbox: Mailbox, listen: Callable[[ExchangeEvent], None]
 ) -> None:
     started = threading.Event()
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.agent.conftest import Mailbox, Open
 
-from coilclaw.agent import Answer, ProviderChanged, TurnEvent, open_agent
+from coilclaw.agent import Answer, ExchangeEvent, ProviderChanged, open_agent
 from coilclaw.app import CoilClaw
 
 
@@ -20,7 +20,7 @@ def fixture(folder: Path, name: str, *replies: dict[str, Any]) -> dict[str, str]
     return {"kind": "mock", "fixture": str(path)}
 
 
-def answer_of(claw: CoilClaw, events: list[TurnEvent] | None = None, **options: Any) -> Answer:
+def answer_of(claw: CoilClaw, events: list[ExchangeEvent] | None = None, **options: Any) -> Answer:
     async def main() -> Answer:
         async with open_agent(claw, **options) as agent:
             return await agent.answer("Send it", listen=(events if events is not None else []).append)
@@ -65,7 +65,7 @@ def test_a_provider_that_falls_back_is_told_and_recorded(opened: Open, tmp_path:
         "steady": {"kind": "reliable", "providers": ["first", "second"]},
     }
     claw = opened(config={"providers.models": models, "default_provider": "steady"})
-    events: list[TurnEvent] = []
+    events: list[ExchangeEvent] = []
     answer = answer_of(claw, events)
     assert (answer.text, answer.provider) == ("Hello from the second.", "second")
     (changed,) = [event for event in events if isinstance(event, ProviderChanged)]

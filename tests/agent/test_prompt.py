@@ -11,8 +11,8 @@ from tests.agent.conftest import Mailbox, Open
 from tests.agent.scripted import Scripted, call, code, say
 
 from coilclaw.agent import Agent, AgentSettings
+from coilclaw.agent.exchange import Exchange, RequestResult, Round
 from coilclaw.agent.prompt import as_data, messages_of, system_prompt
-from coilclaw.agent.transcript import Exchange, Step, StepResult
 from coilclaw.providers import ToolRequest
 from coilclaw.sdk import Tool, ToolContext, ToolFailure, define_tool
 
@@ -139,9 +139,9 @@ def test_what_a_tool_says_when_it_fails_cannot_pass_for_a_note(opened: Open) -> 
 
 def exchange(number: int, results: int = 1, size: int = 100) -> Exchange:
     requests = tuple(ToolRequest(id=str(place), name="x") for place in range(results))
-    texts = tuple(StepResult(text=f"{number}.{place} " + "word " * size) for place in range(results))
-    step = Step(turn_id=f"turn-{number}", text="", requests=requests, results=texts)
-    return Exchange(message=f"message {number}", steps=(step,), answer=f"answer {number}")
+    texts = tuple(RequestResult(text=f"{number}.{place} " + "word " * size) for place in range(results))
+    step = Round(turn_id=f"turn-{number}", text="", requests=requests, results=texts)
+    return Exchange(message=f"message {number}", rounds=(step,), answer=f"answer {number}")
 
 
 @pytest.mark.req("R173", "R396")

@@ -12,7 +12,8 @@ import pytest
 from tests.agent.scripted import Scripted, call, say
 
 from coilclaw.agent import Agent, ConversationBusy, NothingToResume
-from coilclaw.agent.transcript import StepResult, Transcript
+from coilclaw.agent.exchange import RequestResult
+from coilclaw.agent.transcript import Transcript
 from coilclaw.memory import Memory, PendingChanged, TurnDraft
 from coilclaw.providers import ChatResponse, ProviderError, ToolRequest
 from coilclaw.sdk import ToolContext, define_tool
@@ -64,7 +65,7 @@ def test_an_unfinished_exchange_is_read_whole_however_large(claw: CoilClaw) -> N
     memory = claw.memory
     conversation = memory.begin("cli")
     memory.append(conversation, TurnDraft(role="user", content="Do it"))
-    result = StepResult(text="x" * 70_000).facts
+    result = RequestResult(text="x" * 70_000).facts
     for number in range(20):
         calls = [{"id": str(number), "name": "run_python", "arguments": {"code": "1"}, "problem": None}]
         (asked,) = memory.append(conversation, TurnDraft(role="assistant", tool_calls=calls))
@@ -72,7 +73,7 @@ def test_an_unfinished_exchange_is_read_whole_however_large(claw: CoilClaw) -> N
             memory.append(conversation, TurnDraft(role="tool", tool_results=[result(f"{asked.id}.0")]))
     transcript = Transcript(memory, conversation)
     transcript.take_up()
-    assert (len(transcript.current.steps), len(transcript.current.open_requests)) == (20, 1)
+    assert (len(transcript.current.rounds), len(transcript.current.open_requests)) == (20, 1)
 
 
 def test_what_is_answered_before_a_claim_is_made_is_read_after_it(

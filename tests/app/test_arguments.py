@@ -104,7 +104,7 @@ WRONG: dict[str, tuple[Callable[[CoilClaw], Any], str]] = {
     "a run that is none": (lambda claw: claw.approvals.pending({}), "`run_id` is the id of a run"),  # type: ignore[arg-type]
     "receipts of no run": (lambda claw: claw.receipts.latest(run_id={}), "`run_id` is the id of a run"),  # type: ignore[arg-type]
     "contents of no receipt": (lambda claw: claw.receipts.contents("1"), "a receipt is one that"),  # type: ignore[arg-type]
-    "a state": (lambda claw: claw.runs.list(status="done"), "`status` is one of orphaned, running, "),
+    "a state": (lambda claw: claw.runs.list(status="done"), "`status` is one of orphaned, queued, running, "),
     "a run to cancel": (lambda claw: claw.runs.cancel({}, by="ada"), "`run_id` is the id of a run"),  # type: ignore[arg-type]
     "a deadline": (lambda claw: claw.run("1", deadline=3), "`deadline` is an instance of Deadline"),  # type: ignore[arg-type]
     "a plan": (lambda claw: claw.run("1", plan=3), "`plan` is an instance of ApprovedPlan"),  # type: ignore[arg-type]

@@ -267,7 +267,7 @@ def test_stubs_are_the_same_in_every_process() -> None:
     assert "tools.x1, tools.x2, tools.x3, tools.x4" in shown.pop()
 
 
-@pytest.mark.parametrize("name", ["constraints", "functions", "levels", "spelling", "text", "tokens"])
+@pytest.mark.parametrize("name", ["constraints", "functions", "levels", "spelling", "text"])
 def test_no_module_of_the_stubs_reads_the_environment(name: str) -> None:
     found = importlib.util.find_spec(f"coilclaw.bridge.stubs.{name}")
     assert found is not None

@@ -17,11 +17,12 @@ import pytest
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from tests.conftest import World
 
-from coilclaw.bridge import GUEST_PYTHON, build_registry, estimated_tokens, registry_stubs, registry_tools, tool_stub
+from coilclaw.bridge import GUEST_PYTHON, build_registry, registry_stubs, registry_tools, tool_stub
 from coilclaw.policy import Autonomy, Policy
 from coilclaw.runs.sample_value import sample_of
 from coilclaw.sdk import Tool, ToolContext, define_tool
 from coilclaw.sdk.testing import call_tool, make_context, module_beside
+from coilclaw.sdk.tokens import estimated_tokens
 from coilclaw.sdk.typed_values import Record, plan_reader
 from coilclaw.workspace_tools import load_installed
 

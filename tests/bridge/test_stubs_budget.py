@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from tests.sampling import whole_only
 
-from coilclaw.bridge import Registry, build_registry, estimated_tokens, registry_stubs, registry_tools
+from coilclaw.bridge import Registry, build_registry, registry_stubs, registry_tools
 from coilclaw.policy import Autonomy, Policy
 from coilclaw.sdk import Tool, ToolContext, define_tool
+from coilclaw.sdk.tokens import estimated_tokens
 
 BUDGETS = [0, 1, 5, 12, 25, 40, 80, 150, 400, 1000, 3000, 6000, 20_000, 100_000]
 LEVELS = ["none", "summary", "names", "short", "full"]

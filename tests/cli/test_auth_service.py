@@ -176,3 +176,44 @@ def test_no_process_shows_a_secret_while_it_is_used(coilclaw: Discreet, service:
     coilclaw("auth", "add", "anthropic", stdin=secret)
     assert coilclaw("provider", "test").code == 0
     assert (service.seen, shown) == (["key"], [])
+
+
+def test_a_profile_without_a_configured_provider_is_named_and_the_others_are_tried(
+    coilclaw: Discreet, service: Service
+) -> None:
+    service.statuses = {planted("good"): 200}
+    coilclaw("auth", "add", "absent", stdin=planted("lost"))
+    coilclaw("auth", "add", "anthropic", "--name", "good", stdin=planted("good"))
+    done = coilclaw("auth", "test")
+    assert (done.code, service.seen) == (1, ["key"])
+    lost, good = sorted(done.out.splitlines())
+    assert lost.startswith("absent:default  not tried: no provider called absent is configured")
+    assert good == "anthropic:good  accepted"
+    rows = {row["profile"]: row for row in coilclaw("auth", "test", "--json").json}
+    assert [rows[each]["ok"] for each in ("absent:default", "anthropic:good")] == [False, True]
+
+
+def test_a_setup_token_is_preferred_to_every_key_that_was_kept_before(coilclaw: Discreet, service: Service) -> None:
+    """Also to one under the provider's own name, which comes first otherwise."""
+    service.statuses = {TOKEN: 200, planted("own"): 200}
+    coilclaw("auth", "add", "claude", "--name", "own", stdin=planted("own"))
+    assert coilclaw("provider", "test", "claude").code == 0
+    coilclaw("auth", "anthropic", "setup-token", stdin=TOKEN)
+    assert coilclaw("provider", "test", "claude").code == 0
+    assert service.seen == ["key", "bearer"]
+    assert coilclaw("auth", "order", "claude", "--json").json == ["anthropic:manual", "claude:own"]
+    # A person's own order holds again from then on.
+    assert coilclaw("auth", "order", "claude", "claude:own", "anthropic:manual").code == 0
+    assert coilclaw("provider", "test", "claude").code == 0
+    assert service.seen == ["key", "bearer", "key"]
+    assert coilclaw("auth", "order", "claude", "--json").json == ["claude:own", "anthropic:manual"]
+
+
+def test_onboard_keeps_a_key_where_a_later_setup_token_precedes_it(coilclaw: Discreet, service: Service) -> None:
+    service.statuses = {TOKEN: 200, planted("key"): 200}
+    done = coilclaw("onboard", "--provider", "anthropic", "--key-stdin", "--no-first-run", stdin=planted("key"))
+    assert done.code == 0, done.err
+    coilclaw("auth", "anthropic", "setup-token", stdin=TOKEN)
+    assert coilclaw("provider", "test", "claude").code == 0
+    assert service.seen == ["bearer"]
+    assert coilclaw("auth", "order", "claude", "--json").json == ["anthropic:manual", "anthropic:default"]

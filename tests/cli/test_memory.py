@@ -81,7 +81,7 @@ def test_a_conversation_is_shown_as_a_person_reads_it(spoken: tuple[Command, str
     assert rows[0].startswith(conversation)
     assert rows[1:3] == ["channel: cli", "agent: main"]
     assert "    Tell me about the Aardvark adapter." in rows
-    assert '  called: {"arguments": {"path": "a.txt"}, "name": "files.read"}' in rows
+    assert '  called: files.read {"path": "a.txt"}' in rows
     assert [row.split("  ")[0] for row in rows if row[:1].isdigit()] == [
         "1. person",
         "2. model, local, mock",

@@ -66,9 +66,13 @@ def test_sops_are_listed_and_checked(coilclaw: Command) -> None:
     assert "a SOP has no key 'x'" in done.err
     found = coilclaw("sop", "validate", "other", "--json")
     assert (found.code, found.json[0]["valid"], len(found.json[0]["problems"])) == (2, False, 3)
-    assert coilclaw("sop", "list").code == 0
+    sop(coilclaw, "third", ONE_WRITE.replace("work", "third").replace("file_write", "no_such_tool"))
+    counts = {each["name"]: len(each["problems"]) for each in coilclaw("sop", "validate", "--json").json}
+    listed = coilclaw("sop", "list")
+    assert (listed.code, counts) == (0, {"daily-check": 0, "other": 3, "third": 1})
+    assert [line for line in listed.out.splitlines() if "problem" in line] == ["other  3 problems", "third  1 problem"]
     missing = coilclaw("sop", "validate", "nothing")
-    assert (missing.code, "there are: daily-check, other" in missing.err) == (2, True)
+    assert (missing.code, "there are: daily-check, other, third" in missing.err) == (2, True)
 
 
 @pytest.mark.req("R270", "R431", "R441", "R444", "R445")

@@ -60,3 +60,17 @@ def test_a_walk_is_short_and_names_what_its_files_define(walk: str) -> None:
         for owner, method in re.findall(r"`([A-Z]\w+)\.(\w+)`", text):
             assert f"class {owner}" in source, (file, owner)
             assert f"def {method}(" in source, (file, method)
+
+
+def test_each_layer_stands_once_in_the_table_of_layers() -> None:
+    table = TEXT.partition("## Layers\n")[2].partition("\n#")[0]
+    rows = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
+    names = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert len(names) > 15
+    assert len(names) == len(set(names))
+
+
+def test_each_word_stands_once_in_the_glossary() -> None:
+    words = re.findall(r"^\| \*\*(.+?)\*\* \|", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)
+    assert len(words) > 40
+    assert len(words) == len(set(words))

@@ -38,7 +38,7 @@ def full(log: ReceiptLog) -> ReceiptLog:
             decided = {"decision": "allow-once", "decided_by": "ada"} if kind == "approved" else {}
             log.append(draft(f"tool.call.{kind}", call, **decided))
     log.append(draft("tool.call.succeeded", "call-9", run="run-2"), draft("tool.module.written", "call-8"))
-    log.append(Draft(type="run.finished", status="failed", timestamp=now(), run_id="run-1"))
+    log.append(Draft(type="run.suspended", status="suspended", timestamp=now(), run_id="run-1"))
     return log
 
 
@@ -54,6 +54,18 @@ def test_every_call_has_the_status_of_its_last_receipt(full: ReceiptLog) -> None
         ("required", None),
         ("granted", "ada"),
     ]
+
+
+@pytest.mark.parametrize("kinds", [("requested",), ("requested", "pending"), ("requested", "pending", "approved")])
+def test_a_call_that_waited_when_its_run_ended_is_not_pending_any_more(log: ReceiptLog, kinds: tuple[str, ...]) -> None:
+    log.append(Draft(type="run.started", status="running", timestamp=now(), run_id="run-1"))
+    log.append(*(draft(f"tool.call.{kind}") for kind in kinds))
+    log.append(Draft(type="run.finished", status="cancelled", timestamp=now(), run_id="run-1"))
+    (item,) = activity_of("run-1", log.of_run("run-1")).items
+    assert (item.status, item.code) == ("failed", "run_over")
+    assert str(item.summary).endswith(": not made: its run was over before")
+    if kinds[-1] == "pending":
+        assert approval_words(item) == "was not approved"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from coilclaw.receipts import Draft, ReceiptLog, now
 
 HASH = "a" * 64
 CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "RunQueued": ("run.queued", {"name": "x.py", "engine": "wasm"}, {"name": "x.py", "conversation_id": "talk-1"}),
     "RunStarted": (
         "run.started",
         {"name": "x.py", "engine": "wasm", "generation": 3, "rehearsal": True},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coilclaw.memory import Memory, TurnDraft
-from coilclaw.memory.context import estimated_tokens
+from coilclaw.memory.context import turn_tokens
 
 USER, ANSWER = TurnDraft(role="user", content="What is it?"), TurnDraft(role="assistant", content="This.")
 
@@ -25,7 +25,7 @@ def test_the_latest_exchanges_that_fit_are_given_in_order(memory: Memory) -> Non
     for number in range(60):
         memory.append(conversation, *exchange(number))
     turns = memory.recent(conversation, 400)
-    assert sum(map(estimated_tokens, turns)) <= 400
+    assert sum(map(turn_tokens, turns)) <= 400
     assert [turn.number for turn in turns] == list(range(241 - len(turns), 241))
     assert (turns[0].role, turns[-1].content) == ("user", "answer 59")
     assert len(turns) % 4 == 0
@@ -39,7 +39,7 @@ def test_a_budget_holds_whatever_the_turns_are_made_of(memory: Memory, letter: s
         memory.append(conversation, TurnDraft(role="user", content=letter * size), *exchange(1, size), ANSWER)
     for budget in (0, 1, 30, 60, 100, 200, 500, 1000, 5000):
         turns = memory.recent(conversation, budget)
-        assert sum(map(estimated_tokens, turns)) <= budget
+        assert sum(map(turn_tokens, turns)) <= budget
         assert not turns or turns[0].role == "user"
         assert turns or budget <= 60
 

@@ -10,28 +10,31 @@ if TYPE_CHECKING:
         Answer,
         AnswerStatus,
         CallChanged,
+        ExchangeEvent,
+        FailedSnippet,
         Listen,
         Problem,
         ProviderChanged,
         RoundStarted,
         SnippetStarted,
         TextReleased,
-        TurnEvent,
         WaitingForApproval,
         ignore,
     )
     from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
     from coilclaw.agent.opening import open_agent
+    from coilclaw.agent.prompt import activity_lines, as_data
     from coilclaw.agent.settings import AgentSettings, ModelChoice, Price
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
             "agent": "Agent",
-            "answer": "Answer AnswerStatus CallChanged Listen Problem ProviderChanged RoundStarted SnippetStarted "
-            "TextReleased TurnEvent WaitingForApproval ignore",
+            "answer": "Answer AnswerStatus CallChanged ExchangeEvent FailedSnippet Listen Problem ProviderChanged "
+            "RoundStarted SnippetStarted TextReleased WaitingForApproval ignore",
             "errors": "ConversationBusy ConversationWaits NothingToResume",
             "opening": "open_agent",
+            "prompt": "activity_lines as_data",
             "settings": "AgentSettings ModelChoice Price",
         },
     )
@@ -44,6 +47,8 @@ __all__ = [
     "CallChanged",
     "ConversationBusy",
     "ConversationWaits",
+    "ExchangeEvent",
+    "FailedSnippet",
     "Listen",
     "ModelChoice",
     "NothingToResume",
@@ -53,8 +58,9 @@ __all__ = [
     "RoundStarted",
     "SnippetStarted",
     "TextReleased",
-    "TurnEvent",
     "WaitingForApproval",
+    "activity_lines",
+    "as_data",
     "ignore",
     "open_agent",
 ]

@@ -8,6 +8,9 @@ from coilclaw.evidence import approval_words
 from coilclaw.sdk.legible import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from coilclaw.agent.answer import FailedSnippet
     from coilclaw.evidence import Relevant
     from coilclaw.sdk import ActivityItem
 
@@ -24,14 +27,15 @@ _WORDS: Final = {
 _LONGEST: Final = 300
 
 
-def action_section(activity: Relevant) -> str:
-    """One line for each relevant call, with its receipt. Empty if there was none.
+def action_section(activity: Relevant, failed: Iterable[FailedSnippet] = ()) -> str:
+    """One line for each relevant call and each failed snippet, with its receipt. Empty if there was none.
 
     The brackets around the receipt stand for nothing else: what others wrote has them written out.
     """
     lines = [_line(item) for item in activity.items]
     if activity.folded_reads:
         lines.append(f"and {activity.folded_reads} plain read{'s' if activity.folded_reads > 1 else ''}")
+    lines += [f"failed: {each.words} ⟦{each.receipt_ref}⟧" for each in failed]
     return "\n".join(lines)
 
 

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Final
 
 from coilclaw.agent.answer import ignore
 from coilclaw.agent.evidence import ConversationActivity
+from coilclaw.agent.exchange_loop import ExchangeLoop
 from coilclaw.agent.execution import Execution
-from coilclaw.agent.guard import LoopGuard, Spending
+from coilclaw.agent.guard import ExchangeClock, LoopGuard, Spending
 from coilclaw.agent.requests import Requests, give_up
 from coilclaw.agent.settings import AgentSettings, ModelChoice
 from coilclaw.agent.threads import finished
 from coilclaw.agent.tool_texts import ToolTextFile
 from coilclaw.agent.tools import Toolset
 from coilclaw.agent.transcript import Transcript
-from coilclaw.agent.turn import Turn
 from coilclaw.bridge import Caller, allowed_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coilclaw.agent.answer import Answer, Listen, TurnEvent
+    from coilclaw.agent.answer import Answer, ExchangeEvent, Listen
     from coilclaw.app import CoilClaw
     from coilclaw.providers import Provider
 
@@ -32,7 +32,7 @@ __all__ = ["Agent"]
 _logger = logging.getLogger(__name__)
 
 _MOST_KNOWN: Final = 64
-"""Conversations that are kept between their turns; others are read again."""
+"""Conversations that are kept between their exchanges; others are read again."""
 
 
 class Agent:
@@ -43,9 +43,9 @@ class Agent:
         self._provider = provider
         self._settings = settings or AgentSettings.of(claw.settings.config)
         self._toolsets: dict[tuple[str, ...] | None, Toolset] = {}
-        self._under_way: dict[str, Turn] = {}
+        self._under_way: dict[str, ExchangeLoop] = {}
         self._known: dict[str, tuple[Transcript, ConversationActivity]] = {}
-        """Of conversations in which nothing is under way: what is changed belongs to one turn alone."""
+        """Of conversations in which nothing is under way: what is changed belongs to one exchange alone."""
 
     async def answer(
         self,
@@ -61,8 +61,8 @@ class Agent:
 
         `data` is what the message is about, and comes from a tool: it is kept as that, and is no instruction.
         The message is in memory before anything else happens. Raises NoSuchConversation, ConversationWaits if a call
-        of the conversation waits for a decision, and ConversationBusy. A task that is cancelled leaves a turn that can
-        be resumed.
+        of the conversation waits for a decision, and ConversationBusy. A task that is cancelled leaves an exchange
+        that can be resumed.
         """
         caller = caller or Caller()
 
@@ -75,7 +75,7 @@ class Agent:
             transcript.say(message, partial(give_up, execution, transcript), data)
             return transcript, activity
 
-        return await self._completed(begin, partial(self._turn, caller, listen, choice))
+        return await self._completed(begin, partial(self._loop, caller, listen, choice))
 
     async def resume(
         self,
@@ -85,7 +85,7 @@ class Agent:
         listen: Listen = ignore,
         choice: ModelChoice | None = None,
     ) -> Answer:
-        """Continue the last turn of a conversation: one that waited for a decision, was interrupted or failed.
+        """Continue the last exchange of a conversation: one that waited for a decision, was interrupted or failed.
 
         Calls that were made are not made again. Raises NothingToResume, NoSuchConversation and ConversationBusy.
         """
@@ -95,10 +95,10 @@ class Agent:
             transcript.take_up()
             return transcript, activity
 
-        return await self._completed(take_up, partial(self._turn, caller or Caller(), listen, choice, resumed=True))
+        return await self._completed(take_up, partial(self._loop, caller or Caller(), listen, choice, resumed=True))
 
     async def abandon(self, conversation: str) -> None:
-        """End an unfinished turn without an answer; calls that wait for approval are not made.
+        """End an unfinished exchange without an answer; calls that wait for approval are not made.
 
         Raises NothingToResume, NoSuchConversation and ConversationBusy.
         """
@@ -106,8 +106,8 @@ class Agent:
         execution = Execution(self._claw, conversation, Caller())
         await finished(lambda: transcript.abandon(partial(give_up, execution, transcript)))
 
-    def tell(self, conversation: str | None, event: TurnEvent) -> None:
-        """Pass an event on to whoever listens to the turn that is under way in a conversation."""
+    def tell(self, conversation: str | None, event: ExchangeEvent) -> None:
+        """Pass an event on to whoever listens to the exchange that is under way in a conversation."""
         if conversation in self._under_way:
             self._under_way[conversation].listen(event)
 
@@ -118,33 +118,33 @@ class Agent:
     async def _completed(
         self,
         claim: Callable[[], tuple[Transcript, ConversationActivity]],
-        make: Callable[[Transcript, ConversationActivity], Turn],
+        make: Callable[[Transcript, ConversationActivity], ExchangeLoop],
     ) -> Answer:
-        """Claim a turn and work on it. Whatever happens, the claim is given back."""
+        """Claim an exchange and work on it. Whatever happens, the claim is given back."""
         claimed: list[Transcript] = []
 
-        def begun() -> Turn:
+        def begun() -> ExchangeLoop:
             transcript, activity = claim()
             claimed.append(transcript)
             return make(transcript, activity)
 
         try:
-            turn = await finished(begun)
-            conversation = turn.transcript.conversation
-            self._under_way[conversation] = turn
+            loop = await finished(begun)
+            conversation = loop.transcript.conversation
+            self._under_way[conversation] = loop
             try:
-                answer = await turn.complete()
+                answer = await loop.complete()
             finally:
-                if self._under_way.get(conversation) is turn:  # Else the next one has begun.
+                if self._under_way.get(conversation) is loop:  # Else the next one has begun.
                     del self._under_way[conversation]
-            self._keep(turn)
+            self._keep(loop)
             return answer
         except BaseException:
             for each in claimed:
                 await finished(each.leave)
             raise
 
-    def _turn(
+    def _loop(
         self,
         caller: Caller,
         listen: Listen,
@@ -153,51 +153,53 @@ class Agent:
         activity: ConversationActivity,
         *,
         resumed: bool = False,
-    ) -> Turn:
+    ) -> ExchangeLoop:
         conversation, settings = transcript.conversation, self._settings
         allowed = self._allowed(conversation, caller)
         bounded = replace(caller, conversation=conversation, tools_allow=allowed)
         toolset = self._toolset(allowed)
-        steps = transcript.current.steps
+        rounds = transcript.current.rounds
         answered = [
             request
-            for step in steps
-            for request, result in zip(step.requests, step.results, strict=True)
+            for round_ in rounds
+            for request, result in zip(round_.requests, round_.results, strict=True)
             if result is not None
         ]
-        told = _listening(listen)
-        return Turn(
+        told, clock = _listening(listen), ExchangeClock(settings.exchange_seconds)
+        return ExchangeLoop(
             claw=self._claw,
             provider=self._provider,
             settings=settings,
             transcript=transcript,
             toolset=toolset,
             requests=Requests(
-                Execution(self._claw, conversation, bounded),
+                Execution(self._claw, conversation, clock.stopped_for_people(bounded)),
                 transcript,
                 toolset,
                 LoopGuard(answered),
                 settings.seconds,
+                clock,
                 told,
             ),
             activity=activity,
-            spending=Spending(settings, [(step.provider, step.usage) for step in steps]),
+            spending=Spending(settings, [(round_.provider, round_.usage) for round_ in rounds]),
+            clock=clock,
             listen=told,
             choice=choice or ModelChoice(),
             done_before=None if resumed else activity.evidence(),
         )
 
     def _taken(self, conversation: str) -> tuple[Transcript, ConversationActivity]:
-        """A conversation and what it has done, for one turn alone."""
+        """A conversation and what it has done, for one exchange alone."""
         known = self._known.pop(conversation, None)
         return known or (
             Transcript(self._claw.memory, conversation),
             ConversationActivity(self._claw, conversation),
         )
 
-    def _keep(self, turn: Turn) -> None:
-        """Keep what a turn knows for the next one of its conversation."""
-        self._known[turn.transcript.conversation] = (turn.transcript, turn.activity)
+    def _keep(self, loop: ExchangeLoop) -> None:
+        """Keep what an exchange knows for the next one of its conversation."""
+        self._known[loop.transcript.conversation] = (loop.transcript, loop.activity)
         while len(self._known) > _MOST_KNOWN:
             self._known.pop(next(iter(self._known)), None)
 
@@ -232,10 +234,10 @@ def _listening(listen: Listen) -> Listen:
     if listen is ignore:
         return ignore
 
-    def told(event: TurnEvent) -> None:
+    def told(event: ExchangeEvent) -> None:
         try:
             listen(event)
-        except Exception:  # Whoever only looks on must not end a turn.
-            _logger.exception("a listener of a turn failed")
+        except Exception:  # Whoever only looks on must not end an exchange.
+            _logger.exception("a listener of an exchange failed")
 
     return told

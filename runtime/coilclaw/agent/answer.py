@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from coilclaw.sdk.frozen import Frozen
 
@@ -18,27 +18,52 @@ __all__ = [
     "Answer",
     "AnswerStatus",
     "CallChanged",
+    "ExchangeEvent",
+    "FailedSnippet",
     "Listen",
     "Problem",
     "ProviderChanged",
     "RoundStarted",
     "SnippetStarted",
     "TextReleased",
-    "TurnEvent",
     "WaitingForApproval",
     "ignore",
 ]
 
+_ENDS: Final = {
+    "failed": "ended with an error",
+    "rejected": "was not accepted, and nothing of it ran",
+    "timed_out": "ran out of time",
+    "out_of_memory": "ran out of memory",
+    "output_exceeded": "printed or returned too much",
+    "cancelled": "was cancelled",
+    "crashed": "was ended by a crash",
+    "diverged": "did not repeat what it had done before",
+}
 AnswerStatus: TypeAlias = Literal["answered", "waiting", "stopped", "cancelled", "failed"]
-"""`stopped`: a limit or the emergency stop ended the turn before the model could."""
+"""`stopped`: a limit or the emergency stop ended the exchange before the model could."""
 
 
 class Problem(Frozen):
-    """Why a turn has no answer, and what to do about it."""
+    """Why an exchange has no answer, and what to do about it."""
 
     code: str
     message: str
     hint: str | None = None
+
+
+class FailedSnippet(Frozen):
+    """A snippet that did not come to its end, as the last receipt of its run says."""
+
+    run_id: str
+    status: str
+    """`failed`, `rejected`, `timed_out`, …: the status of the run."""
+    receipt_ref: str
+
+    @property
+    def words(self) -> str:
+        """How it ended, in words of code alone: its own error is text that a model may have written."""
+        return f"A snippet {_ENDS.get(self.status, 'did not come to its end')}"
 
 
 class Answer(Frozen):
@@ -53,8 +78,10 @@ class Answer(Frozen):
     actions: str = ""
     """What was done, failed, was denied or waits: written by code from receipts. Empty if nothing was."""
     activity: tuple[ActivityItem, ...] = ()
-    """The relevant calls of this turn."""
+    """The relevant calls of this exchange."""
     folded_reads: int = 0
+    failed_snippets: tuple[FailedSnippet, ...] = ()
+    """Snippets of this exchange that did not come to their end; `actions` says so, too."""
     claims: tuple[Claim, ...] = ()
     """What the text says about actions, each with a verdict."""
     approvals: tuple[ApprovalRequest, ...] = ()
@@ -65,7 +92,7 @@ class Answer(Frozen):
     usage: Usage | None = None
     error: Problem | None = None
     run_ids: tuple[str, ...] = field(default=())
-    """The runs of this turn."""
+    """The runs of this exchange."""
 
     @property
     def grounded(self) -> bool:
@@ -83,6 +110,7 @@ class Answer(Frozen):
             "actions": self.actions,
             "activity": [item._asdict() for item in self.activity],
             "folded_reads": self.folded_reads,
+            "failed_snippets": [vars(each) for each in self.failed_snippets],
             "grounded": self.grounded,
             "claims": [
                 {"text": each.text, "verdict": each.verdict, "receipt_ref": each.receipt_ref} for each in self.claims
@@ -98,7 +126,7 @@ class Answer(Frozen):
 
 
 class RoundStarted(Frozen):
-    """The model is asked, for the first time in this turn or with results of tools."""
+    """The model is asked, for the first time in this exchange or with results of tools."""
 
     number: int
     conversation_id: str = ""
@@ -117,13 +145,13 @@ class SnippetStarted(Frozen):
 
 
 class CallChanged(Frozen):
-    """A call of this turn has another state than before."""
+    """A call of this exchange has another state than before."""
 
     item: ActivityItem
 
 
 class WaitingForApproval(Frozen):
-    """The turn is suspended until a person decides."""
+    """The exchange is suspended until a person decides."""
 
     approvals: tuple[ApprovalRequest, ...]
 
@@ -136,10 +164,12 @@ class ProviderChanged(Frozen):
     reason: str = ""
 
 
-TurnEvent: TypeAlias = RoundStarted | TextReleased | SnippetStarted | CallChanged | WaitingForApproval | ProviderChanged
-Listen: TypeAlias = Callable[[TurnEvent], None]
+ExchangeEvent: TypeAlias = (
+    RoundStarted | TextReleased | SnippetStarted | CallChanged | WaitingForApproval | ProviderChanged
+)
+Listen: TypeAlias = Callable[[ExchangeEvent], None]
 
 
-def ignore(event: TurnEvent) -> None:
+def ignore(event: ExchangeEvent) -> None:
     """Do nothing about an event."""
     return

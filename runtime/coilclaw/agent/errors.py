@@ -4,7 +4,7 @@ CoilClawError
 └── OperatorError
     ├── ConversationWaits      a call of the conversation waits for a decision
     ├── ConversationBusy       this conversation is being answered
-    └── NothingToResume        the last turn of the conversation is complete
+    └── NothingToResume        the last exchange of the conversation is complete
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ConversationBusy(OperatorError):
 
 
 class NothingToResume(OperatorError):
-    """The last turn of the conversation is complete, or there is none."""
+    """The last exchange of the conversation is complete, or there is none."""
 
     code = "nothing_to_resume"
 

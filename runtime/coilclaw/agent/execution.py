@@ -62,7 +62,7 @@ class Execution:
             inputs = {each.name: each.read(self._claw, self._conversation) for each in handles_in(wanted.code, known)}
             if follow is None:
                 return self._claw.run(wanted.code, inputs=inputs, caller=caller, deadline=deadline)
-            handle = self._claw.start(wanted.code, inputs=inputs, caller=caller)
+            handle = self._claw.start(wanted.code, inputs=inputs, caller=caller, timeout=deadline.seconds)
             follow(handle)
             return handle.result()
         except (BadArgument, HandleLost) as error:

@@ -75,6 +75,10 @@ class GroundedText:
         self._take(rest)
         return self._grounded()
 
+    def cut(self) -> Grounded:
+        """End here, without what is not released yet."""
+        return self._grounded()
+
     def summary(self) -> Grounded:
         """End with a sentence of code instead of what the model has left unsaid."""
         self._show(f"{'' if not self._released or self._released[-1].isspace() else ' '}{SUMMARY}")

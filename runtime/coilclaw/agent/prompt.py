@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from coilclaw.bridge import estimated_tokens
 from coilclaw.providers import Message, ToolRequest
 from coilclaw.sdk.legible import one_line
+from coilclaw.sdk.tokens import estimated_tokens
 
 if TYPE_CHECKING:
-    from coilclaw.agent.transcript import Exchange
+    from coilclaw.agent.exchange import Exchange
     from coilclaw.sdk import ActivityItem, Tool
 
 __all__ = [
@@ -66,11 +66,11 @@ _TOOLS: Final = "The tools of a snippet:\n```python\n{stubs}\n```\n"
 _NO_TOOLS: Final = "There are no tools in this conversation.\n"
 
 LAST_ROUND: Final = (
-    "[CoilClaw] No more tool calls in this turn. Answer now, from the results above; say what could not be finished."
+    "[CoilClaw] No more tools can be called. Answer now, from the results above; say what could not be finished."
 )
 EVIDENCE_NOTE: Final = "[CoilClaw] What the calls did, from receipts:"
 REPEATED: Final = (
-    "This is the same request as before in this turn, so it was not carried out again. Its result stands above. "
+    "This is the same request as before, so it was not carried out again. Its result stands above. "
     "Do something else, or answer."
 )
 _LEFT_OUT: Final = "[CoilClaw] Earlier parts of this conversation are left out here."
@@ -105,7 +105,7 @@ def _unmarked(text: str) -> str:
 
 
 def with_data(message: str, data: str) -> str:
-    """A message, such as the prompt of a workflow's step, with the output of a tool or an earlier step as data."""
+    """A message, such as the prompt of a SOP's step, with the output of a tool or an earlier step as data."""
     return f"{message}\n\nThe output of the step before:\n{as_data(data)}"
 
 

@@ -1,4 +1,4 @@
-"""Blocking work of a turn on a thread, which is never left behind half done."""
+"""Blocking work of an exchange on a thread, which is never left behind half done."""
 
 from __future__ import annotations
 

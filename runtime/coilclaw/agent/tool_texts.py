@@ -1,4 +1,4 @@
-"""What a prompt says about tools, kept between processes: drawing it anew takes longer than the rest of a short turn.
+"""What a prompt says about tools, kept between processes: drawing it anew takes longer than a short exchange.
 
 The file is a copy of what the tools themselves say, and is used for exactly the tools, the policy and the budget it was
 made for. No call goes by it: a call is checked against the tool's own contract.

@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from coilclaw.agent.tool_texts import ToolTexts, key_of
-from coilclaw.bridge import allowed_tools, estimated_tokens, first_sentence, registry_stubs, search_tools, tool_schemas
+from coilclaw.bridge import allowed_tools, first_sentence, registry_stubs, search_tools, tool_schemas
 from coilclaw.providers import ToolSchema
 from coilclaw.sdk.frozen import Frozen
+from coilclaw.sdk.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from coilclaw.agent.tool_texts import ToolTextFile

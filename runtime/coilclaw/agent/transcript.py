@@ -1,7 +1,8 @@
 """One conversation as the loop sees it: exchanges, each from a person's message to its answer.
 
-Everything is derived from the turns in memory, so that another process sees the same. While a process works on a turn,
-a claim of it stands in the conversation's pending document; when the turn waits for a decision, that document says so.
+Everything is derived from the turns in memory, so that another process sees the same. While a process works on an
+exchange, a claim of it stands in the conversation's pending document; when the exchange waits for a decision, that
+document says so.
 """
 
 from __future__ import annotations
@@ -9,109 +10,27 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
+from coilclaw.agent.exchange import Exchange, RequestResult, Round
 from coilclaw.agent.handles import Handle
 from coilclaw.agent.kept_requests import kept_request, request_facts, whole_requests
-from coilclaw.agent.prompt import message_tokens, with_data
+from coilclaw.agent.prompt import with_data
 from coilclaw.memory import PendingChanged, TurnDraft
-from coilclaw.providers import Message, ToolRequest, Usage
-from coilclaw.sdk.frozen import Frozen
+from coilclaw.providers import ToolRequest, Usage
 from coilclaw.trust import is_running, this_process
 
 if TYPE_CHECKING:
     from coilclaw.memory import Memory, Turn
     from coilclaw.providers import ChatResponse
 
-__all__ = ["Exchange", "Step", "StepResult", "Transcript"]
+__all__ = ["Transcript"]
 
 _ENOUGH_TOKENS: Final = 400_000
 """Of earlier turns that are read. The last exchange is read whole: what it has done must not be done again."""
 _MOST_EXCHANGES: Final = 100
 """Of a conversation that this process goes on with."""
-
-
-class StepResult(Frozen):
-    """What the model was told about one request."""
-
-    text: str
-    is_error: bool = False
-    run_id: str | None = None
-    handles: tuple[Handle, ...] = ()
-    found: tuple[str, ...] = ()
-    """Ids of tools that a search has found."""
-
-    def facts(self, key: str) -> dict[str, Any]:
-        return {
-            "request": key,
-            "text": self.text,
-            "is_error": self.is_error,
-            "run_id": self.run_id,
-            "handles": [each.facts() for each in self.handles],
-            "found": list(self.found),
-        }
-
-
-class Step(Frozen):
-    """A reply of the model that asks for tools, and the results so far."""
-
-    turn_id: str
-    text: str
-    requests: tuple[ToolRequest, ...]
-    results: tuple[StepResult | None, ...]
-    provider: str = ""
-    usage: Usage = Usage()
-
-    def key(self, index: int) -> str:
-        """The id of one request, by which its run is found again. The model's own ids may stand twice."""
-        return f"{self.turn_id}.{index}"
-
-
-class Exchange(Frozen):
-    """A message of a person, what the model did about it, and its answer."""
-
-    message: str
-    steps: tuple[Step, ...] = ()
-    answer: str | None = None
-
-    @cached_property
-    def messages(self) -> tuple[Message, ...]:
-        """The exchange as a model is told it."""
-        made = [Message(role="user", text=self.message)]
-        for step in self.steps:
-            made.append(Message(role="assistant", text=step.text, tool_requests=step.requests))
-            made += [
-                Message(role="tool", text=result.text, request_id=request.id, is_error=result.is_error)
-                for request, result in zip(step.requests, step.results, strict=True)
-                if result is not None
-            ]
-        if self.answer is not None:
-            made.append(Message(role="assistant", text=self.answer))
-        return tuple(made)
-
-    @cached_property
-    def tokens(self) -> int:
-        """About how many tokens its messages take."""
-        return sum(map(message_tokens, self.messages))
-
-    @property
-    def is_new(self) -> bool:
-        """Whether the model has said nothing yet."""
-        return not self.steps and self.answer is None
-
-    @property
-    def open_requests(self) -> tuple[tuple[Step, int], ...]:
-        """Requests that have no result yet; only the last step can have such."""
-        return tuple(
-            (step, index) for step in self.steps[-1:] for index, result in enumerate(step.results) if result is None
-        )
-
-    @property
-    def run_ids(self) -> tuple[str, ...]:
-        results = (result for step in self.steps for result in step.results if result is not None)
-        return tuple(dict.fromkeys(result.run_id for result in results if result.run_id is not None))
 
 
 class Transcript:
@@ -122,7 +41,7 @@ class Transcript:
         self.conversation = conversation
         self._claim: dict[str, Any] | None = None
         self._waited: dict[str, Any] | None = None
-        """What the turn waited with before this process took it up."""
+        """What the exchange waited with before this process took it up."""
         self.exchanges: list[Exchange] = []
         self._asked: dict[str, ToolRequest] = {}
         """The requests of the last reply in this process: memory may keep them redacted."""
@@ -165,8 +84,8 @@ class Transcript:
 
     # Claims --------------------------------------------------------------------------------------------
 
-    def say(self, message: str, give_up: Callable[[Step, int], StepResult], data: str | None = None) -> None:
-        """Add a person's message. `give_up` ends what an interrupted turn has left, and says what came of it.
+    def say(self, message: str, give_up: Callable[[Round, int], RequestResult], data: str | None = None) -> None:
+        """Add a person's message. `give_up` ends what an interrupted exchange has left, and says what came of it.
 
         Raises ConversationWaits and ConversationBusy.
         """
@@ -176,15 +95,15 @@ class Transcript:
         with self._claimed(before):
             self._append(*self._closing_turns(give_up), *_said(message, data))
 
-    def abandon(self, give_up: Callable[[Step, int], StepResult]) -> None:
-        """End an unfinished turn without an answer. Raises NothingToResume and ConversationBusy."""
+    def abandon(self, give_up: Callable[[Round, int], RequestResult]) -> None:
+        """End an unfinished exchange without an answer. Raises NothingToResume and ConversationBusy."""
         with self._claimed(self._idle_document()):
             if not self._is_unfinished:
                 raise NothingToResume(self.conversation)
             self._settle(*self._closing_turns(give_up))
 
     def take_up(self) -> None:
-        """Claim the last turn, if it is unfinished. Raises NothingToResume and ConversationBusy."""
+        """Claim the last exchange, if it is unfinished. Raises NothingToResume and ConversationBusy."""
         with self._claimed(self._idle_document()):
             if not self._is_unfinished:
                 raise NothingToResume(self.conversation)
@@ -222,17 +141,19 @@ class Transcript:
             raise ConversationBusy(self.conversation) from None
         self._claim = after
 
-    def _closing_turns(self, give_up: Callable[[Step, int], StepResult]) -> list[TurnDraft]:
+    def _closing_turns(self, give_up: Callable[[Round, int], RequestResult]) -> list[TurnDraft]:
         """The turns that end an interrupted exchange: a result for each open request, and that there is no answer."""
         if not self._is_unfinished:
             return []
-        results = [_result_draft(step.key(index), give_up(step, index)) for step, index in self.current.open_requests]
-        text = "[CoilClaw] This turn ended without an answer."
+        results = [
+            _result_draft(round_.key(index), give_up(round_, index)) for round_, index in self.current.open_requests
+        ]
+        text = "[CoilClaw] This exchange ended without an answer."
         return [*results, TurnDraft(role="assistant", content=text, metadata={"status": "interrupted"})]
 
-    # Steps ---------------------------------------------------------------------------------------------
+    # Rounds --------------------------------------------------------------------------------------------
 
-    def ask(self, response: ChatResponse, usage: Usage) -> Step:
+    def ask(self, response: ChatResponse, usage: Usage) -> Round:
         """Add a reply that asks for tools."""
         asked = whole_requests(response.tool_calls)
         self._append(
@@ -245,20 +166,20 @@ class Transcript:
                 metadata={"usage": vars(usage)},
             )
         )
-        step = self.current.steps[-1]
-        self._asked = {step.key(index): each for index, each in enumerate(asked)}
-        return step
+        round_ = self.current.rounds[-1]
+        self._asked = {round_.key(index): each for index, each in enumerate(asked)}
+        return round_
 
-    def request(self, step: Step, index: int) -> ToolRequest:
+    def request(self, round_: Round, index: int) -> ToolRequest:
         """A request as the model made it, if it made it in this process; else as it was kept, if that is the same."""
-        return self._asked.get(step.key(index), step.requests[index])
+        return self._asked.get(round_.key(index), round_.requests[index])
 
-    def answer_request(self, key: str, result: StepResult) -> None:
+    def answer_request(self, key: str, result: RequestResult) -> None:
         """Add the result of one request."""
         self._append(_result_draft(key, result))
 
     def wait(self, run_id: str, key: str) -> None:
-        """Leave the turn until a person has decided about a run."""
+        """Leave the exchange until a person has decided about a run."""
         assert self._claim is not None
         self._move(self._claim, {"state": "waiting", "run_id": run_id, "request": key})
 
@@ -268,14 +189,14 @@ class Transcript:
         return self._settle(draft)[-1].id
 
     def leave(self) -> None:
-        """Give the claim back, and leave the turn unfinished: it can be resumed.
+        """Give the claim back, and leave the exchange unfinished: it can be resumed.
 
         What waited for a decision before, and has not been carried out meanwhile, waits on.
         """
         if self._claim is None or self._claim["state"] != "working":
             return
         waited = self._waited
-        still_open = {step.key(index) for last in self.exchanges[-1:] for step, index in last.open_requests}
+        still_open = {round_.key(index) for last in self.exchanges[-1:] for round_, index in last.open_requests}
         if waited is not None and (waited.get("request") in still_open or not self.exchanges):
             self._move(self._claim, waited)
         else:
@@ -319,15 +240,15 @@ class Transcript:
                 self.exchanges[-1] = self._with(self.exchanges[-1], turn)
 
     def _with(self, exchange: Exchange, turn: Turn) -> Exchange:
-        steps = exchange.steps
+        rounds = exchange.rounds
         if turn.role == "tool":
             for each in turn.tool_results:
-                steps = self._with_result(steps, each)
-            return Exchange(message=exchange.message, steps=steps, answer=exchange.answer)
+                rounds = self._with_result(rounds, each)
+            return Exchange(message=exchange.message, rounds=rounds, answer=exchange.answer)
         if not turn.tool_calls:
-            return Exchange(message=exchange.message, steps=steps, answer=turn.content)
+            return Exchange(message=exchange.message, rounds=rounds, answer=turn.content)
         requests = tuple(map(kept_request, turn.tool_calls))
-        step = Step(
+        round_ = Round(
             turn_id=turn.id,
             text=turn.content,
             requests=requests,
@@ -335,18 +256,18 @@ class Transcript:
             provider=turn.provider or "",
             usage=_usage(turn.metadata.get("usage")),
         )
-        return Exchange(message=exchange.message, steps=(*steps, step))
+        return Exchange(message=exchange.message, rounds=(*rounds, round_))
 
-    def _with_result(self, steps: tuple[Step, ...], facts: Mapping[str, Any]) -> tuple[Step, ...]:
+    def _with_result(self, rounds: tuple[Round, ...], facts: Mapping[str, Any]) -> tuple[Round, ...]:
         result = _result(facts)
         self._handles.update((each.name, each) for each in result.handles)
         self._found.update(dict.fromkeys(result.found))
         made, request = [], facts.get("request") if isinstance(facts, dict) else None
-        for step in steps:
+        for round_ in rounds:
             results = tuple(
-                result if step.key(index) == request else before for index, before in enumerate(step.results)
+                result if round_.key(index) == request else before for index, before in enumerate(round_.results)
             )
-            made.append(Step(**{**vars(step), "results": results}))
+            made.append(Round(**{**vars(round_), "results": results}))
         return tuple(made)
 
 
@@ -365,7 +286,7 @@ def _said(message: str, data: str | None) -> list[TurnDraft]:
     return drafts
 
 
-def _result(facts: Any) -> StepResult:
+def _result(facts: Any) -> RequestResult:
     match facts:
         case {
             "text": str(text),
@@ -376,8 +297,10 @@ def _result(facts: Any) -> StepResult:
         }:
             kept = [each for each in handles if isinstance(each, dict) and each.keys() == {"name", "run_id", "part"}]
             named = tuple(Handle(**each) for each in kept)
-            return StepResult(text=text, is_error=is_error, run_id=run_id, handles=named, found=tuple(map(str, found)))
-    return StepResult(text="[CoilClaw] This result was not kept.", is_error=True)
+            return RequestResult(
+                text=text, is_error=is_error, run_id=run_id, handles=named, found=tuple(map(str, found))
+            )
+    return RequestResult(text="[CoilClaw] This result was not kept.", is_error=True)
 
 
 def _usage(facts: Any) -> Usage:
@@ -387,5 +310,5 @@ def _usage(facts: Any) -> Usage:
     return Usage()
 
 
-def _result_draft(key: str, result: StepResult) -> TurnDraft:
+def _result_draft(key: str, result: RequestResult) -> TurnDraft:
     return TurnDraft(role="tool", tool_results=[result.facts(key)])

@@ -8,9 +8,10 @@ if TYPE_CHECKING:
     from coilclaw.app.app import CoilClaw
     from coilclaw.app.approvals import ApprovalRequest, Approvals, Windows
     from coilclaw.app.arguments import RESERVED_NAMES
+    from coilclaw.app.background import Background
     from coilclaw.app.composition import Composition
     from coilclaw.app.engines import Engines
-    from coilclaw.app.errors import AppClosed, BadArgument, WouldBlock
+    from coilclaw.app.errors import AppClosed, BadArgument, TooManyRuns, WouldBlock
     from coilclaw.app.estop import Estop, StopChange
     from coilclaw.app.examples import Trial, try_example
     from coilclaw.app.handle import RunHandle
@@ -53,9 +54,10 @@ else:
             "app": "CoilClaw",
             "arguments": "RESERVED_NAMES",
             "approvals": "ApprovalRequest Approvals Windows",
+            "background": "Background",
             "composition": "Composition",
             "engines": "Engines",
-            "errors": "AppClosed BadArgument WouldBlock",
+            "errors": "AppClosed BadArgument TooManyRuns WouldBlock",
             "estop": "Estop StopChange",
             "examples": "Trial try_example",
             "handle": "RunHandle",
@@ -86,6 +88,7 @@ __all__ = [
     "ApprovalRequest",
     "Approvals",
     "ApprovedPlan",
+    "Background",
     "BadArgument",
     "CallReport",
     "Caller",
@@ -116,6 +119,7 @@ __all__ = [
     "ServerNote",
     "StopChange",
     "Stores",
+    "TooManyRuns",
     "Toolbox",
     "Tools",
     "Trial",

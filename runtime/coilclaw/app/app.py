@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few 
 
     from coilclaw.access import Access
     from coilclaw.app.approvals import Approvals
+    from coilclaw.app.background import Background
     from coilclaw.app.engines import Engines
     from coilclaw.app.estop import Estop
     from coilclaw.app.handle import RunHandle
@@ -296,6 +297,13 @@ class CoilClaw:
         """The tools that a run would be resumed with: those of the workspace where it began."""
         check(run_id=run_id)
         return self._runner.workspace_of(run_id).toolbox.registry
+
+    @cached_property
+    def background(self) -> Background:
+        """Runs that are accepted durably, and outlive whoever asked for them and this process."""
+        from coilclaw.app.background import Background
+
+        return Background(self._parts, lambda: self._runner)
 
     @property
     def engines(self) -> Engines:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.app.arguments import check, given_json
 from coilclaw.evidence import activity_of
-from coilclaw.policy import AlreadyDecided, DamagedApproval
+from coilclaw.policy import AlreadyDecided, DamagedApproval, OtherCall
 from coilclaw.receipts import contents_json
 from coilclaw.runs import NoSuchRun, find_run
 from coilclaw.sdk import OperatorError
@@ -27,6 +27,8 @@ __all__ = ["ApprovalRequest", "Approvals", "Windows", "pending_approvals"]
 
 _STATUSES: Final = ("pending", "granted", "denied", "expired", "consumed")
 _DEFAULT_USES: Final = 10
+_LOOKED_AT: Final = 1000
+"""Calls that the coverage of a window is counted among."""
 
 
 class ApprovalRequest(Frozen):
@@ -49,6 +51,10 @@ class ApprovalRequest(Frozen):
     expires: str
     decided_by: str | None
     decided: str | None
+    digest: str
+    """What a decision is bound to: run, number of the call, tool, version, arguments, policy, and what will run."""
+    matched_rule: str | None
+    """What demanded approval, as the receipt of the question says."""
 
     def facts(self) -> dict[str, Any]:
         """All of it as JSON data."""
@@ -80,12 +86,17 @@ class Approvals:
         if run_id is not None:
             check(run_id=run_id)
         found = self._stores.approvals.list(*_STATUSES, run_id=run_id)
-        return tuple(_request(each, self._stores.log) for each in _in_order(found))
+        return tuple(_request(each, self._stores) for each in _in_order(found))
 
     def get(self, approval_id: str) -> ApprovalRequest:
         """How a call that needed approval stands. Raises NoSuchApproval."""
         check(approval_id=approval_id)
-        return _request(self._stores.approvals.asked(approval_id), self._stores.log)
+        return _request(self._stores.approvals.asked(approval_id), self._stores)
+
+    def check_digest(self, approval_id: str, digest: str) -> None:
+        """Raise OtherCall unless a call is the one that somebody was shown under this digest."""
+        if self.get(approval_id).digest != digest:
+            raise OtherCall(approval_id)
 
     def approve(self, approval_id: str, *, by: str) -> ApprovalRequest:
         """Approve one call: once, with exactly these arguments. Returns how it stands now, whoever decided it."""
@@ -118,7 +129,7 @@ class Approvals:
             check(approval_id=each)
         stores = self._stores
         decided = stores.approvals.decide_all(approval_ids, approved=approved, decided_by=by, note=reason)
-        return tuple(_request(each, stores.log) for each in decided)
+        return tuple(_request(each, stores) for each in decided)
 
     def open_request(self, approval_id: str) -> ApprovalRequest:
         """A request, if a decision could still matter. Raises OperatorError if its run is over."""
@@ -130,7 +141,7 @@ class Approvals:
                 f"{asked.run_id}, which asked for {asked.id}, is over ({status})",
                 hint="`coilclaw approval list` and `approvals.pending()` show what waits for a decision",
             )
-        return _request(asked, self._stores.log)  # Of all who decide it, one succeeds, whatever its status here.
+        return _request(asked, self._stores)  # Of all who decide it, one succeeds, whatever its status here.
 
     def undecided(self, run_id: str, window: Window | None = None) -> tuple[ApprovalRequest, ...]:
         """Pending calls of a run that a window, which was just opened, does not let through."""
@@ -146,7 +157,7 @@ class Approvals:
             if covered and left > 0:
                 left -= 1
             else:
-                found.append(_request(each, self._stores.log))
+                found.append(_request(each, self._stores))
         return tuple(found)
 
     def explain(self, approval_id: str) -> dict[str, Any]:
@@ -163,7 +174,8 @@ class Approvals:
         receipts = stores.log.of_run(approval.run_id, after=known.first_seq)
         activity = activity_of(approval.run_id, receipts, is_orphaned=known.state == "orphaned")
         return {
-            **_request(approval, stores.log).facts(),
+            **_request(approval, stores).facts(),
+            "conversation_id": known.header.conversation_id,
             "run_status": known.status,
             "name": known.header.name,
             "kind": known.header.kind,
@@ -206,6 +218,24 @@ class Windows:
         place = find_run(stores.database, asked.run_id).header.workspace
         return stores.approvals.open_window(asked.of_tool, place, narrowed, uses=uses, seconds=seconds, granted_by=by)
 
+    def coverage(self, approval_id: str, where: Mapping[str, Any] | None = None) -> tuple[int, int]:
+        """How many of the latest calls of the same tool a window like this would have let through, and of how many."""
+        check(approval_id=approval_id)
+        narrowed, stores = given_json("where", where), self._parts.stores
+        tool = stores.approvals.asked(approval_id).tool
+        wanted = {name: contents_json(value) for name, value in narrowed.items()}
+        covered = made = 0
+        for receipt in stores.log.before(None, _LOOKED_AT, type="tool.call.started").receipts:
+            if receipt.tool != tool:
+                continue
+            body = stores.log.contents(receipt.args_hash) if receipt.args_hash else None
+            given = None if body is None else json.loads(body)
+            made += 1
+            covered += isinstance(given, dict) and all(
+                name in given and contents_json(given[name]) == value for name, value in wanted.items()
+            )
+        return covered, made
+
     def close(self, window_id: str, *, by: str) -> Window:
         """Close a window before its time. Raises NoSuchWindow if it is not open."""
         check(window_id=window_id, by=by)
@@ -214,7 +244,7 @@ class Windows:
 
 def pending_approvals(stores: Stores, run_id: str | None = None) -> tuple[ApprovalRequest, ...]:
     """Pending calls of runs that are not over, oldest first."""
-    return tuple(_request(each, stores.log) for each in _pending(stores, run_id))
+    return tuple(_request(each, stores) for each in _pending(stores, run_id))
 
 
 def _pending(stores: Stores, run_id: str | None) -> list[Approval]:
@@ -228,7 +258,8 @@ def _pending(stores: Stores, run_id: str | None) -> list[Approval]:
     return found
 
 
-def _request(approval: Approval, log: ReceiptLog) -> ApprovalRequest:
+def _request(approval: Approval, stores: Stores) -> ApprovalRequest:
+    log = stores.log
     return ApprovalRequest(
         id=approval.id,
         run_id=approval.run_id,
@@ -245,6 +276,8 @@ def _request(approval: Approval, log: ReceiptLog) -> ApprovalRequest:
         expires=_moment(approval.expires_at),
         decided_by=approval.decided_by,
         decided=_moment(approval.decided_at) if approval.decided_at is not None else None,
+        digest=approval.digest,
+        matched_rule=stores.approvals.rule_of(approval),
     )
 
 

@@ -34,11 +34,16 @@ class Engines:
         self._made: dict[str, Engine] = {}
         self._closed = False
 
-    def get(self, name: str | None = None) -> Engine:
-        """The engine of this name; without one, that of the configuration."""
+    def chosen(self, name: str | None) -> str:
+        """The name of an engine that there is; without one, that of the configuration. Nothing is made."""
         name = name or self._settings.config.sandbox.engine
         if name not in _NAMES:
             raise BadArgument(f"there is no engine {name!r}", hint=f"engines: {', '.join(_NAMES)}")
+        return name
+
+    def get(self, name: str | None = None) -> Engine:
+        """The engine of this name; without one, that of the configuration."""
+        name = self.chosen(name)
         with self._lock:
             if self._closed:
                 raise AppClosed

@@ -4,6 +4,7 @@ CoilClawError
 └── OperatorError
     ├── AppClosed          the app was closed
     ├── BadArgument        a method was given something it does not take
+    ├── TooManyRuns        more runs wait for their turn than are kept waiting
     └── WouldBlock         a blocking method was called on the event loop of async tools
 """
 
@@ -13,7 +14,7 @@ from typing import Final
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["AppClosed", "BadArgument", "WouldBlock"]
+__all__ = ["AppClosed", "BadArgument", "TooManyRuns", "WouldBlock"]
 
 _INSTEAD: Final = {
     "run": "await claw.start(…)",
@@ -36,6 +37,15 @@ class BadArgument(OperatorError):
     """A method was given something it does not take; the message says what it takes."""
 
     code = "bad_argument"
+
+
+class TooManyRuns(OperatorError):
+    """A run was not accepted, because too many wait for their turn."""
+
+    code = "too_many_runs"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"{most} runs wait for their turn already", hint="try again when some have ended")
 
 
 class WouldBlock(OperatorError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,10 @@ class RunHandle:
     def cancel(self) -> None:
         """End the run as soon as it can be ended. Its report says `cancelled`, unless it was over before."""
         self._deadline.cancel()
+
+    def when_done(self, told: Callable[[RunHandle], None]) -> None:
+        """Call a function when the run has ended or was suspended here, on the thread that ended it."""
+        self._future.add_done_callback(lambda future: told(self))
 
     @property
     def done(self) -> bool:

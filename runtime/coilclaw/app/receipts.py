@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.app.arguments import check
@@ -12,6 +13,7 @@ from coilclaw.sdk import Receipt
 
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
+    from coilclaw.app.log_watch import LogWatch
 
 __all__ = ["Receipts"]
 
@@ -36,6 +38,27 @@ class Receipts:
         if run_id is not None:
             check(run_id=run_id)
         return self._parts.stores.log.latest(limit, run_id)
+
+    def page(
+        self, *, limit: int = 50, cursor: str | None = None, run_id: str | None = None, type: str | None = None
+    ) -> tuple[list[Receipt], str | None]:
+        """Receipts, the latest first, and the cursor of the next page, or None behind the last one.
+
+        `type` is a type, or with a dot at its end the beginning of several: `tool.call.`. A page may be short although
+        there are more: then it has a cursor.
+        """
+        check(limit=limit, cursor=cursor)
+        if run_id is not None:
+            check(run_id=run_id)
+        page = self._parts.stores.log.before(cursor, limit, run_id=run_id, type=type)
+        return list(page.receipts), page.cursor or None
+
+    @cached_property
+    def watch(self) -> LogWatch:
+        """Counts and checks the receipts as they come, beside everything else."""
+        from coilclaw.app.log_watch import LogWatch
+
+        return LogWatch(self._parts.stores.log)
 
     def find(self, reference: str) -> Receipt:
         """One receipt by its id or its number."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.app.approvals import pending_approvals
 from coilclaw.evidence import activity_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CallReport",
     "Report",
+    "RunEvidence",
     "UnknownCall",
     "call_reported",
     "report_so_far",
@@ -32,6 +33,7 @@ __all__ = [
     "run_evidence",
 ]
 
+_RUN_ENDS: Final = ("run.finished", "run.diverged")
 _BEFORE_START: Final = ("tool.call.requested", "tool.call.pending", "tool.call.approved")
 
 
@@ -91,6 +93,14 @@ class Report(Frozen):
             "duration_ms": self.duration_ms,
         }
         return _encodable(facts)
+
+
+class RunEvidence(NamedTuple):
+    """What the receipts of a run say: each call with what an answer may say of it, and how the run ended."""
+
+    calls: tuple[tuple[ActivityItem, Evidence], ...]
+    end: Receipt | None
+    """None while the run is not over."""
 
 
 class CallReport(Frozen):
@@ -200,7 +210,7 @@ def report_so_far(stores: Stores, known: RunRecord) -> Report:
     """A run that has neither ended nor been suspended: what its receipts say so far."""
     return Report(
         run_id=known.run_id,
-        status="running",
+        status="queued" if known.status == "queued" else "running",
         engine=known.header.engine,
         retry_of=known.header.retry_of,
         value=None,
@@ -218,14 +228,17 @@ def run_activity(stores: Stores, known: RunRecord) -> tuple[ActivityItem, ...]:
     return _activity(stores, known.run_id, receipts, is_orphaned=known.state == "orphaned")
 
 
-def run_evidence(stores: Stores, known: RunRecord) -> tuple[tuple[ActivityItem, Evidence], ...]:
+def run_evidence(stores: Stores, known: RunRecord) -> RunEvidence:
     """What a run did so far, with the arguments and results that an answer may speak of, as far as they are small."""
     receipts = stores.log.of_run(known.run_id, after=known.first_seq)
     last = {each.tool_call_id: each for each in receipts if each.tool_call_id}
     hashes = {each for receipt in last.values() for each in (receipt.args_hash, receipt.result_hash) if each}
     contents = small_contents(stores.database, hashes) if hashes else {}
     items = activity_of(known.run_id, receipts, contents, is_orphaned=known.state == "orphaned").items
-    return tuple((item, _evidence(item, last[item.call_id or ""], contents)) for item in items)
+    return RunEvidence(
+        calls=tuple((item, _evidence(item, last[item.call_id or ""], contents)) for item in items),
+        end=next((each for each in reversed(receipts) if each.type in _RUN_ENDS), None),
+    )
 
 
 def _evidence(item: ActivityItem, last: Receipt, contents: Mapping[str, bytes]) -> Evidence:

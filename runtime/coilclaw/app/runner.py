@@ -5,15 +5,21 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from coilclaw.app.errors import AppClosed
 from coilclaw.app.report import call_reported, reported
-from coilclaw.runs import NotResumable, find_run, has_proven_header, new_run_id
+from coilclaw.runs import (
+    NotResumable,
+    find_run,
+    has_proven_header,
+    is_accepted_as_said,
+    new_run_id,
+)
 from coilclaw.sandbox import Deadline
 
 if TYPE_CHECKING:
@@ -33,8 +39,18 @@ _logger = logging.getLogger(__name__)
 
 _FEWEST_WORKERS: Final = 8
 _MOST_WORKERS: Final = 32
+_LEAVING_SECONDS: Final = 10.0
+"""How long closing waits for runs that are to be suspended at their next call."""
 _CLOSING_SECONDS: Final = 60.0
 """How long closing waits for runs that were cancelled. One that compiles the sandbox notices last."""
+
+
+class _UnderWay(NamedTuple):
+    """A use of a run by this process; a lasting one is suspended when the app is closed, others are cancelled."""
+
+    run_id: str
+    deadline: Deadline
+    is_lasting: bool
 
 
 class Runner:
@@ -45,9 +61,9 @@ class Runner:
         self._workers = workers or max(_FEWEST_WORKERS, min(_MOST_WORKERS, 2 * (os.cpu_count() or 1)))
         self._changed = threading.Condition()
         self._executor: ThreadPoolExecutor | None = None
-        self._under_way: list[tuple[str, Deadline]] = []
+        self._under_way: list[_UnderWay] = []
         """One for each use: two threads may try to resume the same run."""
-        self._closed = False
+        self.closed = False
 
     def run(self, request: Request, deadline: Deadline | None, plan: ApprovedPlan | None) -> Report:
         """Run a snippet on this thread."""
@@ -73,12 +89,33 @@ class Runner:
 
     def start(self, request: Request) -> RunHandle:
         """Run a snippet on a thread of the app, as soon as one is free."""
+        run_id, deadline = new_run_id(), Deadline(request.limits.seconds)
+
+        def execute(caller: Caller) -> Report:
+            return self._run(replace(request, caller=caller), run_id, deadline)
+
+        return self.launch(run_id, deadline, request.caller, execute)
+
+    def launch(
+        self,
+        run_id: str,
+        deadline: Deadline,
+        caller: Caller,
+        execute: Callable[[Caller], Report],
+        *,
+        accept: Callable[[], None] | None = None,
+    ) -> RunHandle:
+        """Execute something on a thread of the app, as soon as one is free.
+
+        With `accept`, it is in the background: that writes down, before this returns, that it will be executed. When
+        the app is closed, the caller is to let it be suspended; nobody cancels it at once.
+        """
         from concurrent.futures import ThreadPoolExecutor
 
         from coilclaw.app.handle import RunHandle
 
-        run_id, deadline, feed = new_run_id(), Deadline(request.limits.seconds), self._parts.feed
-        output, begins, caller = feed.output(run_id), feed.end(), request.caller
+        feed = self._parts.feed
+        output, begins = feed.output(run_id), feed.end()
 
         def show(stream: int, text: str) -> None:
             output(stream, text)
@@ -91,14 +128,15 @@ class Runner:
         def job() -> Report:
             # Executed also when the app was closed meanwhile: it ends at once, and its receipts say so.
             try:
-                both = replace(caller, show=show, display=display)
-                return self._run(replace(request, caller=both), run_id, deadline)
+                return execute(replace(caller, show=show, display=display))
             finally:
                 output.close()
                 self._leave(run_id, deadline)
 
-        self._enter(run_id, deadline)
+        self._enter(run_id, deadline, is_lasting=accept is not None)
         try:
+            if accept is not None:
+                accept()
             with self._changed:
                 if self._executor is None:
                     self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="coilclaw-run")
@@ -145,17 +183,23 @@ class Runner:
         """Continue a suspended run on this thread, in the workspace where it began."""
         limits = find_run(self._parts.stores.database, run_id).header.run_limits()
         with self._entered(run_id, deadline, timeout or limits.seconds) as until:
-            place = self.workspace_of(run_id)
-            until.restart()
-            done = place.runtime.resume(
-                run_id,
-                lambda name: self._engine(name, until),
-                place.toolbox.registry,
-                caller=caller,
-                deadline=until,
-                unknown=unknown,
-            )
-            return reported(self._parts.stores, done)
+            return self.continued(run_id, caller, unknown, until)
+
+    def continued(
+        self, run_id: str, caller: Caller | None, unknown: Literal["retry", "failed"] | None, deadline: Deadline
+    ) -> Report:
+        """Continue a suspended run on this thread, for somebody who has noted that it is under way."""
+        place = self.workspace_of(run_id)
+        deadline.restart()
+        done = place.runtime.resume(
+            run_id,
+            lambda name: self.engine(name, deadline),
+            place.toolbox.registry,
+            caller=caller,
+            deadline=deadline,
+            unknown=unknown,
+        )
+        return reported(self._parts.stores, done)
 
     def replay(self, run_id: str, caller: Caller | None, until: int | None, workspace: Path | None) -> Comparison:
         limits = find_run(self._parts.stores.database, run_id).header.run_limits()
@@ -164,7 +208,7 @@ class Runner:
             place = self.workspace_of(run_id) if workspace is None else self._parts.workspace(workspace)
             return place.runtime.replay(
                 run_id,
-                lambda name: self._engine(name, deadline),
+                lambda name: self.engine(name, deadline),
                 place.toolbox.registry,
                 until=until,
                 caller=caller,
@@ -178,11 +222,13 @@ class Runner:
         if known.header.workspace in ("", str(own)):
             return self._parts.workspace()
         # Its tools are code that runs outside the sandbox: a table that somebody edited must not choose it.
-        if not has_proven_header(self._parts.stores.log, known):
+        is_proven = is_accepted_as_said if known.status == "queued" else has_proven_header
+        if not is_proven(self._parts.stores.log, known):
             raise NotResumable(f"the header of {run_id} is not the one it began with", hint="start it again")
         return self._parts.workspace(Path(known.header.workspace))
 
-    def _engine(self, name: str, deadline: Deadline) -> Engine:
+    def engine(self, name: str, deadline: Deadline) -> Engine:
+        """The engine of a name; the time of the run begins when it is ready."""
         engine = self._parts.engines.get(name)
         deadline.restart()
         return engine
@@ -192,17 +238,33 @@ class Runner:
     def cancel(self, run_id: str) -> bool:
         """Cancel a run that is under way here; False if there is none of this id."""
         with self._changed:
-            found = [deadline for each, deadline in self._under_way if each == run_id]
+            found = [each.deadline for each in self._under_way if each.run_id == run_id]
         for deadline in found:
             deadline.cancel()
         return bool(found)
 
-    def close(self) -> None:
-        """Refuse what comes from now on, cancel what is under way, and wait until it has ended."""
+    def is_under_way(self, run_id: str) -> bool:
+        """Whether a run is executed here, or waits here for its turn."""
         with self._changed:
-            self._closed = True
-            for _, deadline in self._under_way:
-                deadline.cancel()
+            return any(each.run_id == run_id for each in self._under_way)
+
+    def count(self) -> int:
+        """How many runs are executed here, or wait here for their turn."""
+        return len(self._under_way)
+
+    def close(self) -> None:
+        """Refuse what comes from now on, cancel what is under way, and wait until it has ended.
+
+        Runs in the background have some seconds to be suspended at their next call, or to end.
+        """
+        with self._changed:
+            self.closed = True
+            for each in self._under_way:
+                if not each.is_lasting:
+                    each.deadline.cancel()
+            self._changed.wait_for(lambda: not any(each.is_lasting for each in self._under_way), _LEAVING_SECONDS)
+            for each in self._under_way:
+                each.deadline.cancel()
             if not self._changed.wait_for(lambda: not self._under_way, _CLOSING_SECONDS):
                 _logger.warning("runs that did not end when the app was closed: %d", len(self._under_way))
             executor, self._executor = self._executor, None
@@ -222,14 +284,15 @@ class Runner:
         if given is None and deadline.interrupted:
             raise KeyboardInterrupt
 
-    def _enter(self, run_id: str, deadline: Deadline) -> None:
+    def _enter(self, run_id: str, deadline: Deadline, *, is_lasting: bool = False) -> None:
         """Note that a run is under way: it can be cancelled, and closing waits for it."""
         with self._changed:
-            if self._closed:
+            if self.closed:
                 raise AppClosed
-            self._under_way.append((run_id, deadline))
+            self._under_way.append(_UnderWay(run_id, deadline, is_lasting))
 
     def _leave(self, run_id: str, deadline: Deadline) -> None:
         with self._changed:
-            self._under_way.remove((run_id, deadline))
+            own = (run_id, deadline)
+            self._under_way.remove(next(each for each in self._under_way if (each.run_id, each.deadline) == own))
             self._changed.notify_all()

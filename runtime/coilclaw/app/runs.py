@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, get_args
 
 from coilclaw.app.arguments import check
 from coilclaw.app.errors import BadArgument
 from coilclaw.app.report import report_so_far, reported, run_activity, run_evidence
-from coilclaw.runs import cancel_run, find_run, list_runs, report_of, runs_of_conversation
+from coilclaw.runs import (
+    NoSuchRun,
+    NotCancellable,
+    cancel_run,
+    count_runs,
+    find_run,
+    list_runs,
+    report_of,
+    runs_of_conversation,
+)
 from coilclaw.sdk import RunStatus
 
 if TYPE_CHECKING:
     from coilclaw.app.composition import Composition
-    from coilclaw.app.report import Report
-    from coilclaw.evidence import Evidence
-    from coilclaw.memory import WorkflowRuns
+    from coilclaw.app.report import Report, RunEvidence
+    from coilclaw.memory import SopRuns
     from coilclaw.runs import RunPage, RunRecord
     from coilclaw.sdk import ActivityItem
 
@@ -33,24 +42,28 @@ class Runs:
         self._cancel_here = cancel_here
 
     @cached_property
-    def workflows(self) -> WorkflowRuns:
-        """Runs of workflows, and what each of their steps gave."""
-        from coilclaw.memory import WorkflowRuns
+    def sops(self) -> SopRuns:
+        """Runs of SOPs, and what each of their steps gave."""
+        from coilclaw.memory import SopRuns
         from coilclaw.trust import is_running, this_process
 
         parts = self._parts
-        return WorkflowRuns(parts.stores.database, this_process(), is_running, redaction=parts.redaction)
+        return SopRuns(parts.stores.database, this_process(), is_running, redaction=parts.redaction)
 
     def list(self, *, status: str | None = None, limit: int = 50, cursor: str | None = None) -> RunPage:
         """Runs, newest first: all of them, or those in one state. The page's `cursor` is that of the next page.
 
-        The states are those of a report, `running`, and `orphaned` for a run whose process ended before the run did.
+        The states are those of a report, and `orphaned` for a run whose process ended before the run did.
         """
         if status is not None and status not in _STATES:
             raise BadArgument(f"`status` is one of {', '.join(_STATES)}")
         check(limit=limit, cursor=cursor)
         database = self._parts.stores.database
         return list_runs(database, status=status, limit=limit, cursor=cursor)
+
+    def counts(self) -> Mapping[str, int]:
+        """How many runs there are in each status."""
+        return count_runs(self._parts.stores.database)
 
     def find(self, run_id: str) -> RunRecord:
         """How a run stands. Raises NoSuchRun."""
@@ -62,6 +75,12 @@ class Runs:
         known, stores = self.find(run_id), self._parts.stores
         kept = report_of(stores.database, stores.log, run_id)
         return report_so_far(stores, known) if kept is None else reported(stores, kept)
+
+    def source(self, run_id: str) -> str | None:
+        """The source of a run; None for a direct call, and if it is no longer kept."""
+        known = self.find(run_id)
+        body = self._parts.stores.log.contents(known.header.code_hash) if known.header.kind == "snippet" else None
+        return None if body is None else body.decode(errors="replace")
 
     def is_confirmed(self, run: RunRecord) -> bool:
         """Whether the receipts of a run say the same as its row: what it is, whose it is, and how it stands."""
@@ -78,16 +97,26 @@ class Runs:
         """What a run did so far, from its receipts: one item for each call, in the order of issue."""
         return run_activity(self._parts.stores, self.find(run) if isinstance(run, str) else run)
 
-    def evidence(self, run: RunRecord | str) -> tuple[tuple[ActivityItem, Evidence], ...]:
-        """The same, each with its arguments and its result as far as they are small: what an answer is checked with."""
+    def evidence(self, run: RunRecord | str) -> RunEvidence:
+        """The same, each with its arguments and its result as far as they are small, and the end of the run."""
         return run_evidence(self._parts.stores, self.find(run) if isinstance(run, str) else run)
 
     def cancel(self, run_id: str, *, by: str) -> None:
-        """Cancel a run: one that is under way here as soon as it can be ended, a suspended one at once.
+        """Cancel a run: one that is under way here as soon as it can be ended, a queued or suspended one at once.
 
         Raises NotCancellable for a run that is over, or under way in another process.
         """
         stores = self._parts.stores
         check(run_id=run_id, by=by)
-        if not self._cancel_here(run_id):
+        here = self._cancel_here(run_id)
+        if here and not self._is_queued(run_id):
+            return
+        # If it begins meanwhile, and here, its deadline is over already.
+        with suppress(NotCancellable) if here else nullcontext():
             cancel_run(stores.database, stores.log, stores.approvals, run_id, decided_by=by)
+
+    def _is_queued(self, run_id: str) -> bool:
+        try:
+            return self.find(run_id).status == "queued"
+        except NoSuchRun:  # Its first receipt is not written yet.
+            return False

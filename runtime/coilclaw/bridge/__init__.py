@@ -26,8 +26,11 @@ if TYPE_CHECKING:
         RunHeader,
         RunPage,
         RunRecord,
+        add_queued_run,
         add_run,
+        begin_queued_run,
         cancel_waiting_run,
+        count_runs,
         end_run,
         find_run,
         list_runs,
@@ -39,7 +42,6 @@ if TYPE_CHECKING:
         GUEST_PYTHON,
         Spelling,
         Stubs,
-        estimated_tokens,
         example_calls,
         first_sentence,
         registry_stubs,
@@ -69,14 +71,11 @@ else:
             "reuse": "EarlierWrite ReusableWrites",
             "run_spec": "RunSpec",
             "run_store": (
-                "RUNS RunHeader RunPage RunRecord add_run cancel_waiting_run end_run find_run list_runs "
-                "runs_of_conversation take_over"
+                "RUNS RunHeader RunPage RunRecord add_queued_run add_run begin_queued_run cancel_waiting_run "
+                "count_runs end_run find_run list_runs runs_of_conversation take_over"
             ),
             "services": "Services",
-            "stubs": (
-                "GUEST_PYTHON Spelling Stubs estimated_tokens example_calls first_sentence registry_stubs "
-                "tool_schemas tool_stub"
-            ),
+            "stubs": ("GUEST_PYTHON Spelling Stubs example_calls first_sentence registry_stubs tool_schemas tool_stub"),
         },
     )
 
@@ -108,15 +107,17 @@ __all__ = [
     "Services",
     "Spelling",
     "Stubs",
+    "add_queued_run",
     "add_run",
     "allowed_tools",
+    "begin_queued_run",
     "build_registry",
     "call_difference",
     "call_number",
     "cancel_waiting_run",
     "count_rows",
+    "count_runs",
     "end_run",
-    "estimated_tokens",
     "example_calls",
     "find_run",
     "first_sentence",

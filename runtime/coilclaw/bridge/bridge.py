@@ -193,6 +193,8 @@ class Bridge:
     def _next(self) -> int:
         """The number of the call that the snippet makes now."""
         self._deadline.end_if_over()
+        if self.run.caller.leaves():
+            raise self._suspended()
         self._untouched = False
         self._receipts.looked()
         return self.issue()

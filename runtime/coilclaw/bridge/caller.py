@@ -36,6 +36,8 @@ class Caller(Frozen):
     """Asks the person a question of a tool and returns the answer, or None if nobody answers."""
     waits: Callable[[], bool] = lambda: False
     """Whether to wait in this process for decisions made elsewhere, instead of suspending the run."""
+    leaves: Callable[[], bool] = lambda: False
+    """Whether the run is suspended at its next call, because this process is about to end."""
     show: Callable[[int, str], None] = lambda stream, text: None
     """Receives what the snippet prints, as it comes: 1 is stdout, 2 is stderr."""
     display: Callable[[DisplayedOutput], None] = lambda output: None

@@ -30,9 +30,12 @@ __all__ = [
     "RunHeader",
     "RunPage",
     "RunRecord",
+    "add_queued_run",
     "add_run",
+    "begin_queued_run",
     "cancel_waiting_run",
     "claim_run",
+    "count_runs",
     "end_run",
     "find_run",
     "list_runs",
@@ -42,7 +45,7 @@ __all__ = [
 
 _logger = logging.getLogger(__name__)
 
-_LATER_FIELDS: Final = ("retry_of", "request", "tools_allow")
+_LATER_FIELDS: Final = ("retry_of", "request", "tools_allow", "accepted")
 
 
 def _add_conversations(connection: Any) -> None:
@@ -113,6 +116,9 @@ class RunHeader(Frozen):
     """The request of a model that the run answers."""
     tools_allow: Sequence[str] | None = None
     """Names or patterns of the tools that the run may call; None means all."""
+    accepted: Mapping[str, str] | None = None
+    """For a run that was queued: channel, agent, project and view of its caller. Whoever serves the home executes it,
+    and resumes it without being asked."""
 
     def text(self) -> str:
         # Receipts have the hash of this text, also those of runs that began before there were these fields.
@@ -140,6 +146,11 @@ class RunRecord(Frozen):
     def is_waiting(self) -> bool:
         """Whether someone may resume it: it was suspended, or the process that had it is gone."""
         return self.state in ("suspended", "orphaned")
+
+    @property
+    def is_left(self) -> bool:
+        """Whether it is queued or running, and the process that had it is gone."""
+        return self.status in ("queued", "running") and not is_running(self.process)
 
     @property
     def state(self) -> str:
@@ -170,6 +181,23 @@ def add_run(run_id: str, header: RunHeader) -> Row:
     return Row(
         f"INSERT INTO runs ({_COLUMNS}, conversation_id) VALUES (?, 'running', 1, ?, {LOG_END}, ?, ?)",  # noqa: S608
         (run_id, this_process(), header.text(), header.conversation_id),
+    )
+
+
+def add_queued_run(run_id: str, header: RunHeader) -> Row:
+    """Make the row of a run that was accepted and has not begun."""
+    return Row(
+        f"INSERT INTO runs ({_COLUMNS}, conversation_id) VALUES (?, 'queued', 1, ?, {LOG_END}, ?, ?)",  # noqa: S608
+        (run_id, this_process(), header.text(), header.conversation_id),
+    )
+
+
+def begin_queued_run(run_id: str, header: RunHeader) -> Row:
+    """Begin a queued run, with the header that it has from now on: of all processes that try, one succeeds."""
+    return Row(
+        "UPDATE runs SET status = 'running', process = ?, header = ? WHERE run_id = ? AND status = 'queued'",
+        (this_process(), header.text(), run_id),
+        claims=True,
     )
 
 
@@ -234,6 +262,11 @@ def list_runs(database: Database, *, status: str | None = None, limit: int = 50,
         _logger.warning("rows of runs that are damaged, and not shown: %d", damaged)
     page = found[:limit]
     return RunPage(runs=page, cursor=cursor_at("runs", page[-1].run_id) if len(found) > limit and page else None)
+
+
+def count_runs(database: Database) -> dict[str, int]:
+    """Return how many runs there are in each status."""
+    return dict(database.read("SELECT status, count(*) FROM runs GROUP BY status"))
 
 
 def runs_of_conversation(database: Database, conversation: str, *, after: str = "") -> list[RunRecord]:

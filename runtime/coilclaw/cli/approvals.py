@@ -227,7 +227,7 @@ def _end(
 
 
 def _continuing(known: RunRecord) -> str:
-    """The command that continues a run: alone, or with the SOP or the turn of a conversation that waits for it."""
+    """The command that continues a run: alone, or with the SOP or the exchange of a conversation that waits for it."""
     of = known.header.conversation_id or ""
     if of.startswith("sop-"):
         return f"sop resume {as_name(of)}"

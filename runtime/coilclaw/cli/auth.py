@@ -13,25 +13,27 @@ import click
 from coilclaw.cli.opening import expanded, settings_for
 from coilclaw.cli.secret_input import no_secrets_here, read_secret
 from coilclaw.cli.terminal import say, say_json, say_wrapped, warn
+from coilclaw.config import is_variable_name
 from coilclaw.providers import (
     ProfileCredentials,
     ProfileStore,
     ProviderError,
     Token,
     checked_setup_token,
+    names_for,
     pasted_profile,
 )
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.credential_shapes import has_credential
 from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
     from coilclaw.config import Config
     from coilclaw.providers import ProfileType
 
-__all__ = ["auth"]
+__all__ = ["auth", "profile_users"]
 
-_PROVIDER: Final = re.compile(r"(?!sk-)[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_PROVIDER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LIST: Final = "`coilclaw auth list` shows what there is"
 
 
@@ -67,8 +69,9 @@ def setup_token(rest: tuple[str, ...], piped: bool) -> None:
         say("Run `claude setup-token` in another terminal, on any machine where you are signed in to Claude.", err=True)
         say("Then paste the token that it prints. It is not shown here.", err=True)
     token = checked_setup_token(read_secret("Token", piped=piped))
-    store = _store()
-    store.add("anthropic:manual", Token(provider="anthropic", token=token), preferred=True, mode="token")
+    store, users = _store(), profile_users(settings_for().config, "anthropic")
+    made = Token(provider="anthropic", token=token)
+    store.add("anthropic:manual", made, preferred=True, users=users, mode="token")
     say(f"Kept the token as anthropic:manual in {as_name(str(store.path))}", err=True)
     say("It is now the first credential for anthropic; `coilclaw auth test anthropic` tries it.", err=True)
 
@@ -119,7 +122,7 @@ def add(
 ) -> None:
     """Store a credential for PROVIDER. It is asked for without showing it, or read from standard input."""
     no_secrets_here(rest)
-    if not _PROVIDER.fullmatch(provider):
+    if not _PROVIDER.fullmatch(provider) or has_credential(provider, parts=True):
         raise OperatorError("this cannot be the name of a provider", hint="`coilclaw provider list` shows them")
     if (variable is not None) + (path is not None) + piped > 1:
         raise click.UsageError("--env, --file and --stdin exclude each other")
@@ -129,7 +132,7 @@ def add(
     profile_id = f"{provider}:{name}"
     store = ProfileStore(settings.home)
     profile = pasted_profile(provider, kind, _reference(variable, path) or read_secret("Secret", piped=piped))
-    store.add(profile_id, profile, preferred=first)
+    store.add(profile_id, profile, preferred=first, users=profile_users(settings.config, provider))
     say(f"Kept {as_name(profile_id)} in {as_name(str(store.path))}", err=True)
     if provider != "anthropic" and provider not in settings.config.providers.models:
         warn(f"no provider called {provider} is configured; [providers.models.{provider}] in config.toml makes one")
@@ -137,7 +140,7 @@ def add(
 
 def _reference(variable: str | None, path: str | None) -> str | None:
     if variable is not None:
-        if not _VARIABLE.fullmatch(variable):  # It may be the secret itself.
+        if not is_variable_name(variable):  # It may be the secret itself.
             raise OperatorError("--env takes the name of an environment variable", hint="such as ANTHROPIC_API_KEY")
         return f"env:{variable}"
     if path is None:
@@ -164,10 +167,10 @@ def remove(profile_id: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def order(provider: str, profile_ids: tuple[str, ...], as_json: bool) -> None:
     """Prefer these profiles of PROVIDER, in this order; its others come behind them. Without IDs, show the order."""
-    store = _store()
+    store, names = _store(), _names(settings_for().config, provider)
     if profile_ids:
-        store.set_order(provider, profile_ids)
-    ids = store.read().of(provider)
+        store.set_order(provider, profile_ids, names=names)
+    ids = store.read().of(*names)
     if as_json:
         say_json(ids)
         return
@@ -183,7 +186,8 @@ def order(provider: str, profile_ids: tuple[str, ...], as_json: bool) -> None:
 def test_profiles(target: str | None, as_json: bool) -> None:
     """Send the smallest request with each profile, with those of PROVIDER, or with the profile ID.
 
-    The exit code is 0 if all are accepted, 4 if one is not, and 1 if a service fails otherwise.
+    The exit code is 0 if all are accepted, 4 if one is not, and 1 if a service fails otherwise or a profile is for a
+    provider that is not configured.
     """
     from coilclaw.cli.provider import ask_least, exit_code, failure_facts
 
@@ -191,13 +195,16 @@ def test_profiles(target: str | None, as_json: bool) -> None:
     rows: list[dict[str, Any]] = []
     code = 0
     for provider, profile_id in _tested(ProfileStore(settings.home), settings.config, target):
-        config, name = _configured(settings.config, provider)
-        row: dict[str, Any] = {"provider": name, "profile": profile_id, "ok": True}
+        row: dict[str, Any] = {"provider": provider, "profile": profile_id, "ok": True}
         try:
-            ask_least(settings, config, name, profile=profile_id, even_resting=True)
+            config, row["provider"] = _configured(settings.config, provider)
+            ask_least(settings, config, row["provider"], profile=profile_id, even_resting=True)
         except ProviderError as error:
             row |= {"ok": False, **failure_facts(error)}
             code = max(code, exit_code(error))
+        except OperatorError as error:  # Of this profile alone: the others are tried all the same.
+            row |= {"ok": False, "kind": "not tried", "message": error.message, "hint": error.hint}
+            code = max(code, 1)
         rows.append(row)
     if as_json:
         say_json(rows)
@@ -215,7 +222,7 @@ def _tested(store: ProfileStore, config: Config, target: str | None) -> list[tup
     elif target in stored.profiles:
         found = [(stored.profiles[target].provider, target)]
     else:
-        found = [(target, each) for each in stored.of(target)]
+        found = [(target, each) for each in stored.of(*_names(config, target))]
     if not found and target is not None and (target == "anthropic" or target in config.providers.models):
         return [(target, None)]
     if not found:
@@ -223,6 +230,18 @@ def _tested(store: ProfileStore, config: Config, target: str | None) -> list[tup
             "there is no profile or provider of that name" if target else "no profiles are kept", hint=_LIST
         )
     return [*found]
+
+
+def profile_users(config: Config, provider: str) -> list[str]:
+    """The configured providers that take profiles for this name."""
+    models = config.providers.models
+    return [name for name, table in models.items() if provider in names_for(name, table.kind)]
+
+
+def _names(config: Config, provider: str) -> tuple[str, ...]:
+    """What the profiles of a provider may call it."""
+    table = config.providers.models.get(provider)
+    return names_for(provider, "" if table is None else table.kind)
 
 
 def _configured(config: Config, provider: str) -> tuple[Config, str]:

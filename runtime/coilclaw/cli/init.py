@@ -46,8 +46,11 @@ def init(workspace: str | None) -> None:
     say(f"Try it:  coilclaw run {option}{as_name(str(place / 'hello.py'))}")
 
 
-def set_up(workspace: str | None) -> Path:
-    """Make what is missing of the home folder and a workspace, say what was made, and return the workspace."""
+def set_up(workspace: str | None, *, changes_follow: bool = False) -> Path:
+    """Make what is missing of the home folder and a workspace, say what was made, and return the workspace.
+
+    With `changes_follow`, whoever calls this says what was changed in the end.
+    """
     given = {"workspace_dir": str(expanded(workspace).absolute())} if workspace else {}
     chosen = load_settings(os.environ, given)  # Refused before anything is made.
     home, path, place = chosen.home, chosen.path, chosen.config.workspace_dir
@@ -68,7 +71,7 @@ def set_up(workspace: str | None) -> Path:
         raise OperatorError(
             f"cannot set up {error.filename or home}: {error.strerror}", hint="set COILCLAW_HOME to another folder"
         ) from None
-    if not is_new:
+    if not is_new and not changes_follow:
         say("Everything is there already; nothing was changed.")
     with open_app(settings) as claw:
         claw.receipts.latest(1)

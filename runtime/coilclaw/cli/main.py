@@ -37,7 +37,7 @@ _COMMANDS: Final = {
     "policy": ("coilclaw.cli.policy:policy", "Explain why a call is allowed, asked about or denied."),
     "sop": ("coilclaw.cli.sop:sop", "List, check, run and resume the SOPs of the workspace."),
     "plugin": ("coilclaw.cli.plugin:plugin", "List, install and remove plugins."),
-    "mcp": ("coilclaw.cli.mcp:mcp", "List and refresh the configured MCP servers."),
+    "mcp": ("coilclaw.cli.mcp:mcp", "Serve MCP clients; list and refresh the configured MCP servers."),
     "secret": ("coilclaw.cli.secret:secret", "Set, list and remove secrets for tools."),
     "auth": ("coilclaw.cli.auth:auth", "Keep credentials for model services."),
     "provider": ("coilclaw.cli.provider:provider", "List and test the model services."),

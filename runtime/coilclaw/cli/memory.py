@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["memory"]
 
 _COLUMNS: Final = 80
+_NARROWEST: Final = 20
 _LONGEST_DOCUMENT: Final = 500
 """Characters of one call or result. `--json` has them in full."""
 _COLOURS: Final = {"person": "green", "model": "cyan", "tool": "yellow"}
@@ -98,7 +100,8 @@ def show(conversation_id: str, as_json: bool) -> None:
         who = ", ".join([turn.source, *(one_line(name) for name in (turn.provider, turn.model) if name)])
         say(f"{turn.number}. {who}  {_time(turn.timestamp)}", fg=_COLOURS[turn.source])
         rows = _rows(turn)
-        say_rows(folded(rows, terminal_size(sys.stdout)[0]) if sys.stdout.isatty() else rows)
+        columns = terminal_size(sys.stdout)[0]
+        say_rows(folded(_wrapped(rows, columns), columns) if sys.stdout.isatty() else rows)
 
 
 @memory.command("clear", epilog="Example: coilclaw memory clear --yes")
@@ -137,19 +140,48 @@ def _show_header(found: Conversation) -> None:
         if value := getattr(found, name):
             say(f"{name}: {as_name(value)}")
     if found.is_waiting:
-        say(f"A turn waits for a decision: coilclaw agent --resume {as_name(found.conversation_id)}", err=True)
+        say(f"It waits for a decision: coilclaw agent --resume {as_name(found.conversation_id)}", err=True)
     if not found.turns:
         say("It has no turns yet.", err=True)
 
 
 def _rows(turn: Turn) -> list[Row]:
     """The text of a turn, set in, so that no line of it passes for one of ours."""
-    lines = legible_lines(turn.content) if turn.content else []
-    documents = [("called", each) for each in turn.tool_calls] + [("result", each) for each in turn.tool_results]
-    return [
-        *(Row("    ", line) for line in lines),
-        *(Row(f"  {name}: ", one_line(_json(each), _LONGEST_DOCUMENT)) for name, each in documents),
-    ]
+    rows = [Row("    ", line) for line in (legible_lines(turn.content) if turn.content else ())]
+    for each in turn.tool_calls:
+        match each:
+            case {"name": str(name), "arguments": {"code": str(code)}}:
+                rows += [Row("  called: ", one_line(name, _LONGEST_DOCUMENT)), *_quoted(code)]
+            case {"name": str(name), "arguments": dict(arguments)}:
+                rows.append(Row("  called: ", one_line(f"{name} {_json(arguments)}", _LONGEST_DOCUMENT)))
+            case _:
+                rows.append(Row("  called: ", one_line(_json(each), _LONGEST_DOCUMENT)))
+    for each in turn.tool_results:
+        match each:
+            case {"text": str(text), "run_id": str(run_id)}:
+                rows += [Row("  result: ", as_name(run_id)), *_quoted(text)]
+            case _:
+                rows.append(Row("  result: ", one_line(_json(each), _LONGEST_DOCUMENT)))
+    return rows
+
+
+def _quoted(text: str) -> Iterator[Row]:
+    shown = text[:_LONGEST_DOCUMENT]
+    yield from (Row("    | ", line) for line in legible_lines(shown))
+    if len(shown) < len(text):
+        yield Row("    … ", f"{len(text) - len(shown)} more characters; --json has all")
+
+
+def _wrapped(rows: Iterable[Row], columns: int) -> Iterator[Row]:
+    """Break long lines between words, as far as they have any."""
+    for row in rows:
+        room = columns - cells(row.lead)
+        if cells(row.text) <= room or row.lead.endswith("| "):
+            yield row
+            continue
+        first, *others = textwrap.wrap(row.text, max(_NARROWEST, room), break_on_hyphens=False) or [""]
+        yield row._replace(text=first)
+        yield from (row._replace(lead=f"{' ' * (len(row.lead) - 2)}… ", text=each) for each in others)
 
 
 def _json(value: Any) -> str:

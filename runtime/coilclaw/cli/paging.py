@@ -7,8 +7,9 @@ import select
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
+from coilclaw.app.difference import Row
 from coilclaw.cli.streams import unguarded
 from coilclaw.cli.terminal import say, terminal_size
 from coilclaw.sandbox import POLL_SECONDS
@@ -23,15 +24,6 @@ _RESET: Final = "\x1b\\\x1b[0m\x1b(B"
 """Ends a sequence that was left open, and a colour: whatever was printed before must not hide the question."""
 
 
-class Row(NamedTuple):
-    """A line of what a person is asked about. Where it has to be folded, `lead` is replaced by a mark."""
-
-    lead: str
-    text: str = ""
-    colour: str | None = None
-    bold: bool = False
-
-
 def ask(
     rows: Iterable[Row],
     question: str,
@@ -40,7 +32,10 @@ def ask(
     may_wait: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Literal["yes", "no", "later"]:
-    """Show the rows and return the answer. No is the default; anything that is no answer is asked about again."""
+    """Show the rows and return the answer. No is the default; anything that is no answer is asked about again.
+
+    Whoever leaves without an answer, with Ctrl-D or by closing the terminal, has decided nothing where that can wait.
+    """
     # What goes elsewhere than to the terminal is not shown to whoever answers there.
     err = err or (sys.stderr.isatty() and not sys.stdout.isatty())
     stream = sys.stderr if err else sys.stdout
@@ -66,7 +61,7 @@ def ask(
         line = _read_line(cancelled)
         if line is None:
             say(err=True)  # What follows is not an answer.
-            return "no"
+            return "later" if may_wait else "no"
         answer = line.strip().lower()
         if answer in ("n", "no") or (not answer and not left):
             return "no"

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.cli.call_text import call_rows
+from coilclaw.app.call_text import call_rows
 from coilclaw.cli.paging import Row
-from coilclaw.cli.terminal import say
+from coilclaw.cli.terminal import say, say_wrapped
 from coilclaw.sdk import Risk
 from coilclaw.sdk.legible import as_name, legible_line, one_line
 
@@ -58,16 +58,18 @@ def tell_pending(
         say(f"Waiting for approval: {name}", err=True, bold=True)
         say(f"  Tool:    {as_name(each.tool)}", err=True)
         say(f"  Risk:    {shown_risk(each.risk)}", err=True)
-        say(f"  Reason:  {one_line(each.reason, _LONGEST_SHORT)}", err=True)
-        say(f"  Args:    {short_arguments(each.arguments)}", err=True)
+        say_wrapped("  Reason:  ", one_line(each.reason, _LONGEST_SHORT), err=True)
+        say_wrapped("  Args:    ", short_arguments(each.arguments), err=True)
         if each.runs is not None:
-            say(f"  Runs:    {one_line(each.runs, _LONGEST_SHORT)}", err=True)
+            say_wrapped("  Runs:    ", one_line(each.runs, _LONGEST_SHORT), err=True)
         say(f"  Look:    coilclaw approval show {name}", err=True)
         say(f"  Approve: coilclaw approval approve {name}{at_once}", err=True)
     if waits:
-        say(f"{as_name(run_id)} waits here until this is decided elsewhere. Ctrl-C leaves it suspended.", err=True)
+        say_wrapped(
+            "", f"{as_name(run_id)} waits here until this is decided elsewhere. Ctrl-C leaves it suspended.", err=True
+        )
     else:
-        say(f"Once everything is decided: coilclaw {resume} {as_name(run_id)}{options}", err=True)
+        say(f"Then continue: coilclaw {resume} {as_name(run_id)}{options}", err=True)
 
 
 def approval_rows(facts: Mapping[str, Any], workspace: str, *, full: bool) -> Iterator[Row]:
@@ -89,6 +91,8 @@ def approval_rows(facts: Mapping[str, Any], workspace: str, *, full: bool) -> It
 
 
 def _facts(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if facts["conversation_id"] is not None:
+        yield "Of", as_name(facts["conversation_id"])
     yield "Tool", as_name(facts["tool"])
     yield "Version", as_name(facts["tool_version"])
     yield "Risk", shown_risk(facts["risk"])

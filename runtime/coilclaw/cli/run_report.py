@@ -34,6 +34,9 @@ _COLOURS: Final = {
     "succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan", "running": "cyan",
     "unknown": "yellow",
 }  # fmt: skip
+_STATE_COLOURS: Final = {
+    "completed": "green", "suspended": "cyan", "running": "cyan", "queued": "cyan", "orphaned": "yellow",
+}  # fmt: skip
 _MARKS: Final = re.compile(r" *[~^][ ~^]*")
 """A line of a traceback that marks a part of the line above it: its blanks say which."""
 
@@ -170,8 +173,8 @@ def print_report(report: Report, *, is_orphaned: bool = False) -> None:
         where = f" (line {each.line})" if each.line else ""
         warn(f"{each.message}{where}")
     state = "orphaned" if is_orphaned else report.status
-    colour = {"completed": "green", "suspended": "cyan", "running": "cyan", "orphaned": "yellow"}.get(state, "red")
-    took = "" if report.status == "running" else f" in {report.duration_ms:.0f} ms"
+    colour = _STATE_COLOURS.get(state, "red")
+    took = "" if report.status in ("queued", "running") else f" in {report.duration_ms:.0f} ms"
     calls = counted(len(report.activity), "call")
     say(styled(state, fg=colour), f"{took}, {calls}, {report.run_id}", err=True)
     if report.retry_of is not None:

@@ -17,10 +17,10 @@ from coilclaw.sdk.legible import as_name, visible_block
 __all__ = ["list_runs", "show_run"]
 
 _STATES: Final = (
-    "running", "orphaned", "suspended", "completed", "failed", "rejected", "timed_out", "out_of_memory",
+    "queued", "running", "orphaned", "suspended", "completed", "failed", "rejected", "timed_out", "out_of_memory",
     "output_exceeded", "diverged", "cancelled", "crashed",
 )  # fmt: skip
-_COLOURS: Final = {"completed": "green", "suspended": "cyan", "running": "cyan", "orphaned": "yellow"}
+_COLOURS: Final = {"completed": "green", "suspended": "cyan", "running": "cyan", "queued": "cyan", "orphaned": "yellow"}
 
 
 @click.command("list", epilog="Example: coilclaw run list --status suspended")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import sys
-import tokenize
 from pathlib import Path
 
 import click
 
 from coilclaw.app import HeldFile, Quarantine
-from coilclaw.cli.difference import difference_rows
+from coilclaw.app.difference import difference_rows, file_lines, odd_encoding
 from coilclaw.cli.opening import expanded, open_app, settings_for, this_person
 from coilclaw.cli.paging import Row, confirmed, say_rows
 from coilclaw.cli.terminal import say, say_json, warn
@@ -110,7 +108,7 @@ def _trust(file: HeldFile, quarantine: Quarantine, *, yes: bool, quiet: bool) ->
         return None
     if yes and not quiet:
         say_rows(rows)
-        if encoding := _odd_encoding(source.data):
+        if encoding := odd_encoding(source.data):
             warn(encoding)
     receipt = quarantine.trust(file, by=this_person())
     if not quiet:
@@ -121,33 +119,10 @@ def _trust(file: HeldFile, quarantine: Quarantine, *, yes: bool, quiet: bool) ->
 def _difference_rows(name: str, before: bytes | None, after: bytes) -> list[Row]:
     origin = "what was in force" if before is not None else "nothing"
     heading = [Row("--- ", origin), Row("+++ ", as_name(name))]
-    return [*heading, *difference_rows(_lines(before or b""), _lines(after))]
-
-
-def _odd_encoding(data: bytes) -> str | None:
-    encoding = _encoding(data)
-    if encoding in ("utf-8", "utf-8-sig"):
-        return None
-    return f"the file says it is written in {encoding}; shown is what Python makes of it."
-
-
-def _encoding(data: bytes) -> str:
-    try:
-        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
-    except SyntaxError:
-        return "an unknown encoding"
-
-
-def _lines(data: bytes) -> list[str]:
-    """The lines as Python reads them: other characters at which text may break are no new lines to it."""
-    try:
-        text = data.decode(_encoding(data))
-    except (LookupError, ValueError):
-        text = data.decode(errors="backslashreplace")
-    return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n") if text else []
+    return [*heading, *difference_rows(file_lines(before or b""), file_lines(after))]
 
 
 def _confirmed(name: str, data: bytes, rows: list[Row], *, err: bool) -> bool:
-    if encoding := _odd_encoding(data):
+    if encoding := odd_encoding(data):
         rows = [*rows, Row("", f"Warning: {one_line(encoding)}", "yellow")]
     return confirmed(f"Run {as_name(name)} outside the sandbox from now on?", rows, err=err)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
-    from coilclaw.config.conversation import ProviderModel
+    from coilclaw.config.conversation import ProviderModel, address_problem, is_variable_name
+    from coilclaw.config.edits import with_values
     from coilclaw.config.errors import ConfigError
     from coilclaw.config.load import Settings, home_folder, load_settings
     from coilclaw.config.model import Config, PolicyRule
@@ -16,7 +17,8 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "conversation": "ProviderModel",
+            "conversation": "ProviderModel address_problem is_variable_name",
+            "edits": "with_values",
             "errors": "ConfigError",
             "load": "Settings home_folder load_settings",
             "model": "Config PolicyRule",
@@ -34,8 +36,11 @@ __all__ = [
     "ProviderModel",
     "SecretStore",
     "Settings",
+    "address_problem",
     "check_secret_name",
     "config_text",
     "home_folder",
+    "is_variable_name",
     "load_settings",
+    "with_values",
 ]

@@ -1,19 +1,25 @@
-"""The configuration of conversations with a model: providers, channels, memory and what a turn may cost."""
+"""The configuration of conversations with a model: providers, channels, memory and what an exchange may cost."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
 
 from coilclaw.config.checks import at_least, at_most, more_than
 from coilclaw.config.section import Place, Section
 
-__all__ = ["AgentSection", "Channels", "Memory", "ProviderModel", "Providers"]
+__all__ = ["AgentSection", "Channels", "Memory", "ProviderModel", "Providers", "address_problem", "is_variable_name"]
 
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _PROFILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}:[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
+
+
+def is_variable_name(text: str) -> bool:
+    """Whether an environment variable can be called this; what was pasted in its place may be a secret."""
+    return _VARIABLE.fullmatch(text) is not None
 
 
 # A key that was pasted where its name belongs is refused here: what is no name is never repeated in a message.
@@ -21,12 +27,23 @@ _PROFILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}:[A-Za-z0-9][A-Za-
 
 def _is_reference(text: str) -> str | None:
     kind, _, rest = text.partition(":")
-    is_one = kind == "file" or (kind == "env" and _VARIABLE.fullmatch(rest))
+    is_one = kind == "file" or (kind == "env" and is_variable_name(rest))
     return None if is_one else "env:NAME or file:/path; the key itself never stands here"
 
 
 def _is_variable(text: str) -> str | None:
-    return None if _VARIABLE.fullmatch(text) else "the name of an environment variable; the key never stands here"
+    return None if is_variable_name(text) else "the name of an environment variable; the key never stands here"
+
+
+def address_problem(text: str) -> str | None:
+    """What is wrong with the address of a server; None if it can be one. It may hold a secret, and is not repeated."""
+    try:
+        parts = urlsplit(text)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        fits = False
+    fits = fits and text.isprintable() and " " not in text
+    return None if fits else "the address of a server, such as http://localhost:1234/v1"
 
 
 def _is_profile(text: str) -> str | None:
@@ -38,7 +55,7 @@ class ProviderModel(Section):
 
     kind: Literal["mock", "openai-compatible", "anthropic", "reliable", "router"]
     model: str | None = None
-    base_url: str | None = field(default=None, repr=False)
+    base_url: Annotated[str | None, address_problem] = field(default=None, repr=False)
     api_key_env: Annotated[str | None, _is_variable] = None
     api_key: Annotated[str | None, _is_reference] = field(default=None, repr=False)
     profile: Annotated[str | None, _is_profile] = None
@@ -139,10 +156,10 @@ class Memory(Section):
 
 
 class AgentSection(Section):
-    """What one turn of a conversation may cost."""
+    """What one exchange of a conversation may cost."""
 
     max_tokens: Annotated[int, at_least(64)] = 4096
     context_tokens: Annotated[int, at_least(1000)] = 24_000
-    turn_tokens: Annotated[int, at_least(1000)] = 200_000
-    turn_price: Annotated[float, at_least(0)] = 0.0
+    exchange_tokens: Annotated[int, at_least(1000)] = 200_000
+    exchange_price: Annotated[float, at_least(0)] = 0.0
     """In the currency of the providers' prices; 0 is no bound."""

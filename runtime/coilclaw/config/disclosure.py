@@ -30,6 +30,8 @@ _HARMLESS: Final = frozenset(
         "channels.cli.tools_allow",
         "memory.backend",
         "memory.path",
+        "mcp_server.direct_tools",
+        "mcp_server.elicitation",
     }
 )
 """Keys of texts that are known to hold no secret. A new key is hidden until it stands here."""

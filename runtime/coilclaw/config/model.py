@@ -92,6 +92,7 @@ class RunLimits(Section):
     shell_seconds: Annotated[float, more_than(0)] = 15.0
     http_seconds: Annotated[float, more_than(0)] = 20.0
     tool_rounds: Annotated[int, at_least(1), at_most(100)] = 5
+    exchange_seconds: Annotated[float, more_than(0), at_most(86400)] = 900.0
 
     @classmethod
     def problems(cls, values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
@@ -222,6 +223,14 @@ class McpServer(Section):
             yield (), "must have either `command` or `url`"
 
 
+class McpServing(Section):
+    """What MCP clients are offered, and whether they may pass an approval on to their person."""
+
+    direct_tools: bool | tuple[str, ...] = False
+    elicitation: Literal["ask", "off"] = "ask"
+    tool_tokens: Annotated[int, at_least(0), at_most(1_000_000)] = 4000
+
+
 class Integrations(Section):
     """Settings of integrations, one table each; `mcp` holds the servers."""
 
@@ -277,6 +286,7 @@ class Config(Section):
     agent: AgentSection = AgentSection()
     channels: Channels = Channels()
     memory: Memory = Memory()
+    mcp_server: McpServing = McpServing()
     gateway: GatewaySection = GatewaySection()
 
     @classmethod

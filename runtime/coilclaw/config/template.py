@@ -50,6 +50,7 @@ autonomy = "supervised"
 # shell_seconds = 15       # one shell command
 # http_seconds = 20        # one HTTP request
 # tool_rounds = 5          # how often a model may use tools before it has to answer
+# exchange_seconds = 900   # wall time from a message to its answer; waiting for a person does not count
 
 [sandbox]
 # engine = "wasm"          # or "restricted": a confined process for each run
@@ -100,10 +101,11 @@ model = "mock"
 # default = "claude"
 
 [agent]
+# An exchange is a person's message, everything that is done about it, and the answer.
 # max_tokens = 4096        # of one answer of the model
 # context_tokens = 24000   # of earlier turns that the model sees
-# turn_tokens = 200000     # of all requests of one turn
-# turn_price = 0.0         # what one turn may cost, by the providers' input_price and output_price per million tokens
+# exchange_tokens = 200000 # of all requests of one exchange
+# exchange_price = 0.0     # what one exchange may cost, by the providers' input_price and output_price
 
 [channels.cli]
 # enabled = true
@@ -113,6 +115,12 @@ model = "mock"
 [memory]
 # backend = "sqlite"       # conversations are kept in the database of the receipts
 # path = "${{COILCLAW_HOME}}/coilclaw.db"   # accepted, and not used
+
+# What `coilclaw mcp serve` and the gateway's /mcp offer to MCP clients; see docs/mcp.md.
+[mcp_server]
+# direct_tools = false     # true, or names and patterns such as ["crm.*"]: these can also be called without code
+# elicitation = "ask"      # a client may ask its person to approve a call; "off": only `coilclaw approval` and the like
+# tool_tokens = 4000       # what the stubs in the description of run_python may cost
 
 [gateway]
 # host = "127.0.0.1"       # where `coilclaw serve` listens; another than loopback needs TLS, see docs/gateway.md

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         RunDiverged,
         RunFinished,
         RunOutput,
+        RunQueued,
         RunResumed,
         RunStarted,
         RunSuspended,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     )
     from coilclaw.evidence.live import OutputBuffer
     from coilclaw.evidence.reader import EventReader
+    from coilclaw.evidence.receipt_events import event_of
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -53,13 +55,14 @@ else:
             "events": (
                 "AnyEvent ApprovalAsked ApprovalDecided CallApproved CallDenied CallEvent CallFailed CallProgress "
                 "CallRequested CallReused CallStarted CallSucceeded EstopCleared EstopSet Event OtherReceipt "
-                "RunDisplayed RunDiverged RunFinished RunOutput RunResumed RunStarted RunSuspended ToolReloaded "
-                "WindowClosed WindowOpened"
+                "RunDisplayed RunDiverged RunFinished RunOutput RunQueued RunResumed RunStarted RunSuspended "
+                "ToolReloaded WindowClosed WindowOpened"
             ),
             "feed": "EventFeed",
             "grounding": "AnswerStream Claim Evidence Grounding Released check_answer",
             "live": "OutputBuffer",
             "reader": "EventReader",
+            "receipt_events": "event_of",
         },
     )
 
@@ -93,6 +96,7 @@ __all__ = [
     "RunDiverged",
     "RunFinished",
     "RunOutput",
+    "RunQueued",
     "RunResumed",
     "RunStarted",
     "RunSuspended",
@@ -102,6 +106,7 @@ __all__ = [
     "activity_of",
     "approval_words",
     "check_answer",
+    "event_of",
     "relevant",
     "run_of",
 ]

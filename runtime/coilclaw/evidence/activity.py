@@ -27,6 +27,9 @@ _STATUS: Final[dict[str, _Status]] = {
 }
 
 _UNDER_WAY: Final = ("run.started", "run.resumed")
+_OVER: Final = ("run.finished", "run.diverged")
+_NEVER_MADE: Final = "not made: its run was over before"
+"""Of a call that was still waiting when its run ended: nothing can make it any more."""
 _WITHOUT_LEAVE: Final = ("tool.call.pending", "tool.call.denied", "tool.call.failed")
 """For a call that was not started: it is asked about again, or ended without being made."""
 
@@ -69,10 +72,10 @@ def activity_of(
     last: dict[str, Receipt] = {}
     approvals: dict[str, _Approval] = {}
     started: set[str] = set()
-    under_way = not is_orphaned
+    under_way, is_over = not is_orphaned, False
     for receipt in receipts:
         if receipt.run_id == run_id and receipt.type.startswith("run."):
-            under_way = not is_orphaned and receipt.type in _UNDER_WAY
+            under_way, is_over = not is_orphaned and receipt.type in _UNDER_WAY, receipt.type in _OVER
         if receipt.tool_call_id is None or receipt.type not in _STATUS or receipt.run_id != run_id:
             continue
         call_id = receipt.tool_call_id
@@ -86,7 +89,7 @@ def activity_of(
     return RelevantToolActivity(
         run_id=run_id,
         items=tuple(
-            _item(receipt, _status(receipt, under_way), approvals.get(call_id, _NOT_NEEDED), arguments)
+            _item(receipt, _status(receipt, under_way, is_over), approvals.get(call_id, _NOT_NEEDED), arguments)
             for call_id, receipt in last.items()
         ),
     )
@@ -117,7 +120,7 @@ def approval_words(item: ActivityItem) -> str:
         case "denied":
             return f"denied by {item.decided_by}"
         case "required":
-            return "needs approval"
+            return "was not approved" if item.status == "failed" else "needs approval"
     return ""
 
 
@@ -138,8 +141,10 @@ def _approval(receipt: Receipt) -> _Approval | None:
     )
 
 
-def _status(receipt: Receipt, under_way: bool) -> _Status:
+def _status(receipt: Receipt, under_way: bool, is_over: bool) -> _Status:
     status = _STATUS[receipt.type]
+    if status == "pending" and is_over:
+        return "failed"
     return "unknown" if status == "running" and not under_way else status
 
 
@@ -150,6 +155,8 @@ def _item(receipt: Receipt, status: _Status, approval: _Approval, arguments: Map
     if status in ("failed", "denied"):
         message = payload.get("message")
         code = payload.get("code") or ("approval_denied" if payload.get("decision") == "deny" else None)
+        if _STATUS[receipt.type] == "pending":
+            code, message = "run_over", _NEVER_MADE
         # Messages about arguments begin with the tool, which the call in front of it names already.
         told = str(message or "").removeprefix(f"{receipt.tool}: ")
         summary = one_line(f"{summary}: {told}", _LONGEST_SUMMARY) if told else summary

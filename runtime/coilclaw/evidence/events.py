@@ -32,6 +32,7 @@ __all__ = [
     "RunDiverged",
     "RunFinished",
     "RunOutput",
+    "RunQueued",
     "RunResumed",
     "RunStarted",
     "RunSuspended",
@@ -57,6 +58,15 @@ class Event(BaseModel, frozen=True, extra="forbid", defer_build=True):
 
 
 # Runs ------------------------------------------------------------------------------------------------------
+
+
+class RunQueued(Event, frozen=True):
+    """A run was accepted, and begins when its turn comes."""
+
+    kind: Literal["run.queued"] = "run.queued"
+    name: str
+    engine: str
+    conversation_id: str | None = None
 
 
 class RunStarted(Event, frozen=True):
@@ -282,7 +292,8 @@ class OtherReceipt(Event, frozen=True):
 
 
 AnyEvent: TypeAlias = Annotated[
-    RunStarted
+    RunQueued
+    | RunStarted
     | RunOutput
     | RunDisplayed
     | RunSuspended

@@ -101,6 +101,8 @@ class EventReader:
         self.run_id = run_id
         self.cursor = self._position
         """Where to continue if this reader is lost: the cursor of the last event it gave."""
+        self.delay: Callable[[], float] = lambda: 0.0
+        """How many seconds `async for` waits for more, once there is something: many readers take turns with it."""
         self.awaits_commits = False
         """Whether it wants to be woken when more is on disk, whichever run that is of."""
         self._prepare()
@@ -219,6 +221,11 @@ class EventReader:
                 await signal.wait()
         return self._next()
 
+    async def batch(self) -> Sequence[Event]:
+        """Wait for the next event, and return it with those that came along. Raises StopAsyncIteration at the end."""
+        first = await anext(self)
+        return [first, *(self._next() for _ in range(len(self._ready)))]
+
     def _signal_here(self) -> asyncio.Event:
         """What this task waits for; `wake` sets it from whichever thread it is called on."""
         if self._signal is None:
@@ -226,7 +233,10 @@ class EventReader:
 
             def rouse() -> None:
                 with suppress(RuntimeError):  # The loop was closed: nobody waits any more.
-                    loop.call_soon_threadsafe(signal.set)
+                    if (seconds := self.delay()) > 0:
+                        loop.call_soon_threadsafe(loop.call_later, seconds, signal.set)
+                    else:
+                        loop.call_soon_threadsafe(signal.set)
 
             self._signal, self._rouse = signal, rouse
         return self._signal

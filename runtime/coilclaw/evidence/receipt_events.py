@@ -23,6 +23,7 @@ from coilclaw.evidence.events import (
     OtherReceipt,
     RunDiverged,
     RunFinished,
+    RunQueued,
     RunResumed,
     RunStarted,
     RunSuspended,
@@ -101,6 +102,9 @@ def _of_call(receipt: Receipt, origin: dict[str, Any]) -> Event | None:
 def _of_others(receipt: Receipt, origin: dict[str, Any]) -> Event | None:
     payload = receipt.payload
     match receipt.type:
+        case "run.queued":
+            name, engine = payload["name"], payload["engine"]
+            return RunQueued(**origin, name=name, engine=engine, conversation_id=receipt.conversation_id)
         case "run.started":
             return RunStarted(
                 **origin,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -13,6 +14,7 @@ from starlette.routing import Route
 from coilclaw.gateway.endpoints import ENDPOINTS
 from coilclaw.gateway.errors import ApiError, error_response
 from coilclaw.gateway.guard import Guard
+from coilclaw.gateway.mcp_mount import MCP_PATH, McpMount, has_mcp
 from coilclaw.sdk import CoilClawError
 
 if TYPE_CHECKING:
@@ -31,15 +33,24 @@ _logger = logging.getLogger(__name__)
 def make_application(gateway: Gateway, endpoints: Iterable[Endpoint] = ENDPOINTS) -> ASGIApp:
     """The application of a gateway."""
     endpoints = tuple(endpoints)
+    mount = McpMount(gateway) if has_mcp() else None
+    routes = [
+        Route(each.path, _handler(gateway, each), methods=[each.method], name=f"{each.method} {each.path}")
+        for each in endpoints
+    ]
     routed = Starlette(
-        routes=[
-            Route(each.path, _handler(gateway, each), methods=[each.method], name=f"{each.method} {each.path}")
-            for each in endpoints
-        ],
+        routes=routes if mount is None else [*routes, Route(MCP_PATH, mount)],
+        lifespan=lambda application: _serving(gateway, mount),
         exception_handlers={HTTPException: _not_routed, CoilClawError: _refused, Exception: _crashed},
     )
     # Outside of everything, so that the answer to a crash passes it too.
     return Guard(routed, gateway, endpoints)
+
+
+@asynccontextmanager
+async def _serving(gateway: Gateway, mount: McpMount | None) -> AsyncIterator[None]:
+    async with gateway.serving(), nullcontext() if mount is None else mount.running():
+        yield
 
 
 def _handler(gateway: Gateway, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:

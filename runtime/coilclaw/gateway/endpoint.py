@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -89,6 +89,8 @@ class Endpoint:
     query: type[BaseModel] = NoQuery
     answer: type[BaseModel] | None = None
     """The shape of the answer; None for event streams, files and plain text."""
+    others: Mapping[int, type[BaseModel]] = field(default_factory=dict)
+    """Shapes of answers with another status of success."""
     status: int = 200
     media_type: str = "application/json"
     statuses: tuple[int, ...] = ()

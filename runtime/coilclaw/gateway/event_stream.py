@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-__all__ = ["StreamEvent", "event_stream"]
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+__all__ = ["StreamEvent", "encoded_event", "event_stream", "resumed_from"]
 
 _PING_SECONDS: Final = 15
 _SEND_SECONDS: Final = 30.0
@@ -23,13 +26,23 @@ class StreamEvent(NamedTuple):
     id: str | None = None
 
 
-def event_stream(events: AsyncIterator[StreamEvent]) -> EventSourceResponse:
-    """A response that sends events as they come and ends with them."""
+def resumed_from(request: Request) -> str | None:
+    """The id of the last event that a reader got before its connection ended; None for a new reader."""
+    return request.headers.get("last-event-id") or None
 
-    async def encoded() -> AsyncIterator[ServerSentEvent]:
+
+def encoded_event(event: StreamEvent) -> bytes:
+    """An event as it is sent."""
+    data = json.dumps(event.data, ensure_ascii=False, separators=(",", ":"))
+    return ServerSentEvent(data, event=event.name, id=event.id).encode()
+
+
+def event_stream(events: AsyncIterator[StreamEvent | bytes]) -> EventSourceResponse:
+    """A response that sends events as they come and ends with them; several at once are given encoded."""
+
+    async def encoded() -> AsyncIterator[bytes]:
         async for event in events:
-            data = json.dumps(event.data, ensure_ascii=False, separators=(",", ":"))
-            yield ServerSentEvent(data, event=event.name, id=event.id)
+            yield event if isinstance(event, bytes) else encoded_event(event)
 
     return EventSourceResponse(
         encoded(), ping=_PING_SECONDS, send_timeout=_SEND_SECONDS, headers={"Cache-Control": "no-store"}

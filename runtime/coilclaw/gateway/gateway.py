@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
-from anyio import CapacityLimiter
+from anyio import CancelScope, CapacityLimiter
 from anyio.to_thread import run_sync
 
 from coilclaw.gateway.address import Address
@@ -22,6 +23,8 @@ R = TypeVar("R")
 
 _THREADS: Final = 16
 """For short calls of the app. Runs have threads of their own."""
+_TOOL_THREADS: Final = 16
+"""For what takes as long as a tool takes: direct calls and replays."""
 
 
 class Gateway:
@@ -33,7 +36,23 @@ class Gateway:
         self.address = address or Address(port=claw.settings.config.gateway.port)
         self.live = LiveEvents()
         self._threads = CapacityLimiter(_THREADS)
+        self._tool_threads = CapacityLimiter(_TOOL_THREADS)
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """While this is entered, accepted runs are executed and resumed, also those that a killed server left."""
+        served = self.claw.background.served()
+        await self.blocking(served.__enter__)
+        try:
+            yield
+        finally:
+            with CancelScope(shield=True):
+                await self.blocking(served.__exit__, None, None, None)
 
     async def blocking(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call something that reads or writes the store, on a thread, so that the event loop stays free."""
         return await run_sync(partial(function, *args, **kwargs), limiter=self._threads)
+
+    async def lengthy(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call something that lasts as long as a tool, on a thread, so that short calls need not wait for it."""
+        return await run_sync(partial(function, *args, **kwargs), limiter=self._tool_threads)

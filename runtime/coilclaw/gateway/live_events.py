@@ -24,6 +24,11 @@ class LiveEvents:
     def __init__(self) -> None:
         self._listeners: set[_Listener] = set()
 
+    @property
+    def count(self) -> int:
+        """How many listen."""
+        return len(self._listeners)
+
     def publish(self, event: StreamEvent) -> None:
         """Pass an event on; nobody is waited for."""
         for listener in self._listeners:

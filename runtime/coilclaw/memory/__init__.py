@@ -1,4 +1,4 @@
-"""Conversations: what people, models and tools have said, kept and found again. Beside them, runs of workflows."""
+"""Conversations: what people, models and tools have said, kept and found again. Beside them, runs of SOPs."""
 
 from typing import TYPE_CHECKING
 
@@ -11,33 +11,33 @@ if TYPE_CHECKING:
         BadStep,
         BadTurn,
         NoSuchConversation,
-        NoSuchWorkflowRun,
+        NoSuchSopRun,
         PendingChanged,
-        WorkflowRunTaken,
+        SopRunTaken,
     )
     from coilclaw.memory.memory import Cleared, Memory, create_tables
     from coilclaw.memory.search import Hit
     from coilclaw.memory.search_tool import make_search_tool
-    from coilclaw.memory.turns import Role, Source, Turn, TurnDraft, TurnPage
-    from coilclaw.memory.workflow_runs import (
+    from coilclaw.memory.sop_runs import (
+        SopRecord,
+        SopRuns,
+        SopStatus,
         StepRecord,
-        WorkflowRecord,
-        WorkflowRuns,
-        WorkflowStatus,
-        create_workflow_tables,
+        create_sop_tables,
     )
+    from coilclaw.memory.turns import Role, Source, Turn, TurnDraft, TurnPage
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
             "conversations": "Conversation ConversationPage",
             "documents": "is_kept_whole",
-            "errors": "BadStep BadTurn NoSuchConversation NoSuchWorkflowRun PendingChanged WorkflowRunTaken",
+            "errors": "BadStep BadTurn NoSuchConversation NoSuchSopRun PendingChanged SopRunTaken",
             "memory": "Cleared Memory create_tables",
             "search": "Hit",
             "search_tool": "make_search_tool",
             "turns": "Role Source Turn TurnDraft TurnPage",
-            "workflow_runs": "StepRecord WorkflowRecord WorkflowRuns WorkflowStatus create_workflow_tables",
+            "sop_runs": "StepRecord SopRecord SopRuns SopStatus create_sop_tables",
         },
     )
 
@@ -50,20 +50,20 @@ __all__ = [
     "Hit",
     "Memory",
     "NoSuchConversation",
-    "NoSuchWorkflowRun",
+    "NoSuchSopRun",
     "PendingChanged",
     "Role",
+    "SopRecord",
+    "SopRunTaken",
+    "SopRuns",
+    "SopStatus",
     "Source",
     "StepRecord",
     "Turn",
     "TurnDraft",
     "TurnPage",
-    "WorkflowRecord",
-    "WorkflowRunTaken",
-    "WorkflowRuns",
-    "WorkflowStatus",
+    "create_sop_tables",
     "create_tables",
-    "create_workflow_tables",
     "is_kept_whole",
     "make_search_tool",
 ]

@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING, Final
 
 from coilclaw.memory.documents import cut_text, with_short_texts
 from coilclaw.memory.turns import Turn, latest_turns
+from coilclaw.sdk.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coilclaw.store import Database
 
-__all__ = ["estimated_tokens", "latest_exchange", "recent_turns"]
+__all__ = ["latest_exchange", "recent_turns", "turn_tokens"]
 
 _PAGE: Final = 50
-_BYTES_OF_A_TOKEN: Final = 3
-"""On the safe side: English has about four, Chinese three, code between two and four."""
 _OF_EACH_TURN: Final = 8
 """Tokens beside its text."""
-_SHARE: Final = 4
-"""No text of a turn takes more than this part of the budget."""
 
 
 def latest_exchange(database: Database, conversation_id: str) -> tuple[Turn, ...]:
@@ -42,13 +39,13 @@ def recent_turns(database: Database, conversation_id: str, tokens: int, before: 
     most of the budget is cut, and says so. Where not even the latest exchange fits, what the user said and how it
     ended are returned, without the calls in between.
     """
-    longest = tokens * _BYTES_OF_A_TOKEN // _SHARE
+    longest = tokens * 3 // 4  # Bytes: a text of so many leaves room for others, whatever is in it.
     kept: list[Turn] = []
     exchange: list[Turn] = []
     left = tokens
     for turn in _backwards(database, conversation_id, before):
         short = _shortened(turn, longest)
-        left -= estimated_tokens(short)
+        left -= turn_tokens(short)
         if left < 0 and kept:
             break
         exchange.append(short)
@@ -60,18 +57,17 @@ def recent_turns(database: Database, conversation_id: str, tokens: int, before: 
     return tuple(reversed(kept))
 
 
-def estimated_tokens(turn: Turn) -> int:
-    """Return about how many tokens a turn takes in a prompt: rather too many than too few."""
+def turn_tokens(turn: Turn) -> int:
+    """Return about how many tokens a turn takes in a prompt."""
     documents = [json.dumps(each, ensure_ascii=False) for each in (turn.tool_calls, turn.tool_results) if each]
-    size = sum(len(text.encode("utf-8", "replace")) for text in (turn.content, *documents))
-    return _OF_EACH_TURN + -(-size // _BYTES_OF_A_TOKEN)
+    return _OF_EACH_TURN + sum(map(estimated_tokens, (turn.content, *documents)))
 
 
 def _outline(exchange: list[Turn], tokens: int) -> list[Turn]:
     """The ends of an exchange that does not fit, latest first: as much of them as does."""
     last, first = exchange[0], exchange[-1]
     ends = [last, first] if last.role == "assistant" and not last.tool_calls else [first]
-    while ends and sum(map(estimated_tokens, ends)) > tokens:
+    while ends and sum(map(turn_tokens, ends)) > tokens:
         ends = ends[1:]
     return ends
 

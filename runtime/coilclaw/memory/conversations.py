@@ -1,4 +1,4 @@
-"""The table of conversations: where each takes place, how many turns it has, and what a suspended turn waits with."""
+"""The table of conversations: where each takes place, how many turns it has, and what a suspended exchange needs."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ __all__ = [
     "ConversationPage",
     "add_conversation",
     "clear_conversations",
+    "count_conversations",
     "count_turns",
     "find_conversation",
     "list_conversations",
@@ -59,7 +60,7 @@ class Conversation(Frozen):
     updated_at: str
     turns: int = 0
     is_waiting: bool = False
-    """Whether a turn of it is suspended."""
+    """Whether an exchange of it is suspended."""
 
     def facts(self) -> dict[str, Any]:
         """The conversation as JSON data."""
@@ -102,7 +103,7 @@ def count_turns(connection: Any, conversation_id: str, added: int, *, title: str
 
 
 def pending_text(execute: Callable[..., Iterable[tuple[Any, ...]]], conversation_id: str) -> str | None:
-    """Return the document of a suspended turn as it is kept. Raises NoSuchConversation."""
+    """Return the document of a suspended exchange as it is kept. Raises NoSuchConversation."""
     rows = list(execute("SELECT pending FROM conversations WHERE conversation_id = ?", (valid_text(conversation_id),)))
     if not rows:
         raise _no_such(conversation_id)
@@ -128,6 +129,12 @@ def find_conversation(database: Database, conversation_id: str) -> Conversation:
     if not rows:
         raise _no_such(conversation_id)
     return _conversation(rows[0])
+
+
+def count_conversations(database: Database) -> int:
+    """Return how many conversations there are."""
+    ((count,),) = database.read("SELECT count(*) FROM conversations")
+    return int(count)
 
 
 def list_conversations(database: Database, *, channel: str | None, limit: int, cursor: str | None) -> ConversationPage:

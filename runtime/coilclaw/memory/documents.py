@@ -37,7 +37,7 @@ LONGEST_CONTENT: Final = 256 * 1024
 LARGEST_DOCUMENT: Final = 1024 * 1024
 """Characters of a turn's tool calls, of its tool results and of its metadata: each as JSON."""
 LARGEST_PENDING: Final = 16 * 1024 * 1024
-"""Characters of what a suspended turn waits with, as JSON."""
+"""Characters of what a suspended exchange waits with, as JSON."""
 _DEEPEST: Final = 100
 """Levels of a document, so that whoever walks through it later comes to its end."""
 _CUTS: Final = (128 * 1024, 8 * 1024, 256)

@@ -2,18 +2,18 @@
 
 OperatorError
 ├── NoSuchConversation      there is no conversation of this id, or it was cleared
-├── PendingChanged          the suspended turn was settled by someone else meanwhile
+├── PendingChanged          the suspended exchange was settled by someone else meanwhile
 ├── BadTurn                 a turn that cannot be kept as it is
-├── BadStep                 a row of a workflow's step that is none
-├── NoSuchWorkflowRun       there is no workflow run of this id
-└── WorkflowRunTaken        a workflow run that is over, or that another process carries out
+├── BadStep                 a row of a SOP's step that is none
+├── NoSuchSopRun            there is no SOP run of this id
+└── SopRunTaken             a SOP run that is over, or that another process carries out
 """
 
 from __future__ import annotations
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["BadStep", "BadTurn", "NoSuchConversation", "NoSuchWorkflowRun", "PendingChanged", "WorkflowRunTaken"]
+__all__ = ["BadStep", "BadTurn", "NoSuchConversation", "NoSuchSopRun", "PendingChanged", "SopRunTaken"]
 
 
 class NoSuchConversation(OperatorError):
@@ -23,7 +23,7 @@ class NoSuchConversation(OperatorError):
 
 
 class PendingChanged(OperatorError):
-    """A suspended turn was settled or suspended again by another process."""
+    """A suspended exchange was settled or suspended again by another process."""
 
     code = "pending_changed"
 
@@ -35,27 +35,27 @@ class BadTurn(OperatorError):
 
 
 class BadStep(OperatorError):
-    """A row of a workflow's step that this program has not written."""
+    """A row of a SOP's step that this program has not written."""
 
     code = "bad_step"
 
     def __init__(self, run_id: str, number: object) -> None:
-        super().__init__(f"what is kept of step {number} of {run_id} cannot be read", hint="start the workflow again")
+        super().__init__(f"what is kept of step {number} of {run_id} cannot be read", hint="start the SOP again")
 
 
-class NoSuchWorkflowRun(OperatorError):
-    """There is no workflow run of this id."""
+class NoSuchSopRun(OperatorError):
+    """There is no SOP run of this id."""
 
-    code = "no_such_workflow_run"
+    code = "no_such_sop_run"
 
     def __init__(self, run_id: str) -> None:
-        super().__init__(f"there is no workflow run {run_id!r}", hint="`coilclaw sop list` shows the latest runs")
+        super().__init__(f"there is no SOP run {run_id!r}", hint="`coilclaw sop list` shows the latest runs")
 
 
-class WorkflowRunTaken(OperatorError):
-    """A workflow run that cannot be continued here: it is over, or another process carries it out."""
+class SopRunTaken(OperatorError):
+    """A SOP run that cannot be continued here: it is over, or another process carries it out."""
 
-    code = "workflow_run_taken"
+    code = "sop_run_taken"
 
     def __init__(self, run_id: str, state: str) -> None:
         super().__init__(f"{run_id} cannot be resumed: it is {state}", hint="`coilclaw sop list` shows the latest runs")

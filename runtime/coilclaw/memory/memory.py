@@ -16,6 +16,7 @@ from coilclaw.memory.conversations import (
     ConversationPage,
     add_conversation,
     clear_conversations,
+    count_conversations,
     count_turns,
     find_conversation,
     list_conversations,
@@ -25,6 +26,7 @@ from coilclaw.memory.conversations import (
 from coilclaw.memory.documents import LARGEST_PENDING, Redact, kept_content, kept_object, load, valid_text
 from coilclaw.memory.errors import PendingChanged
 from coilclaw.memory.search import Hit, search_turns
+from coilclaw.memory.sop_runs import clear_answers
 from coilclaw.memory.turns import (
     TURNS,
     WORDS,
@@ -37,7 +39,6 @@ from coilclaw.memory.turns import (
     kept_draft,
     list_turns,
 )
-from coilclaw.memory.workflow_runs import clear_answers
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import checked_limit
 
@@ -113,7 +114,7 @@ class Memory:
         *drafts: TurnDraft,
         instead_of: Mapping[str, Any] | None = None,
     ) -> tuple[Turn, ...]:
-        """Add turns, and keep with the conversation the JSON object that its suspended turn needs to be resumed.
+        """Add turns, and keep with the conversation the JSON object that its suspended exchange needs to be resumed.
 
         `instead_of` is the object that was there before, as `pending` returned it; by default there was none. Raises
         PendingChanged if another one is there.
@@ -121,7 +122,7 @@ class Memory:
         return self._change_pending(conversation_id, instead_of, document, drafts)
 
     def settle(self, conversation_id: str, document: Mapping[str, Any], *drafts: TurnDraft) -> tuple[Turn, ...]:
-        """Add turns, and remove the object of the suspended turn, as `pending` returned it.
+        """Add turns, and remove the object of the suspended exchange, as `pending` returned it.
 
         Of several processes that resumed the same turn, one succeeds; the others raise PendingChanged.
         """
@@ -130,7 +131,7 @@ class Memory:
     def clear(self) -> Cleared:
         """Remove every conversation, and overwrite what the file held of them. Receipts stay.
 
-        What agents answered in steps of workflows goes, too; workflow runs that were not over are cancelled by that.
+        What agents answered in steps of SOPs goes, too; SOP runs that were not over are cancelled by that.
         """
         with self._database.transaction(overwriting=True) as connection:
             clear_answers(connection)
@@ -145,9 +146,13 @@ class Memory:
         return find_conversation(self._database, conversation_id)
 
     def pending(self, conversation_id: str) -> dict[str, Any] | None:
-        """Return the object that a suspended turn needs to be resumed; None if no turn is suspended."""
+        """Return the object that a suspended exchange needs to be resumed; None if none is suspended."""
         text = pending_text(self._database.read, conversation_id)
         return None if text is None else load(text, dict)
+
+    def count(self) -> int:
+        """Return how many conversations there are."""
+        return count_conversations(self._database)
 
     def list(self, *, channel: str | None = None, limit: int = 50, cursor: str | None = None) -> ConversationPage:
         """Return conversations, the latest first. The page's `cursor` is that of the next page."""
@@ -196,7 +201,7 @@ class Memory:
         with self._database.transaction() as connection:
             if pending_text(connection.execute, conversation_id) != expected:
                 raise PendingChanged(
-                    f"the suspended turn of {conversation_id} is not the one that was found",
+                    f"the suspended exchange of {conversation_id} is not the one that was found",
                     hint="another process has resumed it; look at the conversation again",
                 )
             set_pending(connection, conversation_id, pending)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coilclaw.policy.classification import classify, judge
     from coilclaw.policy.constraints import Constraint, Problem, read_constraint
     from coilclaw.policy.decisions import CallOfTool, Window
-    from coilclaw.policy.errors import AlreadyDecided, DamagedApproval, NoSuchApproval, NoSuchWindow
+    from coilclaw.policy.errors import AlreadyDecided, DamagedApproval, NoSuchApproval, NoSuchWindow, OtherCall
     from coilclaw.policy.estop import EmergencyStop, StopState
     from coilclaw.policy.examples import Example, problem_with_example
     from coilclaw.policy.explanation import Explanation, Opinion, Verdict
@@ -36,7 +36,7 @@ else:
             "classification": "classify judge",
             "constraints": "Constraint Problem read_constraint",
             "decisions": "CallOfTool Window",
-            "errors": "AlreadyDecided DamagedApproval NoSuchApproval NoSuchWindow",
+            "errors": "AlreadyDecided DamagedApproval NoSuchApproval NoSuchWindow OtherCall",
             "estop": "EmergencyStop StopState",
             "examples": "Example problem_with_example",
             "explanation": "Explanation Opinion Verdict",
@@ -66,6 +66,7 @@ __all__ = [
     "NoSuchWindow",
     "NobodyToAsk",
     "Opinion",
+    "OtherCall",
     "Policy",
     "Problem",
     "Question",

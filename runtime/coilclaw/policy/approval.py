@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -115,6 +116,13 @@ class Approval(Frozen):
             self.decided_by,
             self.runs_hash,
         )
+
+    @property
+    def digest(self) -> str:
+        """What a decision about it is bound to, in one text: the run, the number of the call, its tool and version,
+        its arguments, the policy, and what will run."""
+        bound = (self.run_id, self.number, self.tool, self.tool_version, self.args_hash, self.policy_hash)
+        return digest(json.dumps([*bound, self.runs_hash]).encode())
 
     @property
     def shown_facts(self) -> dict[str, str | int | None]:

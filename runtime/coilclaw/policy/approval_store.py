@@ -126,6 +126,10 @@ class ApprovalStore:
             raise DamagedApproval(approval.id)
         return approval
 
+    def rule_of(self, approval: Approval) -> str | None:
+        """What demanded approval: see `Verdict.matched_rule`."""
+        return self._said_of(approval.run_id).rule_of(approval.id)
+
     def list(self, *statuses: str, run_id: str | None = None) -> Sequence[Approval]:
         """Every question in these states, oldest first; a warning names those that are not what was asked."""
         marks = ", ".join("?" for _ in statuses)

@@ -128,6 +128,11 @@ class Decisions:
         of_call = (fields["tool_call_id"], payload.get("runs_hash")) == (approval.call_id, approval.runs_hash)
         return same and told and by and of_call
 
+    def rule_of(self, approval_id: str) -> str | None:
+        """The rule that demanded approval, as the receipt of the question says."""
+        fields = self._asked.get(approval_id)
+        return None if fields is None else fields["payload"].get("matched_rule")
+
     @property
     def newest(self) -> int:
         """The latest time that any of these receipts has, in seconds."""

@@ -3,6 +3,7 @@
 OperatorError (sdk)
 ├── NoSuchApproval      the id names no question
 ├── NoSuchWindow        the id names no open window
+├── OtherCall           the decision was made about another call than the one that waits
 ├── AlreadyDecided      someone else answered first, or it is too late
 └── DamagedApproval     the table does not say what was asked
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.legible import as_name
 
-__all__ = ["AlreadyDecided", "DamagedApproval", "NoSuchApproval", "NoSuchWindow"]
+__all__ = ["AlreadyDecided", "DamagedApproval", "NoSuchApproval", "NoSuchWindow", "OtherCall"]
 
 
 class NoSuchApproval(OperatorError):
@@ -37,6 +38,17 @@ class AlreadyDecided(OperatorError):
     """A question has one answer."""
 
     code = "already_decided"
+
+
+class OtherCall(OperatorError):
+    """The digest of a decision is not that of the call which waits."""
+
+    code = "digest_mismatch"
+
+    def __init__(self, approval_id: str) -> None:
+        super().__init__(
+            f"what was decided is not what {as_name(approval_id)} asks about now", hint="look at it again, then decide"
+        )
 
 
 class DamagedApproval(OperatorError):

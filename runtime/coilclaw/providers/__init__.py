@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         ProfileType,
         Token,
         checked_setup_token,
+        names_for,
         pasted_profile,
     )
     from coilclaw.providers.chat import (
@@ -38,7 +39,7 @@ else:
         __name__,
         {
             "auth": "ApiKey AuthProfile OAuth Profile ProfileCredentials ProfileStore ProfileType Token "
-            "checked_setup_token pasted_profile",
+            "checked_setup_token names_for pasted_profile",
             "chat": "ChatRequest ChatResponse ChatStream Message Provider ProviderCapabilities TextDelta ToolRequest "
             "ToolSchema Usage",
             "credentials": "Credential Credentials KeyFromEnvironment",
@@ -76,6 +77,7 @@ __all__ = [
     "Usage",
     "checked_setup_token",
     "model_of",
+    "names_for",
     "open_provider",
     "pasted_profile",
 ]

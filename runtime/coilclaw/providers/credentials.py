@@ -15,12 +15,12 @@ from coilclaw.providers.errors import CredentialsNeeded, FailureKind
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.frozen import Frozen
 
-__all__ = ["Credential", "Credentials", "KeyFromEnvironment", "credential_at", "references"]
+__all__ = ["SETUP_TOKEN", "Credential", "Credentials", "KeyFromEnvironment", "credential_at", "references"]
 
 _IN_A_HEADER: Final = re.compile(r"[\x21-\x7e]{1,16384}")
 _LARGEST_FILE: Final = 64 * 1024
 _OF_ANTHROPIC: Final = ("ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_API_KEY")
-_SETUP_TOKEN: Final = "sk-ant-oat"  # noqa: S105 - What such tokens begin with.
+SETUP_TOKEN: Final = "sk-ant-oat"  # noqa: S105 - What such tokens begin with.
 
 
 class Credential(Frozen):
@@ -47,7 +47,7 @@ class Credentials(Protocol):
     def use(self, provider: str, kind: str, table: ProviderModel, pinned: str | None) -> Credential | None:
         """The credential for a provider, or None if its service needs none. Raises CredentialsNeeded.
 
-        `pinned` is the profile that a turn or the provider's own table insists on.
+        `pinned` is the profile that an exchange or the provider's own table insists on.
         """
         ...
 
@@ -107,7 +107,7 @@ def credential_at(place: str, environment: Mapping[str, str]) -> Credential | No
     secret = environment.get(rest) if kind == "env" else _read_key(Path(rest).expanduser())
     if not secret:
         return None
-    is_token = place == "env:ANTHROPIC_OAUTH_TOKEN" or secret.startswith(_SETUP_TOKEN)
+    is_token = place == "env:ANTHROPIC_OAUTH_TOKEN" or secret.startswith(SETUP_TOKEN)
     return Credential(secret=secret, style="bearer" if is_token else "api_key", profile=place)
 
 

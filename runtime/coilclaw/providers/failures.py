@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from coilclaw.providers.errors import FailureKind, ProviderError
 from coilclaw.providers.reading import table_of, text_of
+from coilclaw.sdk.credential_shapes import without_credentials
 from coilclaw.sdk.legible import one_line
 
 __all__ = ["NotTaken", "failure_of_event", "failure_of_status", "redacted", "seconds_until"]
@@ -24,7 +25,6 @@ _LONGEST_READ: Final = 4000
 _LONGEST_WAIT: Final = 7 * 86400.0
 _TELLING: Final = 6
 """Characters of a credential in a row that are too many to show."""
-_LOOKS_SECRET: Final = re.compile(r"\b(?:sk|pk|rk|xai|gsk|key)-[\w*.-]{4,}|\bBearer\s+\S+", re.IGNORECASE)
 _NOT_TAKEN: Final = (429, 503, 529)
 """With these a service says that it did not begin."""
 
@@ -133,7 +133,7 @@ def redacted(text: str, secret: str | None) -> str:
     """Return a text without words that have a part of the credential in them, or look like another one."""
     if secret:
         text = re.sub(r"\S+", lambda word: "[redacted]" if _tells(word[0], secret) else word[0], text)
-    return _LOOKS_SECRET.sub("[redacted]", text)
+    return without_credentials(text, "[redacted]", parts=True)
 
 
 def _tells(word: str, secret: str) -> bool:

@@ -40,8 +40,8 @@ _OWN_ID: Final = re.compile(r"call-([0-9]{1,9})")
 class MockProvider:
     """Replies from a fixture, each used once: the first that is left and fits the person's last message.
 
-    Its place in the fixture is kept as long as the object is. A new object that is asked in the middle of a turn
-    leaves out as many replies as the turn has had. Raises OperatorError if the fixture cannot be used.
+    Its place in the fixture is kept as long as the object is. A new object that is asked in the middle of an exchange
+    leaves out as many replies as the exchange has had. Raises OperatorError if the fixture cannot be used.
     """
 
     def __init__(self, name: str, table: ProviderModel, model: str) -> None:
@@ -124,7 +124,7 @@ class MockProvider:
 
 
 def _replies_so_far(request: ChatRequest) -> int:
-    """How many replies there were since the person's last message: a turn may be resumed by another process."""
+    """How many replies there were since the person's last message: an exchange may be resumed by another process."""
     count = 0
     for each in reversed(request.messages):
         if each.role == "user":

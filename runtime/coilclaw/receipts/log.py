@@ -18,6 +18,7 @@ from coilclaw.receipts.errors import Conflict, DamagedReceipt, NoSuchReceipt
 from coilclaw.receipts.founding import begin_log
 from coilclaw.receipts.head import Head, checked_head, demanded_head, move_head, stored_heads
 from coilclaw.receipts.marks import MarkWriter, numbers_of
+from coilclaw.receipts.pages_back import read_back
 from coilclaw.receipts.receipt_table import (
     all_receipts,
     insert_receipts,
@@ -173,6 +174,15 @@ class ReceiptLog:
             numbers = numbers_of(self._database, run_id)
             return self._of_run(run_id, numbers[max(0, len(numbers) - limit) :])
         return [receipt_of(*row) for row in reversed(last_receipts(self._database.read, limit))]
+
+    def before(self, cursor: str | None, limit: int, *, run_id: str | None = None, type: str | None = None) -> Page:
+        """Receipts, the latest first, from the end or behind the cursor of the page before; "" ends the pages.
+
+        With `run_id`, those of a run; with `type`, those of a type, or of every type that it begins, such as
+        `tool.call.`. Of a long log a page may have fewer than there are: one looks at so many and no more.
+        """
+        self._flush_if_usable()
+        return read_back(self._database, cursor, limit, run_id, type)
 
     def find(self, reference: str) -> Receipt:
         """One receipt by its id or its number."""

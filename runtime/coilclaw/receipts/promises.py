@@ -32,6 +32,7 @@ _WITH_RESULT: Final = (type_field("tool.call.succeeded"), type_field("tool.call.
 _OTHERS: Final = tuple(
     type_field(kind)
     for kind in (
+        "run.queued",
         "run.started",
         "run.finished",
         "run.suspended",

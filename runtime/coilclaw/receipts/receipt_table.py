@@ -70,6 +70,12 @@ def last_receipts(read: Read, limit: int) -> list[tuple[bytes, str, int]]:
     return list(read(f"SELECT {_WHOLE} FROM receipts ORDER BY seq DESC LIMIT ?", (limit,)))  # noqa: S608
 
 
+def receipts_before(read: Read, seq: int, limit: int) -> list[tuple[bytes, str, int]]:
+    """Body, hash and number of the receipts before a number, the latest first."""
+    sql = f"SELECT {_WHOLE} FROM receipts WHERE seq < ? ORDER BY seq DESC LIMIT ?"  # noqa: S608
+    return list(read(sql, (seq, limit)))
+
+
 def all_receipts(read: Read) -> Iterable[Stored]:
     """Number, run, body and hash of every receipt, in order."""
     sql = f"SELECT seq, run_id, CAST(body AS {BYTES}), CAST(receipt_hash AS TEXT) FROM receipts ORDER BY seq"  # noqa: S608

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         NotResumable,
         RunPage,
         RunRecord,
+        count_runs,
         find_run,
         list_runs,
         runs_of_conversation,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from coilclaw.runs.history import has_proven_header, is_confirmed
     from coilclaw.runs.kept_end import report_of
     from coilclaw.runs.plan import ApprovedPlan, Plan, PlannedCall, PlanNotUsable, Rehearsal
+    from coilclaw.runs.queue import accepted_caller, is_accepted_as_said
     from coilclaw.runs.report import RunReport, error_of
     from coilclaw.runs.runtime import Runtime
     from coilclaw.runs.schema import MIGRATIONS
@@ -29,7 +31,8 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "coilclaw.bridge": "NoSuchRun NotResumable RunPage RunRecord find_run list_runs runs_of_conversation",
+            "coilclaw.bridge": "NoSuchRun NotResumable RunPage RunRecord count_runs find_run list_runs "
+            "runs_of_conversation",
             "breakpoint": "Breakpoint Frame Variable",
             "cancellation": "cancel_run",
             "comparison": "Comparison Difference",
@@ -37,6 +40,7 @@ else:
             "history": "has_proven_header is_confirmed",
             "kept_end": "report_of",
             "plan": "ApprovedPlan Plan PlannedCall PlanNotUsable Rehearsal",
+            "queue": "accepted_caller is_accepted_as_said",
             "report": "RunReport error_of",
             "start": "new_run_id",
             "runtime": "Runtime",
@@ -64,10 +68,13 @@ __all__ = [
     "RunReport",
     "Runtime",
     "Variable",
+    "accepted_caller",
     "cancel_run",
+    "count_runs",
     "error_of",
     "find_run",
     "has_proven_header",
+    "is_accepted_as_said",
     "is_confirmed",
     "list_runs",
     "new_run_id",

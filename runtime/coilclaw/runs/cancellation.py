@@ -1,4 +1,4 @@
-"""Cancelling a run that waits."""
+"""Cancelling a run that is queued or waits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cancel_run(database: Database, log: ReceiptLog, approvals: ApprovalStore, ru
     Raises NotCancellable for a run that is over, or under way in a process: only that process can end it.
     """
     record = find_run(database, run_id)
-    if not record.is_waiting:
+    if not record.is_waiting and record.status != "queued":
         under_way = record.status == "running"
         state = "is under way in another process" if under_way else f"is over ({record.status})"
         hint = "interrupt that process, or stop all tools: `coilclaw estop`, `estop.set()`" if under_way else None
@@ -47,7 +47,7 @@ def cancel_run(database: Database, log: ReceiptLog, approvals: ApprovalStore, ru
     try:
         log.append(*ends, finished, rows=[cancel_waiting_run(record), approvals.void(run_id)])
     except Conflict:
-        raise NotCancellable(f"{run_id} was resumed by another process just now") from None
+        raise NotCancellable(f"{run_id} was begun or resumed by another process just now") from None
 
 
 def _without_outcome(receipts: Iterable[Receipt]) -> Iterable[Receipt]:

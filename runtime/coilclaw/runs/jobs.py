@@ -21,7 +21,7 @@ from coilclaw.sdk.quick_json import from_json
 if TYPE_CHECKING:
     from coilclaw.sandbox import Engine, Limits, Snippet
 
-__all__ = ["Job", "direct_job", "snippet_job"]
+__all__ = ["Job", "direct_job", "queued_job", "snippet_job"]
 
 Execute: TypeAlias = Callable[[Host, Deadline, Pins], Outcome]
 
@@ -50,6 +50,16 @@ def snippet_job(snippet: Snippet, engine: Engine, limits: Limits) -> Job:
 
     source, inputs = snippet.source.encode("utf-8", "replace"), _json(snippet.inputs)
     return Job("snippet", snippet.name, source, inputs, engine.name, engine.build, execute)
+
+
+def queued_job(snippet: Snippet, engine: str) -> Job:
+    """A snippet that is not executed yet, and whose engine need not be ready."""
+
+    def execute(host: Host, deadline: Deadline, pins: Pins) -> Outcome:
+        raise AssertionError("a queued run is executed as the job of its engine")
+
+    source, inputs = snippet.source.encode("utf-8", "replace"), _json(snippet.inputs)
+    return Job("snippet", snippet.name, source, inputs, engine, "", execute)
 
 
 def direct_job(tool: str, arguments: Mapping[str, Any] | bytes) -> Job:

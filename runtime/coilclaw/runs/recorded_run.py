@@ -51,23 +51,30 @@ class RecordedRun:
 
     def job(self, engines: Engines) -> Job:
         """What the run executes. Raises NotResumable if that is no longer kept, or was begun on another engine."""
-        run_id, header, log = self.record.run_id, self.record.header, self._services.log
-        inputs = log.contents(header.inputs_hash)
-        if inputs is None:
-            raise NotResumable(f"the inputs of {run_id} are no longer kept")
+        run_id, header = self.record.run_id, self.record.header
         if header.kind == "direct":
-            return direct_job(header.name, inputs)
-        source = log.contents(header.code_hash)
-        if source is None:
-            raise NotResumable(f"the source of {run_id} is no longer kept")
+            return direct_job(header.name, self._kept("inputs of {} are", header.inputs_hash))
+        snippet = self.snippet()
         engine = engines(header.engine)
         if engine.build != header.engine_build:
             raise NotResumable(
                 f"{run_id} began on {header.engine_build}; this is {engine.build}",
                 hint="go on with the installation it began on, or start it again",
             )
-        snippet = Snippet(source=source.decode(), name=header.name, inputs=from_json(inputs))
         return snippet_job(snippet, engine, self.limits)
+
+    def snippet(self) -> Snippet:
+        """The snippet of the run, with its inputs. Raises NotResumable if they are no longer kept."""
+        header = self.record.header
+        inputs = self._kept("inputs of {} are", header.inputs_hash)
+        source = self._kept("source of {} is", header.code_hash)
+        return Snippet(source=source.decode(), name=header.name, inputs=from_json(inputs))
+
+    def _kept(self, what: str, content_hash: str) -> bytes:
+        body = self._services.log.contents(content_hash)
+        if body is None:
+            raise NotResumable(f"the {what.format(self.record.run_id)} no longer kept")
+        return body
 
 
 def _diverged(message: str) -> Diverged:

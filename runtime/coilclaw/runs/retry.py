@@ -47,11 +47,12 @@ _NO_OUTCOME: Final = "was under way when its process ended; what it did is unkno
 def refuse_retry(services: Services, run_id: str, conversation: str | None) -> None:
     """Raise NotRetryable unless the run is over, and belongs to this workspace and conversation. Raises NoSuchRun."""
     known = find_run(services.database, run_id)
-    if known.state in ("running", "suspended", "orphaned"):
+    if known.state in ("queued", "running", "suspended", "orphaned"):
         state = {"orphaned": "has not ended although its process did"}.get(known.state, f"is {known.state}")
+        proceeds = known.state in ("queued", "running")
         raise NotRetryable(
             f"{run_id} {state}, and may still make calls of its own",
-            hint="wait for its end" if known.state == "running" else f"resume it, or end it: coilclaw cancel {run_id}",
+            hint="wait for its end" if proceeds else f"resume it, or end it: coilclaw cancel {run_id}",
         )
     if known.header.workspace != str(services.workspace):
         raise NotRetryable(f"{run_id} began in the workspace {known.header.workspace}", hint="retry it there")

@@ -70,6 +70,22 @@ class Runtime:
         spec = replace(spec, reusable=reusable)
         return start_run(self._services, spec, origin, job, planned).execute(job)
 
+    def queue(
+        self, snippet: Snippet, engine: str, limits: Limits, *, caller: Caller, run_id: str, retry_of: str | None
+    ) -> None:
+        """Accept a run, durably, that some process of this home is to execute. Raises NotRetryable."""
+        from coilclaw.runs.queue import queue_run
+
+        queue_run(self._services, run_id, snippet, engine, limits, caller, retry_of)
+
+    def run_queued(
+        self, run_id: str, engines: Callable[[str], Engine], registry: Registry, *, caller: Caller, deadline: Deadline
+    ) -> RunReport:
+        """Begin a queued run and execute it. Raises NotResumable if it was begun or cancelled meanwhile."""
+        from coilclaw.runs.queue import run_queued
+
+        return run_queued(self._services, run_id, engines, registry, caller, deadline)
+
     def call(
         self,
         tool: str,

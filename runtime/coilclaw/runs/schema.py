@@ -20,10 +20,10 @@ def _create_memory(connection: Any) -> None:
     create_tables(connection)
 
 
-def _create_workflows(connection: Any) -> None:
-    from coilclaw.memory import create_workflow_tables
+def _create_sop_runs(connection: Any) -> None:
+    from coilclaw.memory import create_sop_tables
 
-    create_workflow_tables(connection)
+    create_sop_tables(connection)
 
 
 def _create_access(connection: Any) -> None:
@@ -39,6 +39,6 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     *RUNS,
     *JOURNAL,
     Migration(11, "conversations", _create_memory),
-    Migration(12, "workflow-runs", _create_workflows),
+    Migration(12, "sop-runs", _create_sop_runs, replaces=("workflow-runs",)),
     Migration(13, "access", _create_access),
 )

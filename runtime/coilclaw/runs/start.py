@@ -6,20 +6,21 @@ import os
 import secrets
 import time
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from coilclaw.bridge import Bridge, Journal, RunHeader, add_run
+from coilclaw.bridge import Bridge, Journal, RunHeader, add_run, begin_queued_run
 from coilclaw.receipts import Draft, digest, now
 from coilclaw.runs.session import Session
 from coilclaw.sandbox import RunClock
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
-    from coilclaw.bridge import RunSpec, Services
+    from coilclaw.bridge import Caller, RunSpec, Services
     from coilclaw.runs.jobs import Job
     from coilclaw.runs.plan import ApprovedPlan
+    from coilclaw.sandbox import Limits
 
-__all__ = ["RunOrigin", "new_run_id", "start_run"]
+__all__ = ["RunOrigin", "header_facts", "make_header", "new_run_id", "start_run"]
 
 
 def new_run_id() -> str:
@@ -39,25 +40,32 @@ class RunOrigin(Frozen):
 
 
 def start_run(
-    services: Services, spec: RunSpec, origin: RunOrigin, job: Job, planned: ApprovedPlan | None = None
+    services: Services,
+    spec: RunSpec,
+    origin: RunOrigin,
+    job: Job,
+    planned: ApprovedPlan | None = None,
+    queued: RunHeader | None = None,
 ) -> Session:
-    """Begin a run of a job. A rehearsal has no journal: nobody is to resume it."""
+    """Begin a run of a job. A rehearsal has no journal: nobody is to resume it.
+
+    With `queued`, the header it was accepted with, it begins only if it is still in the queue. Raises Conflict.
+    """
     rehearsal = spec.stand_in is not None
-    header = _header(services, spec, origin, job)
+    header = make_header(services, spec.caller, spec.limits, origin, job, queued)
     if planned is not None:
         planned.claim(header)
-    shown = ("kind", "name", "code_hash", "inputs_hash", "engine", "engine_build")
     payload = {
-        **{name: getattr(header, name) for name in shown},
+        **header_facts(header),
         "generation": spec.registry.generation,
         "autonomy": services.policy.autonomy.value,
-        "header_hash": digest(header.text().encode()),
         "process": os.getpid(),
         **({"rehearsal": True} if rehearsal else {}),
         **({"retry_of": header.retry_of} if header.retry_of else {}),
     }
     started = Draft("run.started", "running", now(), spec.run_id, header.conversation_id, payload=payload)
-    contents, rows = job.contents, [] if rehearsal else [add_run(spec.run_id, header)]
+    row = add_run(spec.run_id, header) if queued is None else begin_queued_run(spec.run_id, header)
+    contents, rows = job.contents, [] if rehearsal else [row]
     # Durable before anything runs: a log that cannot be written is found out here, not behind the first call.
     (first_receipt,) = services.handlers.threads.run_uninterrupted(
         lambda: services.log.append(started, contents=contents, rows=rows), spec.deadline
@@ -76,7 +84,16 @@ def start_run(
     )
 
 
-def _header(services: Services, spec: RunSpec, origin: RunOrigin, job: Job) -> RunHeader:
+def header_facts(header: RunHeader) -> dict[str, Any]:
+    """What the receipt of a run's beginning, or of its being queued, says of its header."""
+    shown = ("kind", "name", "code_hash", "inputs_hash", "engine", "engine_build")
+    return {**{name: getattr(header, name) for name in shown}, "header_hash": digest(header.text().encode())}
+
+
+def make_header(
+    services: Services, caller: Caller, limits: Limits, origin: RunOrigin, job: Job, queued: RunHeader | None = None
+) -> RunHeader:
+    """The header of a run that begins now."""
     return RunHeader(
         kind=job.kind,
         name=job.name.encode("utf-8", "replace").decode(),
@@ -87,10 +104,11 @@ def _header(services: Services, spec: RunSpec, origin: RunOrigin, job: Job) -> R
         seed=origin.seed,
         clock=origin.clock,
         policy_hash=services.policy.digest,
-        conversation_id=spec.caller.conversation,
-        limits=dict(vars(spec.limits)),
+        conversation_id=caller.conversation,
+        limits=dict(vars(limits)),
         workspace=str(services.workspace),
         retry_of=origin.retry_of,
-        request=spec.caller.request,
-        tools_allow=spec.caller.tools_allow,
+        request=caller.request,
+        tools_allow=caller.tools_allow,
+        accepted=None if queued is None else queued.accepted,
     )

@@ -16,6 +16,7 @@ __all__ = [
 ]
 
 RunStatus: TypeAlias = Literal[
+    "queued",
     "running",
     "completed",
     "failed",

@@ -26,7 +26,7 @@ from coilclaw.agent.sop import AgentAnswers, SopRunner, read_sop
 from coilclaw.app import Caller, CoilClaw
 from coilclaw.sdk import ToolContext, define_tool
 from coilclaw.store import Database
-import coilclaw.agent.agent, coilclaw.agent.opening, coilclaw.agent.turn, coilclaw.app.runner, coilclaw.providers.mock
+import coilclaw.agent.agent, coilclaw.agent.opening, coilclaw.agent.exchange_loop, coilclaw.app.runner, coilclaw.providers.mock
 import coilclaw.runs.resume, coilclaw.runs.kept_end, coilclaw.integrations.sop, coilclaw.memory.memory
 import coilclaw.sandbox.wasm.engine
 
@@ -97,7 +97,7 @@ def live(place, cache):
     fixture.write_text(json.dumps({"replies": [{"code": "tools.desk.mail(to='b')"}, {"text": "All is well."}]}))
     config = {"security.autonomy": "full", "providers.models.local": {"kind": "mock", "fixture": str(fixture)}}
     with CoilClaw.open(place / "home", workspace=place / "ws", tools=[mail, save], cache=cache, pool=0, config=config) as claw:
-        runs = claw.runs.workflows
+        runs = claw.runs.sops
         runner = SopRunner(claw, runs, AgentAnswers(claw, lambda: open_agent(claw)))
         known = runs.list()
         for each in claw.approvals.pending():

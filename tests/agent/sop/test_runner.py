@@ -15,7 +15,7 @@ from tests.agent.sop.test_definition import DAILY_CHECK
 from coilclaw.agent import Agent
 from coilclaw.agent.sop import AgentAnswers, Answered, SopReport, SopRunner, StepReport, read_sop
 from coilclaw.app import Caller, CoilClaw, UnknownCall
-from coilclaw.memory import NoSuchWorkflowRun, WorkflowRuns, WorkflowRunTaken
+from coilclaw.memory import NoSuchSopRun, SopRuns, SopRunTaken
 from coilclaw.policy import ApproveAll
 from coilclaw.providers import ProviderError
 from coilclaw.sdk import OperatorError, ToolContext, define_tool
@@ -41,7 +41,7 @@ class Desk:
             self.ended.append(f"{step.id} {step.status}")
 
         with AgentAnswers(self.claw, self.agent) as answers:
-            yield SopRunner(self.claw, self.claw.runs.workflows, answers, listen=listen)
+            yield SopRunner(self.claw, self.claw.runs.sops, answers, listen=listen)
 
     def run(self, text: str, caller: Caller | None = None) -> SopReport:
         name = "daily-check" if text is DAILY_CHECK else "work"
@@ -105,7 +105,7 @@ def test_a_denied_approval_ends_the_run_as_denied(claw: CoilClaw) -> None:
     assert report.error is not None
     assert report.error["code"] == "approval_denied"
     assert not desk.exists("daily-check.txt")
-    with pytest.raises(WorkflowRunTaken, match="it is denied"):
+    with pytest.raises(SopRunTaken, match="it is denied"):
         desk.resume(report)
 
 
@@ -236,20 +236,20 @@ def test_an_edit_of_the_sop_does_not_change_a_run_that_has_begun(supervised: Coi
 def test_a_run_is_resumed_only_where_it_began(opened: Open) -> None:
     desk = Desk(opened())
     report = desk.run('[[steps]]\nid = "ok"\nkind = "approval"\nprompt = "go?"')
-    with desk.claw.runs.workflows._database.transaction() as connection:
-        connection.execute("UPDATE workflow_runs SET workspace = '/elsewhere'")
+    with desk.claw.runs.sops._database.transaction() as connection:
+        connection.execute("UPDATE sop_runs SET workspace = '/elsewhere'")
     with pytest.raises(OperatorError, match="began in the workspace /elsewhere"):
         desk.resume(report)
 
 
 def test_a_run_that_another_process_carries_out_is_not_taken_over(claw: CoilClaw) -> None:
-    record = claw.runs.workflows.begin("work", str(claw.settings.config.workspace_dir.resolve()), HEAD)
+    record = claw.runs.sops.begin("work", str(claw.settings.config.workspace_dir.resolve()), HEAD)
     text = HEAD + tool_step("list", "file_list")
-    with claw.runs.workflows._database.transaction() as connection:
-        connection.execute("UPDATE workflow_runs SET definition = ?", (text,))
-    with pytest.raises(WorkflowRunTaken, match="it is running"):
+    with claw.runs.sops._database.transaction() as connection:
+        connection.execute("UPDATE sop_runs SET definition = ?", (text,))
+    with pytest.raises(SopRunTaken, match="it is running"):
         Desk(claw).resume(record.run_id)
-    with pytest.raises(NoSuchWorkflowRun):
+    with pytest.raises(NoSuchSopRun):
         Desk(claw).resume("sop-1")
 
 
@@ -269,7 +269,7 @@ def test_an_error_in_the_middle_leaves_a_run_that_can_be_resumed(
         patch.setattr(claw, "call", broken)
         with pytest.raises(OperatorError, match="the disk is full"):
             desk.run(steps)
-    (record,) = claw.runs.workflows.list()
+    (record,) = claw.runs.sops.list()
     assert record.status == "suspended"
     assert desk.resume(record.run_id).status == "completed"
     assert mailbox.sent == ["a@b.c"]
@@ -280,10 +280,10 @@ def test_an_answer_that_was_given_before_it_was_recorded_is_not_asked_for_again(
 ) -> None:
     desk = Desk(claw, say("The first answer."), say("Another one."))
     with monkeypatch.context() as patch:
-        patch.setattr(WorkflowRuns, "end_step", _full)
+        patch.setattr(SopRuns, "end_step", _full)
         with pytest.raises(OperatorError, match="the disk is full"):
             desk.run('[[steps]]\nid = "sum"\nkind = "agent"\nprompt = "x"')
-    (record,) = claw.runs.workflows.list()
+    (record,) = claw.runs.sops.list()
     report = desk.resume(record.run_id)
     assert (report.status, report.steps[0].output) == ("completed", "The first answer.")
     assert len(desk.model.requests) == 1
@@ -317,7 +317,7 @@ def test_a_value_that_no_call_can_take_fails_its_step(claw: CoilClaw) -> None:
     text = '[[steps]]\nid = "say"\nkind = "agent"\nprompt = "Say."\n'
     text += tool_step("save", "file_write", '{ path = "x", text_from = "say" }')
     sop = read_sop("work", (HEAD + text).encode(), claw.tools.registry)
-    report = SopRunner(claw, claw.runs.workflows, Odd()).start(sop, Caller())
+    report = SopRunner(claw, claw.runs.sops, Odd()).start(sop, Caller())
     assert (report.status, statuses(report)[-1]) == ("failed", ("save", "failed"))
 
 
@@ -350,15 +350,15 @@ APPROVED_WRITE = '[[steps]]\nid = "ok"\nkind = "approval"\nprompt = "Write?"\n' 
 @pytest.mark.parametrize(
     "edit",
     [
-        "UPDATE workflow_steps SET started = '{other}'",
-        "UPDATE workflow_steps SET status = 'succeeded'",
-        "UPDATE workflow_steps SET status = 'failed'",
-        "UPDATE workflow_steps SET status = 'succeeded', started = '{other}'",
+        "UPDATE sop_steps SET started = '{other}'",
+        "UPDATE sop_steps SET status = 'succeeded'",
+        "UPDATE sop_steps SET status = 'failed'",
+        "UPDATE sop_steps SET status = 'succeeded', started = '{other}'",
         "UPDATE runs SET status = 'completed' WHERE run_id = '{asked}'",
-        "UPDATE workflow_steps SET status = 'succeeded', output = '{{'",
-        "UPDATE workflow_steps SET status = 'bogus'",
-        "UPDATE workflow_steps SET number = 9",
-        "UPDATE workflow_steps SET error = '[1]', status = 'failed'",
+        "UPDATE sop_steps SET status = 'succeeded', output = '{{'",
+        "UPDATE sop_steps SET status = 'bogus'",
+        "UPDATE sop_steps SET number = 9",
+        "UPDATE sop_steps SET error = '[1]', status = 'failed'",
     ],
 )
 def test_an_approval_that_no_receipt_confirms_is_none(claw: CoilClaw, edit: str) -> None:
@@ -379,7 +379,7 @@ def test_the_run_of_another_step_approves_nothing(claw: CoilClaw) -> None:
     assert desk.resume(former).status == "completed"
     (claw.settings.config.workspace_dir / "out.txt").unlink()
     with claw._parts.stores.database.transaction() as connection:
-        sql = "UPDATE workflow_steps SET started = ? WHERE run_id = ?"
+        sql = "UPDATE sop_steps SET started = ? WHERE run_id = ?"
         connection.execute(sql, (former.steps[0].started, report.run_id))
     with pytest.raises(OperatorError, match="is not the run of step 1"):
         desk.resume(report)

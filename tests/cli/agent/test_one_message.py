@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 
 import pytest
@@ -12,6 +13,15 @@ from tests.cli.terminal import INTERRUPT, on_terminal
 from coilclaw.app import CoilClaw
 from coilclaw.memory import TurnDraft
 
+READY = """
+import asyncio
+from coilclaw.sdk import ToolContext, define_tool
+
+@define_tool(id="ready.wait", risk="read", timeout=600)
+async def wait(ctx: ToolContext) -> None:
+    ctx.progress("ready now")
+    await asyncio.Event().wait()
+"""
 WRITE = {"tool_calls": [{"name": "file_write", "arguments": {"path": "a.txt", "text": "hello"}}]}
 
 
@@ -241,6 +251,55 @@ def test_an_interrupt_at_the_question_leaves_the_call_undecided(assistant: Assis
     assert run.code == 130
     assert not (assistant.coilclaw.workspace / "a.txt").exists()
     assert not [each for each in assistant.receipts() if each["type"] == "tool.call.denied"]
+    # Its run is over, so nothing waits for a decision: what is printed says that, too.
+    assistant.replies(WRITE, {"text": "It was not written."})
+    assert assistant.coilclaw("approval", "list", "--json").json == []
+    resumed = assistant.coilclaw(*printed_resume(run.screen))
+    assert "  failed    files.write(" in resumed.out
+    assert "pending" not in resumed.out
+
+
+def test_whoever_leaves_the_question_has_decided_nothing(assistant: Assistant) -> None:
+    """Only a no denies: Ctrl-D leaves the call pending, and the conversation waits."""
+    assistant.replies(WRITE, {"text": "I wrote a.txt."})
+    run = on_terminal(assistant.coilclaw, "agent", "-m", "go", answers=[(b"[y/N/l]", b"\x04")])
+    assert run.code == 3
+    (asked,) = assistant.coilclaw("approval", "list", "--json").json
+    assert assistant.coilclaw("approval", "approve", asked["id"]).code == 0
+    assert assistant.coilclaw(*printed_resume(run.screen)).code == 0
+    assert (assistant.coilclaw.workspace / "a.txt").read_text() == "hello"
+
+
+def printed_resume(shown: str) -> list[str]:
+    """The command that continues a conversation, as it was printed."""
+    (found,) = re.findall(r"coilclaw (agent --resume [^\n\r]+)", shown)
+    return shlex.split(found)
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_failed_exchange_is_followed_by_the_command_that_continues_it(
+    assistant: Assistant, options: tuple[str, ...]
+) -> None:
+    assistant.config("[agent]", '[providers.models.other]\nkind = "mock"\nfixture = "replies.json"\n\n[agent]')
+    assistant.replies({"error": "server"})
+    done = assistant.says("hi", "--provider", "other", "--model", "a b", *options)
+    assert done.code == 1
+    resume = printed_resume(done.err)
+    assert resume[3:] == ["--provider", "other", "--model", "a b"]
+    assistant.replies({"text": "Here I am."})
+    assert assistant.coilclaw(*resume).out == "Here I am.\n"
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_an_interrupted_exchange_is_followed_by_the_command_that_continues_it(
+    assistant: Assistant, options: tuple[str, ...]
+) -> None:
+    assistant.coilclaw.tool("ready/tools.py", READY)
+    assistant.replies({"tool_calls": [{"name": "ready.wait", "arguments": {}}]}, {"text": "never"})
+    run = on_terminal(assistant.coilclaw, "agent", "-m", "slow", *options, answers=[(b"ready now", INTERRUPT)])
+    assert run.code == 130
+    assistant.replies({"text": "not used"}, {"text": "Back again."})
+    assert assistant.coilclaw(*printed_resume(run.screen)).out.startswith("Back again.\n")
 
 
 def test_a_person_is_asked_on_the_terminal_what_the_model_wants_to_know(assistant: Assistant) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 import subprocess
 from itertools import takewhile
@@ -67,6 +68,7 @@ def test_tools_lists_what_this_conversation_may_call(assistant: Assistant) -> No
     assert "files.write " in listed
     assert "hello.greet " in listed
     assert max(map(len, listed.splitlines())) <= 80
+    assert "files.list              allow  The files and folders under a folder" in listed
     assistant.config("[channels.cli]\n", '[channels.cli]\ntools_allow = ["file_read", "hello.*"]\n')
     listed = assistant.coilclaw("agent", stdin="/tools\n").out
     assert [line.split()[0] for line in listed.splitlines()] == ["files.read", "hello.greet"]
@@ -110,9 +112,15 @@ def test_help_lists_every_command_and_an_unknown_one_says_so(assistant: Assistan
 
 def test_approve_in_a_pipe_lists_and_decides_nothing(assistant: Assistant) -> None:
     assistant.replies(WRITE, {"text": "done"})
-    assistant.says("write")
+    conversation = assistant.says("write", "--json").json["conversation_id"]
     done = assistant.coilclaw("agent", stdin="/approve\n")
-    assert 'files.write  {"path": "a.txt", "text": "hello"}' in done.out
+    assert done.out == ""
+    assert "1 call of others" in done.err
+    done = assistant.coilclaw("agent", stdin="/approve all\n")
+    assert f"files.write  {conversation}\n" in done.out
+    assert '{"path": "a.txt", "text": "hello"}' in done.out
+    done = assistant.coilclaw("agent", "--conversation", conversation, stdin="/approve\n")
+    assert "files.write  this conversation\n" in done.out
     assert not (assistant.coilclaw.workspace / "a.txt").exists()
     assert len(assistant.coilclaw("approval", "list", "--json").json) == 1
 
@@ -194,6 +202,48 @@ def test_a_call_left_for_later_is_approved_in_the_session_and_the_turn_continues
     run = on_terminal(assistant.coilclaw, "agent", answers=keys)
     assert run.code == 0
     assert (assistant.coilclaw.workspace / "a.txt").read_text() == "hello"
+
+
+def test_a_call_that_waits_is_told_and_remembered_in_80_columns(assistant: Assistant) -> None:
+    """What the terminal itself would break is broken by us, between words; a command stands whole on its line."""
+    text = "some words of a text that has many of them " * 4
+    source = f"tools.files.write(path='a.txt', text={text!r})"
+    assistant.replies({"code": source}, {"text": f"It says {text}"})
+    run = on_terminal(assistant.coilclaw, "agent", "-m", f"write {text}", answers=[(b"[y/N/l]", b"l\r")])
+    shown = run.screen.partition("Waiting for approval")[2]
+    assert max(map(len, shown.splitlines())) <= 80
+    (resume,) = re.findall(r"^Then continue: coilclaw (agent --resume \S+)$", shown, re.MULTILINE)
+    assert assistant.coilclaw(*resume.split(), "--yes").code == 0
+    told = on_terminal(assistant.coilclaw, "memory", "show", resume.split()[-1], answers=[])
+    assert max(map(len, told.rows)) <= 80
+    assert "  called: run_python" in told.rows
+    assert "    | tools.files.write(path='a.txt', text='some words" in told.screen
+    said = [row for row in told.rows if row.startswith("    It says ")]
+    assert [row.split()[-1] in text.split() for row in said] == [True]
+
+
+def test_calls_of_other_conversations_are_decided_only_when_asked_for_and_named(assistant: Assistant) -> None:
+    assistant.replies(WRITE, {"text": "done"})
+    other = assistant.says("write", "--json").json["conversation_id"]
+    keys = [
+        (b"> ", b"/approve\r"),
+        (b"/approve all shows them", b""),
+        (b"> ", b"/approve all\r"),
+        (f"Not of this conversation: of {other}".encode(), b""),
+        (b"[y/N/l]", b"\x04"),
+        (b"> ", END),
+    ]
+    run = on_terminal(assistant.coilclaw, "agent", answers=keys)
+    assert run.screen.count("Approve?") == 1
+    assert len(assistant.coilclaw("approval", "list", "--json").json) == 1
+
+
+def test_an_exchange_that_failed_is_continued_in_the_session(assistant: Assistant) -> None:
+    assistant.replies({"error": "server"}, {"text": "Here I am."})
+    keys = [(b"> ", b"hi\r"), (b"Or here: /resume", b""), (b"> ", b"/resume\r"), (b"Here I am.", b""), (b"> ", END)]
+    run = on_terminal(assistant.coilclaw, "agent", answers=keys)
+    assert run.code == 0
+    assert "coilclaw agent --resume conversation-" in run.screen
 
 
 def test_a_tool_that_is_saved_is_there_in_the_next_turn(assistant: Assistant) -> None:

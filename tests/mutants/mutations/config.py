@@ -117,4 +117,11 @@ MUTATIONS: Final = (
         _DISCLOSURE,
         "a number that somebody else chose is hidden",
     ),
+    Mutation(
+        "coilclaw.config.edits:_escaped",
+        'replace("$", "$$")',
+        'replace("$", "$")',
+        "tests/config/test_edits.py -k any_text",
+        "what is entered is written as text, never as a variable",
+    ),
 )

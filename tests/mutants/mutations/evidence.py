@@ -248,4 +248,11 @@ MUTATIONS: Final = (
         "tests/evidence/grounding/test_hostile.py -k by_a_sign",
         "a tick is a claim",
     ),
+    Mutation(
+        "coilclaw.evidence.activity:_status",
+        'if status == "pending" and is_over:',
+        "if False:",
+        "tests/evidence/test_activity.py -k not_pending_any_more",
+        "nothing waits in a run that is over",
+    ),
 )

@@ -191,4 +191,18 @@ MUTATIONS: Final = (
         "tests/agent/test_tools_allow.py -k holds_when",
         "what a run may call holds when it is resumed",
     ),
+    Mutation(
+        "coilclaw.runs.queue:run_queued",
+        "if not is_accepted_as_said(services.log, record):",
+        "if False:",
+        "tests/app/test_background.py -k edited_header",
+        "a queued run is begun only with the header it was accepted with",
+    ),
+    Mutation(
+        "coilclaw.runs.cancellation:cancel_run",
+        'if not record.is_waiting and record.status != "queued":',
+        "if not record.is_waiting:",
+        "tests/app/test_background.py -k queued_run_can_be_cancelled",
+        "a queued run can be cancelled",
+    ),
 )

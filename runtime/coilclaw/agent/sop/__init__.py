@@ -1,4 +1,4 @@
-"""SOPs: workflows of a workspace that are carried out step by step, and survive any end of a process."""
+"""SOPs: files of a workspace whose steps are carried out in order; a run survives any end of its process."""
 
 from typing import TYPE_CHECKING
 

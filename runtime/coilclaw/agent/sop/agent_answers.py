@@ -65,7 +65,7 @@ class AgentAnswers:
         again: bool,
         unknown: Unknown | None,
     ) -> Outcome:
-        """Have a prompt answered; with `again`, continue the turn that was begun, if one was."""
+        """Have a prompt answered; with `again`, continue the exchange that was begun, if one was."""
         caller = replace(caller, conversation=conversation)
         try:
             begun = again and bool(len(self._claw.memory.turns(conversation, limit=1)))
@@ -97,7 +97,7 @@ class AgentAnswers:
             last = self._claw.memory.latest_exchange(conversation)[-1]
             if last.role == "assistant" and last.metadata.get("status") == "answered":
                 return Answered(output=last.content)
-            return Failed(code="stopped", message="the agent's turn ended without an answer")
+            return Failed(code="stopped", message="the agent's exchange ended without an answer")
 
 
 def _outcome(answer: Answer) -> Outcome:

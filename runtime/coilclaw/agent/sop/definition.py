@@ -80,7 +80,7 @@ Step: TypeAlias = ToolStep | AgentStep | ApprovalStep
 
 
 class Sop(Frozen):
-    """A workflow whose steps are carried out in order."""
+    """A SOP: steps that are carried out in order."""
 
     name: str
     description: str

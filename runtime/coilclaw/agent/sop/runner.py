@@ -23,7 +23,7 @@ from coilclaw.sdk import CoilClawError, OperatorError
 if TYPE_CHECKING:
     from coilclaw.agent.sop.definition import Sop, Step
     from coilclaw.app import Caller, CoilClaw, Deadline, Report
-    from coilclaw.memory import WorkflowRecord, WorkflowRuns, WorkflowStatus
+    from coilclaw.memory import SopRecord, SopRuns, SopStatus
     from coilclaw.runs import RunRecord
 
 __all__ = ["Answers", "SopRunner"]
@@ -63,7 +63,7 @@ class SopRunner:
     def __init__(
         self,
         claw: CoilClaw,
-        runs: WorkflowRuns,
+        runs: SopRuns,
         answers: Answers,
         *,
         listen: Callable[[StepReport], None] = lambda step: None,
@@ -91,7 +91,7 @@ class SopRunner:
         sop = read_sop(record.name, record.definition.encode(), self._claw.tools.registry)
         return self._held(self._runs.take_over(record), sop, caller, unknown)
 
-    def _held(self, record: WorkflowRecord, sop: Sop, caller: Caller, unknown: Unknown | None) -> SopReport:
+    def _held(self, record: SopRecord, sop: Sop, caller: Caller, unknown: Unknown | None) -> SopReport:
         """Carry out a run that this process holds, and let go of it whatever happens."""
         try:
             return _Progress(self, record, sop, replace(caller, conversation=record.run_id), unknown).advance()
@@ -107,7 +107,7 @@ class _Progress:
     def __init__(
         self,
         runner: SopRunner,
-        record: WorkflowRecord,
+        record: SopRecord,
         sop: Sop,
         caller: Caller,
         unknown: Unknown | None,
@@ -165,11 +165,11 @@ class _Progress:
                     question["text"] = bounded(as_text(data), _MOST_SHOWN)
                 return self._call(number, _CONFIRM, question, known)
 
-    def _ended(self, number: int, step: Step, outcome: Answered | Failed) -> WorkflowStatus:
+    def _ended(self, number: int, step: Step, outcome: Answered | Failed) -> SopStatus:
         """Record how a step ended and return where the run stands."""
         started = self._known[number].started
         done: StepRecord
-        status: WorkflowStatus = "completed" if number == len(self._sop.steps) else "running"
+        status: SopStatus = "completed" if number == len(self._sop.steps) else "running"
         if isinstance(outcome, Answered):
             done = StepRecord(number=number, status="succeeded", started=started, output=outcome.output)
         else:
@@ -216,7 +216,7 @@ class _Progress:
             self._outputs[step.id] = record.output
 
     # What is kept -----------------------------------------------------------------------------------------
-    # The tables of workflow runs have no seal: a call counts as made, and an approval as given, if receipts say so.
+    # The tables of SOP runs have no seal: a call counts as made, and an approval as given, if receipts say so.
 
     def _is_passed(self, number: int, step: Step, record: StepRecord) -> bool:
         """Whether a step is under way, or ended in a way behind which the run goes on."""

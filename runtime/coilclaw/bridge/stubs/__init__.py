@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from coilclaw.bridge.stubs.levels import GUEST_PYTHON, Level, Stubs, registry_stubs
     from coilclaw.bridge.stubs.spelling import Spelling
     from coilclaw.bridge.stubs.text import first_sentence
-    from coilclaw.bridge.stubs.tokens import estimated_tokens
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -18,7 +17,6 @@ else:
             "levels": "GUEST_PYTHON Level Stubs registry_stubs",
             "spelling": "Spelling",
             "text": "first_sentence",
-            "tokens": "estimated_tokens",
         },
     )
 
@@ -28,7 +26,6 @@ __all__ = [
     "Spelling",
     "Stubs",
     "brief_line",
-    "estimated_tokens",
     "example_calls",
     "first_sentence",
     "parameter_words",

@@ -11,9 +11,9 @@ from coilclaw.bridge.registry import Registry
 from coilclaw.bridge.stubs.functions import brief_line, function_stub, short_stub
 from coilclaw.bridge.stubs.spelling import Types
 from coilclaw.bridge.stubs.text import words
-from coilclaw.bridge.stubs.tokens import estimated_tokens
 from coilclaw.policy import Policy
 from coilclaw.sdk import Tool
+from coilclaw.sdk.tokens import estimated_tokens
 
 __all__ = ["GUEST_PYTHON", "Level", "Stubs", "registry_stubs"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import sys
 from typing import TYPE_CHECKING, Final
@@ -11,14 +12,14 @@ import click
 
 from coilclaw.cli.opening import open_app, settings_for, show_diagnostics
 from coilclaw.cli.run_report import workspace_option
-from coilclaw.cli.terminal import say, say_json
+from coilclaw.cli.terminal import say_json
 from coilclaw.sdk import OperatorError
 from coilclaw.sdk.frozen import Frozen
+from coilclaw.sdk.legible import one_line
 
 if TYPE_CHECKING:
-    from coilclaw.agent import Answer
     from coilclaw.app import CoilClaw
-    from coilclaw.cli.agent.conversation import TurnOptions
+    from coilclaw.cli.agent.conversation import ExchangeOptions
     from coilclaw.cli.agent.interrupts import Interrupts
 
 __all__ = ["agent", "answer_once"]
@@ -34,12 +35,20 @@ class _Request(Frozen):
     conversation: str | None = None
     last: bool = False
     provider: str | None = None
-    options: TurnOptions
+    options: ExchangeOptions
     workspace: str = ""
 
     @property
     def is_session(self) -> bool:
         return self.message is None and self.resume is None
+
+    @property
+    def again(self) -> str:
+        """The options that a command repeats to go on with the same workspace and model."""
+        choice = self.options.choice
+        given = {"provider": self.provider, **({} if choice is None else vars(choice))}
+        named = (f" --{name} {shlex.quote(one_line(value))}" for name, value in given.items() if value is not None)
+        return self.workspace + "".join(named)
 
 
 @click.command(
@@ -74,8 +83,8 @@ def agent(
     """Talk to a model that uses your tools. What it says it did is checked against receipts.
 
     Without a message this is a session: Enter sends, Alt-Enter begins a new line, /help lists its commands, Ctrl-C ends
-    the turn and Ctrl-D the session. Standard input that is not a terminal is a session too: each line is a message, and
-    the first that is not answered ends it. With -m, what is piped in is added to the message.
+    the exchange and Ctrl-D the session. Standard input that is not a terminal is a session too: each line is a message,
+    and the first that is not answered ends it. With -m, what is piped in is added to the message.
 
     The answer goes to stdout: the model's text, and below it what was done, written from receipts. Exit codes:
     0 answered; 1 any other end; 2 wrong usage; 3 approval needed; 4 credentials needed; 130 interrupted.
@@ -85,13 +94,13 @@ def agent(
     if sum((last, conversation is not None, resume is not None)) > 1:
         raise click.UsageError("--continue, --conversation and --resume each name a conversation: give one of them")
     if resume is not None and message is not None:
-        raise click.UsageError("--resume continues the turn that waits: a new message comes after it")
+        raise click.UsageError("--resume continues the exchange that waits: a new message comes after it")
     if verbose:
         from coilclaw.cli.logs import choose_logging
 
         choose_logging(verbose)
     from coilclaw.agent import ModelChoice
-    from coilclaw.cli.agent.conversation import TurnOptions
+    from coilclaw.cli.agent.conversation import ExchangeOptions
 
     request = _Request(
         message=None if resume is not None else _message(message, as_json),
@@ -99,7 +108,7 @@ def agent(
         conversation=conversation or resume,
         last=last,
         provider=provider,
-        options=TurnOptions(choice=ModelChoice(model=model, profile=profile, hint=hint), yes=yes, as_json=as_json),
+        options=ExchangeOptions(choice=ModelChoice(model=model, profile=profile, hint=hint), yes=yes, as_json=as_json),
         workspace=workspace_option(workspace),
     )
     settings = settings_for(workspace)
@@ -110,10 +119,10 @@ def agent(
 
 def answer_once(message: str) -> int:
     """Answer one message as `agent -m` does, and return its exit code."""
-    from coilclaw.cli.agent.conversation import TurnOptions
+    from coilclaw.cli.agent.conversation import ExchangeOptions
 
     with open_app(settings_for()) as claw:
-        return _answered(claw, _Request(message=message, options=TurnOptions()))
+        return _answered(claw, _Request(message=message, options=ExchangeOptions()))
 
 
 def _answered(claw: CoilClaw, request: _Request) -> int:
@@ -137,10 +146,12 @@ async def _talk(claw: CoilClaw, request: _Request, interrupts: Interrupts) -> in
     from coilclaw.agent import open_agent
     from coilclaw.channels import RuntimeHandle
     from coilclaw.cli.agent.conversation import TerminalConversation
+    from coilclaw.cli.agent.exchange_view import exit_code
 
     async with open_agent(claw, provider=request.provider, environment=os.environ) as opened:
         handle = RuntimeHandle(claw, opened, "cli")
-        conversation = TerminalConversation(handle, interrupts, request.options, _conversation(claw, request))
+        options, begun = request.options, _conversation(claw, request)
+        conversation = TerminalConversation(handle, interrupts, options, begun, again=request.again)
         if request.is_session:
             from coilclaw.cli.agent.session import CliChannel
 
@@ -151,22 +162,10 @@ async def _talk(claw: CoilClaw, request: _Request, interrupts: Interrupts) -> in
             answer = await conversation.say(request.message)
         else:
             answer = await conversation.resume()
-    return _told(answer, request)
-
-
-def _told(answer: Answer | None, request: _Request) -> int:
-    """Say how it ended, apart from the answer itself, and return the exit code that says the same."""
-    from coilclaw.cli.agent.turn_view import exit_code, tell_waiting
-
-    if answer is None:
-        return 130
-    if request.options.as_json:
+    if request.options.as_json and answer is not None:
         say_json(answer.facts())
-    if answer.status == "waiting":
-        tell_waiting(answer, request.workspace)
-    if answer.status == "cancelled":
-        say("Interrupted.", err=True)
-    return exit_code(answer)
+    conversation.tell_end(answer)
+    return 130 if answer is None else exit_code(answer)
 
 
 def _conversation(claw: CoilClaw, request: _Request) -> str | None:

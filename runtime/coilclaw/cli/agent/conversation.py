@@ -6,7 +6,7 @@ from asyncio import CancelledError
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from coilclaw.cli.agent.turn_view import AnnouncedApprover, TurnView
+from coilclaw.cli.agent.exchange_view import AnnouncedApprover, ExchangeView, tell_waiting
 from coilclaw.cli.approver import approver_for
 from coilclaw.cli.terminal import say
 from coilclaw.cli.waiting import command_caller
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from coilclaw.channels import RuntimeHandle
     from coilclaw.cli.agent.interrupts import Interrupts
 
-__all__ = ["TerminalConversation", "TurnOptions"]
+__all__ = ["ExchangeOptions", "TerminalConversation"]
 
 
-class TurnOptions(Frozen):
-    """What the command line says about every turn."""
+class ExchangeOptions(Frozen):
+    """What the command line says about every exchange."""
 
     choice: ModelChoice | None = None
     yes: bool = False
@@ -35,9 +35,17 @@ class TerminalConversation:
     """Has messages answered one after the other, and shows each answer unless it is for a program."""
 
     def __init__(
-        self, handle: RuntimeHandle, interrupts: Interrupts, options: TurnOptions, conversation: str | None = None
+        self,
+        handle: RuntimeHandle,
+        interrupts: Interrupts,
+        options: ExchangeOptions,
+        conversation: str | None = None,
+        *,
+        again: str = "",
     ) -> None:
+        """`again` are the options that a command needs to continue it as it was begun."""
         self.handle = handle
+        self._again = again
         self.id = conversation
         self._interrupts = interrupts
         self._options = options
@@ -60,7 +68,7 @@ class TerminalConversation:
         )
 
     async def _turn(self, begin: Callable[[Caller, Listen], Coroutine[Any, Any, Answer]]) -> Answer | None:
-        view, ended = TurnView(self._interrupts.cancel), Deadline(0)
+        view, ended = ExchangeView(self._interrupts.cancel), Deadline(0)
         workspace = self.handle.claw.settings.config.workspace_dir
         approver = approver_for(self._options.yes, ended, may_wait=True, workspace=workspace)
 
@@ -69,13 +77,13 @@ class TerminalConversation:
             say(f"{as_name(tool)}: {one_line(message)}", err=True)
 
         def asked(question: str) -> str | None:
-            from coilclaw.cli.questions import ask_on_terminal  # Few turns ask.
+            from coilclaw.cli.questions import ask_on_terminal  # Few exchanges ask.
 
             view.clear()
             return ask_on_terminal(question, ended)
 
         caller = command_caller(approver=AnnouncedApprover(approver, view), ask=asked, progress=tell)
-        listen = (lambda event: None) if self._options.as_json else view.listen
+        listen = view.note_conversation if self._options.as_json else view.listen
         try:
             answer = await self._interrupts.run(begin(caller, listen), ended.cancel)
         except CancelledError:
@@ -86,3 +94,16 @@ class TerminalConversation:
         if not self._options.as_json:
             view.end(answer)
         return answer
+
+    def tell_end(self, answer: Answer | None, *, in_session: bool = False) -> None:
+        """Say on stderr how to continue an exchange that has no answer; commands stand on lines of their own."""
+        if answer is not None and answer.turn_id is not None:
+            return
+        here = "/resume"
+        if answer is not None and answer.status == "waiting":
+            here = "/approve"
+            tell_waiting(answer, self._again)
+        elif self.id is not None:
+            say(f"To continue: coilclaw agent --resume {as_name(self.id)}{self._again}", err=True)
+        if in_session and self.id is not None:
+            say(f"Or here: {here}", err=True)

@@ -1,4 +1,4 @@
-"""Ctrl-C: once ends the turn that is under way, twice the process; between turns it is an ordinary interrupt."""
+"""Ctrl-C: once ends the exchange that is under way, twice the process; otherwise it is an ordinary interrupt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INTERRUPTED: Final = 130
 
 
 class Interrupts:
-    """What Ctrl-C means now. While it is watched, a turn is ended by the first and the process by the second."""
+    """What Ctrl-C means now. While it is watched, an exchange is ended by the first and the process by the second."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[Any] | None = None
@@ -38,10 +38,10 @@ class Interrupts:
         finally:
             signal.signal(signal.SIGINT, before)
 
-    async def run(self, turn: Coroutine[Any, Any, R], cancel: Callable[[], None]) -> R:
-        """Await a turn; an interrupt cancels it, and whatever of it waits for a person. Raises CancelledError."""
+    async def run(self, exchange: Coroutine[Any, Any, R], cancel: Callable[[], None]) -> R:
+        """Await an exchange; an interrupt cancels it, and whatever of it waits for a person. Raises CancelledError."""
         self._loop, self._cancel, self._asked = asyncio.get_running_loop(), cancel, False
-        task: asyncio.Task[R] = self._loop.create_task(turn)
+        task: asyncio.Task[R] = self._loop.create_task(exchange)
         self._task = task
         try:
             return await task
@@ -49,7 +49,7 @@ class Interrupts:
             self._task = None
 
     def cancel(self) -> None:
-        """End the turn that is under way, if there is one."""
+        """End the exchange that is under way, if there is one."""
         if self._task is not None and self._loop is not None:
             self._cancel()
             self._loop.call_soon_threadsafe(self._task.cancel)
@@ -67,4 +67,4 @@ class Interrupts:
 
 def _tell() -> None:
     say(err=True)
-    say("Interrupted: ending the turn. Once more ends the process.", err=True)
+    say("Interrupted. Once more ends the process at once.", err=True)

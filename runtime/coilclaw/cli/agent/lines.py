@@ -60,7 +60,7 @@ def open_lines(history: Path, commands: Mapping[str, str]) -> Lines:
 
 
 class _Plain:
-    """Lines as they come. Reading blocks the loop, on which nothing happens between two turns."""
+    """Lines as they come. Reading blocks the loop, on which nothing happens between two exchanges."""
 
     def __init__(self, *, is_person: bool) -> None:
         self.is_person = is_person

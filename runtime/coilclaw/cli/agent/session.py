@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
+from coilclaw.cli.agent.exchange_view import exit_code
 from coilclaw.cli.agent.lines import EndOfInput, Interrupted, Line, open_lines
 from coilclaw.cli.agent.slash_commands import COMMANDS, SlashCommands
-from coilclaw.cli.agent.turn_view import exit_code, tell_waiting
 from coilclaw.cli.terminal import say, say_text, show_problem
 from coilclaw.cli.waiting import warn_if_stopped
 from coilclaw.providers import CredentialsNeeded
@@ -56,7 +56,7 @@ class CliChannel:
                 case Line(text=text):
                     goes_on = await self._answered(text, commands)
                     if lines.is_person:
-                        self.code = 0  # They have seen how each turn ended.
+                        self.code = 0  # They have seen how each exchange ended.
                     if not goes_on or self.code:
                         return
 
@@ -80,7 +80,5 @@ class CliChannel:
 
     def _tell(self, answer: Answer | None) -> None:
         self.code = 130 if answer is None else exit_code(answer)
-        if answer is not None and answer.status == "waiting":
-            tell_waiting(answer, "")
-            say("Or here: /approve", err=True)
+        self._conversation.tell_end(answer, in_session=sys.stdin.isatty())
         say()

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from coilclaw.bridge import allowed_tools, first_sentence
 from coilclaw.cli.opening import this_person
-from coilclaw.cli.paging import ask
+from coilclaw.cli.paging import Row, ask
 from coilclaw.cli.pending_calls import approval_rows, short_arguments
 from coilclaw.cli.receipt import print_receipt
-from coilclaw.cli.terminal import say, say_wrapped, terminal_size, warn
-from coilclaw.sdk import OperatorError
+from coilclaw.cli.terminal import counted, say, say_wrapped, terminal_size, warn
+from coilclaw.sdk import OperatorError, Risk
 from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
@@ -27,12 +27,14 @@ COMMANDS: Final[Mapping[str, str]] = {
     "/memory": "search earlier conversations: /memory QUERY",
     "/policy": "show the autonomy and the workspace boundary",
     "/receipts": "list the latest receipts",
-    "/approve": "decide about calls that wait for approval",
+    "/approve": "decide about calls of this conversation; /approve all, or one by its ID",
+    "/resume": "continue the last exchange, if it was interrupted or failed",
     "/estop": "stop every tool at once; /estop clear ends that",
     "/help": "list these commands",
     "/exit": "end the session",
 }
 _LATEST: Final = 10
+_NAME_COLUMNS: Final = 22
 _HITS: Final = 5
 
 
@@ -44,7 +46,7 @@ class SlashCommands:
         self._conversation = conversation
 
     async def run(self, line: str) -> Answer | bool | None:
-        """Return the answer of a turn that the command continued, or whether the session goes on."""
+        """Return the answer of an exchange that the command continued, or whether the session goes on."""
         name, _, rest = line.strip().partition(" ")
         match name, rest.strip():
             case "/exit" | "/quit", _:
@@ -61,6 +63,10 @@ class SlashCommands:
             case "/approve", approval_id:
                 if self._approve(approval_id):
                     return await self._conversation.resume()
+            case "/resume", _:
+                if self._conversation.id is None:
+                    raise OperatorError("nothing was said yet", hint="say something first")
+                return await self._conversation.resume()
             case "/estop", rest:
                 self._estop(rest)
             case "/help", _:
@@ -74,12 +80,14 @@ class SlashCommands:
         tools, bound = self._claw.tools, self._claw.settings.config.channels.cli.tools_allow
         allowed = None if bound is None else allowed_tools(tools.registry, bound)
         found = [each for each in tools if allowed is None or each.id in allowed]
-        width = max((len(as_name(each.id)) for each in found), default=4)
-        room = max(20, (terminal_size(sys.stdout)[0] if sys.stdout.isatty() else 80) - width - 23)
+        columns = terminal_size(sys.stdout)[0] if sys.stdout.isatty() else 80
         for each in found:
             decision = tools.policy.decide(each, each.risk).decision.value
-            about = one_line(first_sentence(each.description, room))
-            say(f"{as_name(each.id):<{width}}  {each.risk.value:<11}  {decision:<5}  {about}".rstrip())
+            mark = "destructive: " if each.risk is Risk.DESTRUCTIVE else ""
+            # A few long names must not take the room of all descriptions.
+            lead = f"{as_name(each.id):<{_NAME_COLUMNS}}  {decision:<5}  {mark}"
+            about = one_line(first_sentence(each.description, max(20, columns - len(lead) - 2)))
+            say(f"{lead}{about}".rstrip())
 
     def _memory(self, query: str) -> None:
         if not query:
@@ -110,17 +118,23 @@ class SlashCommands:
             warn(f"{stopped}. Every call is refused until /estop clear.")
 
     def _approve(self, approval_id: str) -> bool:
-        """Decide about what waits; True if this conversation can be continued now."""
+        """Decide about what waits: here, or with `all` or an ID elsewhere. True if this conversation can go on now."""
         approvals = self._claw.approvals
         mine = self._runs()
-        waiting = [approvals.open_request(approval_id)] if approval_id else list(approvals.pending())
+        waiting = [approvals.open_request(approval_id)] if approval_id not in ("", "all") else list(approvals.pending())
+        if not approval_id:
+            others = [each for each in waiting if each.run_id not in mine]
+            waiting = [each for each in waiting if each.run_id in mine]
+            if others:
+                say(f"{counted(len(others), 'call')} of others wait, too: /approve all shows them.", err=True)
         if not waiting:
-            say("Nothing waits for approval.", err=True)
+            say("Nothing waits here." if not approval_id else "Nothing waits for approval.", err=True)
         for request in waiting:
             if request.status != "pending":
                 say(f"{request.id} is {one_line(request.status)} already.", err=True)
             elif not sys.stdin.isatty():
-                say(f"{request.id}  {as_name(request.tool)}  {short_arguments(request.arguments)}")
+                say(f"{request.id}  {as_name(request.tool)}  {self._whose(request)}")
+                say_wrapped("  ", short_arguments(request.arguments))
             else:
                 self._decide(request)
         left = [each for each in approvals.pending() if each.run_id in mine]
@@ -133,10 +147,20 @@ class SlashCommands:
         runs = self._claw.runs.of_conversation(self._conversation.id)
         return {each.run_id for each in runs if each.is_waiting}
 
+    def _whose(self, request: ApprovalRequest) -> str:
+        """Where a call comes from, as seen from here."""
+        conversation = self._claw.runs.find(request.run_id).header.conversation_id
+        if conversation == self._conversation.id:
+            return "this conversation"
+        return as_name(conversation or request.run_id)
+
     def _decide(self, request: ApprovalRequest) -> None:
         workspace = self._claw.runs.find(request.run_id).header.workspace
         rows = approval_rows(self._claw.approvals.explain(request.id), workspace, full=False)
-        answer = ask(rows, "Approve?", may_wait=True)
+        whose = self._whose(request)
+        is_mine = whose == "this conversation"
+        elsewhere = () if is_mine else (Row(""), Row("", f"Not of this conversation: of {whose}", "yellow", bold=True))
+        answer = ask((*rows, *elsewhere), "Approve?", may_wait=True)
         if answer != "later":
             decided = self._claw.approvals.decide(request.id, approved=answer == "yes", by=this_person())
             say(f"{'Approved' if answer == 'yes' else 'Denied'} {decided[0].id}.", err=True)

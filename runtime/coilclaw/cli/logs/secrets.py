@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
+from coilclaw.sdk.credential_shapes import without_credentials
+
 __all__ = ["Secrets"]
 
 V = TypeVar("V")
@@ -17,18 +19,6 @@ _OF_PROFILES: Final = ("key", "token", "access", "refresh")
 _SECRET_NAME: Final = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE)
 _SECRET_KEY: Final = re.compile(
     r"^(.*_)?(api_?key|token|secret|password|passwd|passphrase|authorization|cookie|credentials?)$", re.IGNORECASE
-)
-_SHAPES: Final = re.compile(
-    r"""
-    -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
-    | \b(?:sk|pk|rk)-[A-Za-z0-9_-]{12,}
-    | \bgh[pousr]_[A-Za-z0-9]{16,} | \bgithub_pat_[A-Za-z0-9_]{16,} | \bglpat-[A-Za-z0-9_-]{16,}
-    | \bxox[a-z]-[A-Za-z0-9-]{8,} | \bAKIA[0-9A-Z]{16}\b | \bAIza[A-Za-z0-9_-]{30,} | \bph[cx]_[A-Za-z0-9]{16,}
-    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*
-    | (?<=Bearer\ )[A-Za-z0-9._~+/=-]{8,} | (?<=Basic\ )[A-Za-z0-9+/=]{8,}
-    | (?<=://)[^\s/@:]*:[^\s/@]+(?=@)
-    """,
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 
 
@@ -58,7 +48,7 @@ class Secrets:
     def _text(self, text: str) -> str:
         if self._values is None:
             self._values = sorted(self._known(), key=lambda each: -len(each[1]))
-        text = _SHAPES.sub("[secret]", text)
+        text = without_credentials(text, "[secret]")
         for name, secret in self._values:
             text = text.replace(secret, f"[secret {name}]")
         return text

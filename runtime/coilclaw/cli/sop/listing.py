@@ -28,9 +28,9 @@ def list_sops(workspace: str | None, as_json: bool) -> None:
     """List the SOPs of the workspace, and their latest runs."""
     settings = settings_for(workspace)
     place = settings.config.workspace_dir.resolve()
-    found = [_facts(place, name, None) for name in sop_names(place)]
-    with open_app(settings) as claw:
-        runs = claw.runs.workflows.list(limit=_SHOWN_RUNS)
+    with open_app(settings, record=False) as claw:
+        runs, registry = claw.runs.sops.list(limit=_SHOWN_RUNS), claw.tools.registry
+    found = [_facts(place, name, registry) for name in sop_names(place)]
     if as_json:
         listed = [{"run_id": each.run_id, "name": each.name, "status": each.state} for each in runs]
         say_json({"sops": found, "runs": listed})
@@ -69,7 +69,7 @@ def validate(name: str | None, workspace: str | None, as_json: bool) -> None:
     sys.exit(0 if all(each["valid"] for each in found) else 2)
 
 
-def _facts(place: Path, name: str, registry: Registry | None) -> dict[str, Any]:
+def _facts(place: Path, name: str, registry: Registry) -> dict[str, Any]:
     facts: dict[str, Any] = {"name": name, "valid": True, "description": "", "steps": 0, "problems": []}
     try:
         found = read_sop(name, read_sop_file(place, name), registry)

@@ -101,7 +101,7 @@ def _opened(
         show_diagnostics(claw.tools.registry)
         listen = (lambda step: None) if as_json else _show_step
         with AgentAnswers(claw, partial(open_agent, claw, provider=provider, environment=os.environ)) as answers:
-            yield command, SopRunner(claw, claw.runs.workflows, answers, listen=listen, deadline=deadline)
+            yield command, SopRunner(claw, claw.runs.sops, answers, listen=listen, deadline=deadline)
 
 
 def _show_step(step: StepReport) -> None:

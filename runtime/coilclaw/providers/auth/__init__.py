@@ -7,6 +7,7 @@ from coilclaw.sdk.exports import lazy_exports
 if TYPE_CHECKING:
     from coilclaw.providers.auth.pasted import checked_setup_token, pasted_profile
     from coilclaw.providers.auth.profiles import ApiKey, AuthProfile, OAuth, Profile, ProfileType, Token
+    from coilclaw.providers.auth.resolution import names_for
     from coilclaw.providers.auth.rotation import ProfileCredentials
     from coilclaw.providers.auth.store import ProfileStore, StoredProfiles
 else:
@@ -15,6 +16,7 @@ else:
         {
             "pasted": "checked_setup_token pasted_profile",
             "profiles": "ApiKey AuthProfile OAuth Profile ProfileType Token",
+            "resolution": "names_for",
             "rotation": "ProfileCredentials",
             "store": "ProfileStore StoredProfiles",
         },
@@ -31,5 +33,6 @@ __all__ = [
     "StoredProfiles",
     "Token",
     "checked_setup_token",
+    "names_for",
     "pasted_profile",
 ]

@@ -8,11 +8,12 @@ from contextlib import suppress
 from typing import Any, Final
 
 from coilclaw.providers.auth.profiles import ApiKey, Profile, ProfileType, Token, is_reference, profile_from
+from coilclaw.providers.credentials import SETUP_TOKEN
 from coilclaw.sdk import OperatorError
 
 __all__ = ["checked_setup_token", "pasted_profile"]
 
-_PREFIX: Final = "sk-ant-oat01-"
+_PREFIX: Final = f"{SETUP_TOKEN}01-"
 _REST: Final = re.compile(r"[A-Za-z0-9_-]+")
 _SHORTEST: Final = 80
 _LONGEST: Final = 1024
@@ -47,7 +48,7 @@ def pasted_profile(provider: str, kind: ProfileType, text: str) -> Profile:
         return _oauth(provider, text)
     if not is_reference(text) and (not text.isascii() or not text.isprintable() or " " in text or not text):
         raise OperatorError("a credential is one line without blanks; nothing was changed")
-    if kind == "api_key" and text.startswith("sk-ant-oat"):
+    if kind == "api_key" and text.startswith(SETUP_TOKEN):
         raise OperatorError(
             "this is a setup token, not an API key; nothing was changed", hint="coilclaw auth anthropic setup-token"
         )

@@ -22,9 +22,14 @@ if TYPE_CHECKING:
     from coilclaw.config import ProviderModel
     from coilclaw.providers.auth.store import StoredProfiles
 
-__all__ = ["Asked", "Known", "ResolvedCredential", "profile_states", "resolve"]
+__all__ = ["Asked", "Known", "ResolvedCredential", "names_for", "profile_states", "resolve"]
 
 _BEARER: Final = ("token", "oauth")
+
+
+def names_for(provider: str, kind: str) -> tuple[str, ...]:
+    """What profiles may call a provider: its own name; one of Anthropic's kind also takes those for `anthropic`."""
+    return tuple(dict.fromkeys((provider, "anthropic") if kind == "anthropic" else (provider,)))
 
 
 class Asked(Frozen):
@@ -37,8 +42,8 @@ class Asked(Frozen):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What its profiles may call it: any provider of Anthropic's kind takes profiles for `anthropic`."""
-        return tuple(dict.fromkeys((self.provider, "anthropic") if self.kind == "anthropic" else (self.provider,)))
+        """What its profiles may call it."""
+        return names_for(self.provider, self.kind)
 
 
 class ResolvedCredential(Credential):

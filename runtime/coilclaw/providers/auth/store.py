@@ -6,7 +6,7 @@ It belongs to one person, is replaced as a whole, and keeps keys that are not kn
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -87,8 +87,19 @@ class ProfileStore:
             usage={name: usage_from(found) for name, found in document["usage"].items()},
         )
 
-    def add(self, profile_id: str, profile: Profile, *, preferred: bool = False, mode: str | None = None) -> None:
-        """Keep a profile, in place of one with the same name. It is the last in the order unless it is `preferred`."""
+    def add(
+        self,
+        profile_id: str,
+        profile: Profile,
+        *,
+        preferred: bool = False,
+        users: Iterable[str] = (),
+        mode: str | None = None,
+    ) -> None:
+        """Keep a profile, in place of one with the same name. It is the last in the order unless it is `preferred`.
+
+        A preferred one also comes first for other providers that take it, the `users`, where they have an order.
+        """
         check_profile_id(profile_id, profile.provider)
         entry = profile_object(profile)
         try:
@@ -105,6 +116,9 @@ class ProfileStore:
             others = [each for each in before if each != profile_id]
             if preferred:
                 document["order"][profile.provider] = [profile_id, *others]
+                for user in users:
+                    if user != profile.provider and (order := _texts(document["order"].get(user))):
+                        document["order"][user] = [profile_id, *(each for each in order if each != profile_id)]
             elif profile_id not in before:
                 document["order"][profile.provider] = [*others, profile_id]
 
@@ -119,12 +133,15 @@ class ProfileStore:
                     document["order"][provider] = [each for each in _texts(ids) if each != profile_id]
             return found is not None
 
-    def set_order(self, provider: str, ids: Sequence[str]) -> None:
-        """Prefer these profiles of a provider, in this order; its others come behind them."""
+    def set_order(self, provider: str, ids: Sequence[str], *, names: Collection[str] = ()) -> None:
+        """Prefer these profiles of a provider, in this order; its others come behind them.
+
+        `names` are all that profiles may call it, where that is more than its own name.
+        """
         with self._changed() as document:
             for each in ids:
                 found = document["profiles"].get(each)
-                if not isinstance(found, dict) or found.get("provider") != provider:
+                if not isinstance(found, dict) or found.get("provider") not in (provider, *names):
                     raise OperatorError(f"there is no profile of that name for {as_name(provider)}", hint=_LIST)
             others = [each for each in _texts(document["order"].get(provider)) if each not in ids]
             document["order"][provider] = [*dict.fromkeys(ids), *others]

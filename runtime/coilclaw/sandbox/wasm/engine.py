@@ -84,7 +84,8 @@ def _crash(message: str) -> Crashed:
             return Crashed(reason="the snippet ended the interpreter", hint="return from the snippet instead")
         if found[1].startswith("wasi:cli/stderr"):
             # Python writes there when it gives up.
-            return Crashed(reason="the interpreter of the sandbox failed")
+            # Often because memory ran out where it could not raise an error any more.
+            return Crashed(reason="the interpreter of the sandbox failed", hint="keep less in memory at a time")
         return Crashed(
             reason=f"the snippet used a part of the operating system that the sandbox does not have ({found[1]})",
             hint="files, network and processes are reached through `tools` only",

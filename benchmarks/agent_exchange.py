@@ -1,7 +1,7 @@
-"""What a turn of the agent costs beside its model, runs and tools: `python benchmarks/agent_turn.py [--blocks 7]`.
+"""What an exchange costs beside its model, runs and tools: `python benchmarks/agent_exchange.py [--blocks 7]`.
 
-CPU time of whole turns with a scripted model, less that of the same runs without an agent, all in one process and in
-turn, so that a busy machine slows both.
+CPU time of whole exchanges with a scripted model, less that of the same runs without an agent, in one process and by
+turns, so that a busy machine slows both.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _cpu_ms(work: Callable[[], object]) -> float:
 
 
 def _measure(claw: CoilClaw, blocks: int) -> dict[str, float]:
-    """Milliseconds of a turn's own work, by what the turn does."""
+    """Milliseconds of an exchange's own work, by what it does."""
     kinds: dict[str, tuple[ToolRequest | None, Callable[[], object]]] = {
         "words only": (None, lambda: None),
         "one direct call": (
@@ -116,7 +116,7 @@ def _measure(claw: CoilClaw, blocks: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="benchmarks/agent_turn.py", description="Measure the agent's own time.")
+    parser = argparse.ArgumentParser(prog="benchmarks/agent_exchange.py", description="Measure the agent's own time.")
     parser.add_argument("--blocks", type=int, default=7)
     blocks = parser.parse_args().blocks
     cache = _FOLDER / ".cache" / "coilclaw"
@@ -138,7 +138,7 @@ def main() -> None:
         "turns": blocks * _BLOCK,
         "own_cpu_ms": {name: round(each, 3) for name, each in found.items()},
     }
-    (_FOLDER / "results" / "agent_turn.json").write_text(json.dumps(record, indent=2) + "\n")
+    (_FOLDER / "results" / "agent_exchange.json").write_text(json.dumps(record, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""Workflow runs on disk: of all processes that would carry one out, one does."""
+"""SOP runs on disk: of all processes that would carry one out, one does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from coilclaw.memory import Memory, NoSuchWorkflowRun, StepRecord, WorkflowRuns, WorkflowRunTaken
-from coilclaw.store import Database
+from coilclaw.memory import Memory, NoSuchSopRun, SopRuns, SopRunTaken, StepRecord, create_sop_tables
+from coilclaw.store import Database, Migration
 
 
 class Processes:
@@ -18,8 +19,8 @@ class Processes:
         self._database = database
         self.gone: set[str] = set()
 
-    def of(self, name: str) -> WorkflowRuns:
-        return WorkflowRuns(self._database, name, lambda process: process not in self.gone)
+    def of(self, name: str) -> SopRuns:
+        return SopRuns(self._database, name, lambda process: process not in self.gone)
 
 
 @pytest.fixture
@@ -37,14 +38,14 @@ def test_steps_are_kept_with_what_they_started_and_gave(processes: Processes) ->
     runs.end_step(record, done, "completed")
     assert runs.steps(record.run_id) == {1: done}
     assert runs.find(record.run_id).status == "completed"
-    with pytest.raises(NoSuchWorkflowRun):
+    with pytest.raises(NoSuchSopRun):
         runs.find("sop-1")
 
 
 def test_a_run_is_taken_over_when_it_is_suspended_or_its_process_is_gone(processes: Processes) -> None:
     first, second = processes.of("a"), processes.of("b")
     record = first.begin("work", "/ws", "text")
-    with pytest.raises(WorkflowRunTaken, match="it is running"):
+    with pytest.raises(SopRunTaken, match="it is running"):
         second.take_over(second.find(record.run_id))
     processes.gone.add("a")
     assert second.find(record.run_id).state == "orphaned"
@@ -60,7 +61,7 @@ def test_of_two_that_take_over_one_succeeds(processes: Processes) -> None:
     seen = [processes.of(name) for name in "bc"]
     found = [each.find(record.run_id) for each in seen]
     assert seen[0].take_over(found[0]).status == "running"
-    with pytest.raises(WorkflowRunTaken):
+    with pytest.raises(SopRunTaken):
         seen[1].take_over(found[1])
 
 
@@ -75,7 +76,7 @@ def test_whoever_lost_a_run_changes_nothing_of_it(processes: Processes) -> None:
         lambda: first.end_step(lost, step, "completed"),
         lambda: first.end(lost, "failed"),
     ):
-        with pytest.raises(WorkflowRunTaken, match="another process"):
+        with pytest.raises(SopRunTaken, match="another process"):
             change()
     assert second.steps(lost.run_id) == {1: step}
     assert second.find(lost.run_id).status == "running"
@@ -86,7 +87,7 @@ def test_a_run_that_is_over_stays_over(processes: Processes, status: str) -> Non
     runs = processes.of("a")
     record = runs.begin("work", "/ws", "text")
     runs.end(record, status)  # type: ignore[arg-type]
-    with pytest.raises(WorkflowRunTaken, match=f"it is {status}"):
+    with pytest.raises(SopRunTaken, match=f"it is {status}"):
         runs.take_over(runs.find(record.run_id))
 
 
@@ -120,10 +121,23 @@ def test_secrets_are_taken_out_of_what_steps_gave(database: Database) -> None:
     def redaction() -> Callable[[str], str]:
         return lambda text: text.replace("hunter22", "[secret]")
 
-    runs = WorkflowRuns(database, "a", lambda process: True, redaction=redaction)
+    runs = SopRuns(database, "a", lambda process: True, redaction=redaction)
     record = runs.begin("work", "/ws", "text")
     begun = runs.begin_step(record, 1, "run-1")
     told = {"code": "failed", "message": "it is hunter22"}
     runs.end_step(record, replace(begun, status="failed", output=[{"hunter22": "x hunter22"}], error=told), "failed")
     kept = runs.steps(record.run_id)[1]
     assert (kept.output, kept.error) == ([{"[secret]": "x [secret]"}], {**told, "message": "it is [secret]"})
+
+
+def test_runs_under_the_first_names_of_their_tables_are_carried_over(tmp_path: Path) -> None:
+    before = Migration(12, "workflow-runs", create_sop_tables)
+    path = tmp_path / "old.db"
+    with Database(path, [before]) as old:
+        run_id = SopRuns(old, "a", lambda process: True).begin("work", "/ws", "text").run_id
+        with old.transaction() as connection:
+            connection.execute("ALTER TABLE sop_runs RENAME TO workflow_runs")
+            connection.execute("ALTER TABLE sop_steps RENAME TO workflow_steps")
+    after = Migration(12, "sop-runs", create_sop_tables, replaces=("workflow-runs",))
+    with Database(path, [after]) as new:
+        assert SopRuns(new, "a", lambda process: True).find(run_id).name == "work"

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from coilclaw.cli.call_text import argument_rows, runs_rows
-from coilclaw.cli.difference import difference_rows
+from coilclaw.app.call_text import argument_rows, runs_rows
+from coilclaw.app.difference import difference_rows
 from coilclaw.cli.paging import Row, folded
 from coilclaw.sdk.legible import cells
 

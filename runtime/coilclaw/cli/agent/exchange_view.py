@@ -1,4 +1,4 @@
-"""One turn as a person sees it: the checked text, what the model does meanwhile, and what was done in the end.
+"""One exchange as a person sees it: the checked text, what the model does meanwhile, and what was done in the end.
 
 The answer goes to stdout: its text as it is released, and below it the actions and the activity, both written by code
 from receipts. What only says how things are going stands on stderr, and only on a terminal.
@@ -22,12 +22,11 @@ from coilclaw.sdk.legible import as_name, one_line, visible_block
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from coilclaw.agent import Answer, TurnEvent
+    from coilclaw.agent import Answer, ExchangeEvent
     from coilclaw.policy import Answer as Decision
     from coilclaw.policy import Approver, Question
-    from coilclaw.sdk import ActivityItem
 
-__all__ = ["AnnouncedApprover", "TurnView", "exit_code", "show_activity", "tell_waiting"]
+__all__ = ["AnnouncedApprover", "ExchangeView", "exit_code", "show_activity", "tell_waiting"]
 
 _COLOURS: Final = {
     "succeeded": "green", "failed": "red", "denied": "yellow", "pending": "cyan", "running": "cyan",
@@ -42,7 +41,7 @@ _NARROWEST: Final = 20
 
 
 def exit_code(answer: Answer) -> int:
-    """The code that says how a turn ended."""
+    """The code that says how an exchange ended."""
     match answer.status:
         case "answered":
             return 0
@@ -53,8 +52,8 @@ def exit_code(answer: Answer) -> int:
     return 4 if answer.error is not None and answer.error.code == "credentials" else 1
 
 
-class TurnView:
-    """Shows a turn while it goes on, and its end. Listens on any thread."""
+class ExchangeView:
+    """Shows an exchange while it goes on, and its end. Listens on any thread."""
 
     def __init__(self, gone: Callable[[], None]) -> None:
         """`gone` is called when nobody reads the answer any more."""
@@ -67,15 +66,21 @@ class TurnView:
         """What of it belongs to the reply that may become the answer."""
         self._has_line = False
         self.conversation: str | None = None
-        """The conversation of the turn, once it is known."""
+        """The conversation of the exchange, once it is known."""
 
-    def listen(self, event: TurnEvent) -> None:
-        """Show an event of the turn."""
+    def note_conversation(self, event: ExchangeEvent) -> None:
+        """Take from an event which conversation this is, and show nothing."""
+        if isinstance(event, RoundStarted):
+            self.conversation = event.conversation_id or None
+
+    def listen(self, event: ExchangeEvent) -> None:
+        """Show an event of the exchange."""
+        self.note_conversation(event)
         match event:
             case TextReleased(text=text):
                 self._release(text)
-            case RoundStarted(conversation_id=conversation):
-                self.conversation, self._round = conversation or None, ""
+            case RoundStarted():
+                self._round = ""
                 self._note("thinking")
             case SnippetStarted():
                 self._note("running a snippet")
@@ -114,11 +119,11 @@ class TurnView:
         """Show what has not been shown of an answer."""
         self.clear()
         self._release_rest(answer.text)
-        if answer.activity:
+        if answer.activity or answer.failed_snippets:
             if self._released:
                 say()
             say(_HEADING, dim=True)
-            show_activity(answer.activity, answer.folded_reads)
+            show_activity(answer)
         if answer.error is not None:
             show_error(answer.error.message, answer.error.hint)
 
@@ -131,20 +136,25 @@ class TurnView:
             self._release("\n")
 
 
-def show_activity(items: Iterable[ActivityItem], folded_reads: int) -> None:
-    """Print the relevant calls of a turn: how each stands, what it did or was to do, its tool and its receipt."""
+def show_activity(answer: Answer) -> None:
+    """Print what was done for an answer: how each call stands, what it did or was to do, its tool and its receipt."""
+    for item in answer.activity:
+        _show(item.status, item.summary or item.tool_id, (item.tool_id, item.receipt_ref, approval_words(item)))
+    for each in answer.failed_snippets:
+        _show("failed", each.words, (each.receipt_ref, f"coilclaw run show {each.run_id}"))
+    if answer.folded_reads:
+        say(f"{_INDENT}{counted(answer.folded_reads, 'read')} besides", dim=True)
+
+
+def _show(status: str, what: str, facts: Iterable[str]) -> None:
     columns = min(_WIDEST, terminal_size(sys.stdout)[0]) if sys.stdout.isatty() else _WIDEST
     room = max(_NARROWEST, columns - len(_INDENT))
-    for item in items:
-        first, *others = textwrap.wrap(one_line(item.summary or item.tool_id), room, break_on_hyphens=False) or [""]
-        say("  ", styled(f"{item.status:<9}", fg=_COLOURS[item.status]), f" {first}")
-        for line in others:
-            say(f"{_INDENT}{line}")
-        facts = "  ".join(filter(None, (as_name(item.tool_id), as_name(item.receipt_ref), approval_words(item))))
-        for line in textwrap.wrap(one_line(facts), room, break_on_hyphens=False):
-            say(f"{_INDENT}{line}", dim=True)
-    if folded_reads:
-        say(f"{_INDENT}{counted(folded_reads, 'read')} besides", dim=True)
+    first, *others = textwrap.wrap(one_line(what), room, break_on_hyphens=False) or [""]
+    say("  ", styled(f"{status:<9}", fg=_COLOURS[status]), f" {first}")
+    for line in others:
+        say(f"{_INDENT}{line}")
+    for line in textwrap.wrap(one_line("  ".join(filter(None, facts))), room, break_on_hyphens=False):
+        say(f"{_INDENT}{line}", dim=True)
 
 
 def tell_waiting(answer: Answer, options: str) -> None:
@@ -155,7 +165,7 @@ def tell_waiting(answer: Answer, options: str) -> None:
 class AnnouncedApprover:
     """Asks a person after making room for the question."""
 
-    def __init__(self, approver: Approver, view: TurnView) -> None:
+    def __init__(self, approver: Approver, view: ExchangeView) -> None:
         self._approver = approver
         self._view = view
 

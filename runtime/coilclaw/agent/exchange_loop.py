@@ -1,11 +1,12 @@
-"""One turn: the model is asked, what it asks for is carried out, until it answers or a bound is reached.
+"""One exchange: the model is asked, what it asks for is carried out, until it answers or a bound is reached.
 
-Every step is in memory before the next one begins: the person's message, each reply that asks for tools, each result,
-and the answer. A process that dies in between leaves a turn that another one continues.
+Everything is in memory before what follows begins: the person's message, each reply that asks for tools, each result,
+and the answer. A process that dies in between leaves an exchange that another one continues.
 """
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from coilclaw.agent.answer import Listen
     from coilclaw.agent.evidence import ConversationActivity
     from coilclaw.agent.grounded_text import Grounded
-    from coilclaw.agent.guard import Spending
+    from coilclaw.agent.guard import ExchangeClock, Spending
     from coilclaw.agent.requests import Requests
     from coilclaw.agent.settings import AgentSettings, ModelChoice
     from coilclaw.agent.tools import Toolset
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from coilclaw.evidence import Claim, Evidence
     from coilclaw.providers import Provider, ToolSchema
 
-__all__ = ["Turn"]
+__all__ = ["ExchangeLoop"]
 
 _NO_TEXT: Final = "The model gave no answer in words."
 _REFUSED: Final = "The model refused to answer."
@@ -63,8 +64,8 @@ _MOST_KEPT: Final = 100
 _CUT_OFF: Final = "(The answer was cut off at its longest length.)"
 
 
-class Turn(Frozen):
-    """A turn that this process has claimed, and everything it is worked on with."""
+class ExchangeLoop(Frozen):
+    """An exchange that this process has claimed, and everything it is worked on with."""
 
     claw: CoilClaw
     provider: Provider
@@ -74,13 +75,14 @@ class Turn(Frozen):
     requests: Requests
     activity: ConversationActivity
     spending: Spending
+    clock: ExchangeClock
     listen: Listen
     choice: ModelChoice
     done_before: tuple[Evidence, ...] | None = None
-    """What the conversation had done when the turn began; None for a turn that is resumed."""
+    """What the conversation had done when the exchange began; None for an exchange that is resumed."""
 
     async def complete(self) -> Answer:
-        """Work on the turn until it is answered, waits, or cannot be continued."""
+        """Work on the exchange until it is answered, waits, or cannot be continued."""
         try:
             return await self._loop()
         except ProviderError as error:
@@ -96,7 +98,7 @@ class Turn(Frozen):
                 return state
             done = state
         while True:
-            if (exceeded := self.spending.exceeded) is not None:
+            if (exceeded := self.spending.exceeded or self.clock.exceeded) is not None:
                 return await self._without_model(exceeded)
             state = await self._round(done)
             if isinstance(state, Answer):
@@ -104,7 +106,7 @@ class Turn(Frozen):
             done = state
 
     def _carry_out(self, *, resumed: bool = False) -> Answer | tuple[Evidence, ...]:
-        """Carry out what the model has asked for. Returns what was done so far, or an answer if the turn ends here."""
+        """Carry out what the model has asked for. Returns what was done so far, or how the exchange ends here."""
         report = self.requests.carry_out(resumed=resumed)
         if report is None:
             return self.activity.evidence(self.transcript.current.run_ids)
@@ -115,14 +117,18 @@ class Turn(Frozen):
 
     async def _round(self, evidence: tuple[Evidence, ...]) -> Answer | tuple[Evidence, ...]:
         """Ask the model once. Returns its answer, or what was done when it has asked for tools."""
-        rounds = len(self.transcript.current.steps)
+        rounds = len(self.transcript.current.rounds)
         self.listen(RoundStarted(number=rounds + 1, conversation_id=self.transcript.conversation))
         stop, request = await finished(lambda: self._request(is_last=rounds >= self.settings.tool_rounds))
         text = GroundedText(evidence, self._release)
         before = "" if stop is None else _stop_sentence(stop)
         if before:
             self._release(before)
-        response = await self._ask(request, text)
+        try:
+            response = await self._ask(request, text)
+        except TimeoutError:
+            cut = text.cut()
+            return await self._without_model(self.clock.reason, before + cut.released, cut.claims)
         grounded = await finished(text.end)
         if response.tool_calls and request.tools:
             if grounded.released.strip():
@@ -159,9 +165,12 @@ class Turn(Frozen):
         )
 
     async def _ask(self, request: ChatRequest, text: GroundedText) -> ChatResponse:
-        """The model's whole reply; its text is checked as it comes, on a thread: others on the loop go on."""
+        """The model's whole reply; its text is checked as it comes, on a thread: others on the loop go on.
+
+        Raises TimeoutError when the time of the exchange is over.
+        """
         streamed = False
-        async with aclosing(self.provider.stream(request)) as stream:
+        async with asyncio.timeout(self.clock.remaining), aclosing(self.provider.stream(request)) as stream:
             async for piece in stream:
                 if isinstance(piece, TextDelta):
                     streamed = True
@@ -205,7 +214,7 @@ class Turn(Frozen):
             if self.spending.exceeded is None:
                 corrected = await self._ask(again, text)
                 return corrected, await finished(text.end)
-        except ProviderError:
+        except (ProviderError, TimeoutError):
             pass  # Code ends the answer, as it does when no more tokens may be used.
         return ChatResponse(**{**vars(response), "stop": "end"}), text.summary()
 
@@ -220,11 +229,13 @@ class Turn(Frozen):
             self._release(added)
         return self._written(before + text + added, "answered", grounded.claims, response)
 
-    async def _without_model(self, reason: str) -> Answer:
-        """An answer written by code alone, because the model may not be asked again."""
-        text = f"I stopped here: {reason}. What was done stands below."
-        self._release(text)
-        return await finished(lambda: self._written(text, "stopped", (), ChatResponse()))
+    async def _without_model(self, reason: str, said: str = "", claims: tuple[Claim, ...] = ()) -> Answer:
+        """An answer that code ends, because the model may not be asked again; `said` has been released already."""
+        added = f"I stopped here: {reason}. What was done stands below."
+        if said.strip():
+            added = f"\n\n{added}"
+        self._release(added)
+        return await finished(lambda: self._written(said + added, "stopped", claims, ChatResponse()))
 
     def _written(self, text: str, status: AnswerStatus, claims: tuple[Claim, ...], response: ChatResponse) -> Answer:
         made = self._answer(status, text, claims=claims)
@@ -262,21 +273,23 @@ class Turn(Frozen):
         return await finished(partial(self._left, status, problem))
 
     def _left(self, status: AnswerStatus, problem: Problem) -> Answer:
-        """The turn stays as it is, and can be resumed."""
+        """The exchange stays as it is, and can be resumed."""
         self.transcript.leave()
         return self._answer(status, "", error=problem)
 
     def _answer(self, status: AnswerStatus, text: str, *, waits: str | None = None, **more: Any) -> Answer:
         run_ids = (*self.transcript.current.run_ids, *([waits] if waits else []))
         done = relevant(self.activity.items(run_ids))
+        failed = self.activity.failed_snippets(run_ids)
         return Answer(
             conversation_id=self.transcript.conversation,
             turn_id=None,
             status=status,
             text=text,
-            actions=action_section(done),
+            actions=action_section(done, failed),
             activity=done.items,
             folded_reads=done.folded_reads,
+            failed_snippets=failed,
             run_ids=run_ids,
             usage=self.spending.usage,
             **more,

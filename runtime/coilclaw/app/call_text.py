@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from coilclaw.cli.difference import difference_rows, text_rows
-from coilclaw.cli.paging import Row
-from coilclaw.cli.terminal import counted
+from coilclaw.app.difference import Row, difference_rows, text_rows
 from coilclaw.sdk.legible import one_line
 
 __all__ = ["argument_rows", "call_rows", "runs_rows"]
@@ -102,7 +100,7 @@ def _written_rows(indent: str, label: str, path: str, text: str, workspace: Path
     if before == text:
         yield Row(indent, f"{label}exactly what the file has now, {_size_of(text)}")
         return
-    yield Row(indent, f"{label}replaces {counted(len(old), 'line')}{_end_of(before)} by {_size_of(text)}; compared:")
+    yield Row(indent, f"{label}replaces {_counted(len(old), 'line')}{_end_of(before)} by {_size_of(text)}; compared:")
     if old == after:
         yield Row(bar, "only the newline at the end changes")
     yield from difference_rows(old, after, bar)
@@ -135,7 +133,7 @@ def _lines_of(text: str) -> list[str]:
 
 
 def _size_of(text: str) -> str:
-    return f"{counted(len(_lines_of(text)), 'line')}, {counted(len(text), 'character')}{_end_of(text)}"
+    return f"{_counted(len(_lines_of(text)), 'line')}, {_counted(len(text), 'character')}{_end_of(text)}"
 
 
 def _end_of(text: str) -> str:
@@ -165,3 +163,7 @@ def _compact(value: Any) -> str:
 
 def _quoted(key: str) -> str:
     return one_line(json.dumps(key, ensure_ascii=False))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

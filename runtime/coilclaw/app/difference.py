@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import tokenize
 from collections.abc import Iterator, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from coilclaw.cli.paging import Row
 from coilclaw.sdk.legible import legible_line
 
-__all__ = ["difference_rows", "text_rows"]
+__all__ = ["Row", "difference_rows", "file_lines", "odd_encoding", "text_rows"]
 
 _CONTEXT: Final = 3
 _MOST_EMPTY: Final = 3
@@ -16,6 +17,15 @@ _MOST_COMPARED: Final = 1500
 """Lines that are compared with each other; it takes time that grows with the square of this, or worse."""
 
 _Opcode: TypeAlias = tuple[str, int, int, int, int]
+
+
+class Row(NamedTuple):
+    """A line of what a person is asked about. Where it has to be folded, `lead` is replaced by a mark."""
+
+    lead: str
+    text: str = ""
+    colour: str | None = None
+    bold: bool = False
 
 
 def difference_rows(old: Sequence[str], new: Sequence[str], lead: str = "") -> Iterator[Row]:
@@ -87,3 +97,27 @@ def _range(first: int, end: int) -> str:
     if length == 1:
         return str(first + 1)
     return f"{first + 1 if length else first},{length}"
+
+
+def file_lines(data: bytes) -> list[str]:
+    """The lines of a Python file as Python reads them: other characters at which text may break are no new lines."""
+    try:
+        text = data.decode(_encoding(data))
+    except (LookupError, ValueError):
+        text = data.decode(errors="backslashreplace")
+    return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n") if text else []
+
+
+def odd_encoding(data: bytes) -> str | None:
+    """A warning about a Python file that says it is not written in UTF-8."""
+    encoding = _encoding(data)
+    if encoding in ("utf-8", "utf-8-sig"):
+        return None
+    return f"the file says it is written in {encoding}; shown is what Python makes of it."
+
+
+def _encoding(data: bytes) -> str:
+    try:
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError:
+        return "an unknown encoding"
