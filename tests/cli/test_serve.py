@@ -43,7 +43,12 @@ def test_a_server_serves_its_home_and_ends_when_asked(coilclaw: Command) -> None
         fresh = coilclaw("serve", "link", "--json").json
         assert fresh["url"] == base
         assert fresh["link"].startswith(f"{base}/#code=")
-        with socket.create_connection(("127.0.0.1", port), timeout=60):  # One that is idle is not waited for.
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=60),  # Neither is waited for.
+            httpx.stream("GET", f"{base}/api/events", headers=headers, trust_env=False, timeout=60) as events,
+        ):
+            assert events.headers["content-type"].startswith("text/event-stream")
+            next(events.iter_lines())
             process.send_signal(signal.SIGTERM)
             _, told = process.communicate(timeout=120)
         assert process.returncode == 0
