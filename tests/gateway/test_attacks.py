@@ -177,7 +177,7 @@ def test_a_token_counts_at_once_and_until_it_is_revoked(served: Served) -> None:
 
 
 def test_nothing_of_a_token_is_kept_in_the_database(served: Served, tmp_path: Path) -> None:
-    secret = served.token.rpartition("_")[2].encode()
+    secret = served.token.split("_", 2)[2].encode()
     code = served.claw.access.sessions.make_link("me").encode()
     kept = b"".join(path.read_bytes() for path in (tmp_path / "home").rglob("*") if path.is_file())
     assert secret not in kept
@@ -384,6 +384,7 @@ def test_a_refused_request_is_not_read_to_its_end(served: Served) -> None:
         ("X: a\r\n b\x00c",),
         ("Authorization: Bearer nonsense",),
         tuple(f"X-{number}: {'y' * 1000}" for number in range(64)),
+        tuple(f"X-{number}: y" for number in range(200)),
     ],
 )
 def test_ambiguous_or_malformed_heads_reach_no_endpoint(served: Served, more: tuple[str, ...]) -> None:
@@ -391,7 +392,7 @@ def test_ambiguous_or_malformed_heads_reach_no_endpoint(served: Served, more: tu
     REACHED.clear()
     found = raw(served, head(served, *more, "Connection: close") + b"{}" + smuggled)
     assert REACHED == []
-    assert not found or found.split(b" ")[1] in (b"400", b"501")
+    assert not found or found.split(b" ")[1] in (b"400", b"431", b"501")
 
 
 def test_a_second_request_behind_a_refused_one_is_not_answered(served: Served) -> None:

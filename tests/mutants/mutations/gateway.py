@@ -12,6 +12,13 @@ _ATTACKS: Final = "tests/gateway/test_attacks.py"
 
 MUTATIONS: Final = (
     Mutation(
+        "coilclaw.gateway.guard:_check_head",
+        "if len(sizes) > _MOST_HEADERS or",
+        "if False and",
+        f"{_ATTACKS} -k malformed",
+        "the head of a request has a bound, also if it arrives at once",
+    ),
+    Mutation(
         "coilclaw.gateway.guard:Guard._check_host",
         "not in self._gateway.address.hosts",
         'in ("",)',
@@ -54,9 +61,9 @@ MUTATIONS: Final = (
         "a scope allows what it says and no more",
     ),
     Mutation(
-        "coilclaw.gateway.guard:_check_run_token",
-        "if endpoint.tool_operation is None:",
-        "if False:",
+        "coilclaw.gateway.guard:Admission.admit",
+        "if is_for_runs or isinstance(identity, RunToken):",
+        "if is_for_runs:",
         f"{_ATTACKS} -k own_operations",
         "the token of a run is good below /api/tools/ alone",
     ),
