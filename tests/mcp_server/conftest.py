@@ -63,7 +63,7 @@ class Home(Command):
             assert answer is not None
             return answer(params.message)
 
-        given = {} if answer is None else {"elicitation_callback": elicit}
+        given: dict[str, Any] = {} if answer is None else {"elicitation_callback": elicit}
         return Client(self.parameters, mode=mode, read_timeout_seconds=120, **given, **options)
 
     @property

@@ -60,7 +60,7 @@ async def client(url: str, person: str, mode: str, answer: str | None = None) ->
     async def elicit(context: Any, params: Any) -> ElicitResult:
         return ElicitResult(action="accept", content={"call_1": answer})
 
-    given = {} if answer is None else {"elicitation_callback": elicit}
+    given: dict[str, Any] = {} if answer is None else {"elicitation_callback": elicit}
     async with (
         httpx.AsyncClient(headers={"x-person": person}, timeout=60) as http,
         McpClient(streamable_http_client(url, http_client=http), mode=mode, **given) as made,

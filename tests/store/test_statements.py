@@ -120,6 +120,8 @@ def test_each_table_is_known_to_one_module() -> None:
         "runs": ["bridge/run_store.py"],
         "journal": ["bridge/journal.py"],
         "conversations": ["memory/conversations.py"],
+        "ambient_conversations": ["memory/conversations.py"],
+        "spaces": ["spaces/spaces.py"],
         "turns": ["memory/turns.py"],
         "api_tokens": ["access/api_tokens.py"],
         "session_links": ["access/sessions.py"],

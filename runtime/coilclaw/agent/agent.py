@@ -77,22 +77,40 @@ class Agent:
 
         return await self._completed(begin, partial(self._loop, caller, listen, choice))
 
+    async def post(self, message: str, *, conversation: str, caller: Caller | None = None) -> str:
+        """Add a person's message to a conversation without answering it yet, and return its id; `resume` answers it.
+
+        Raises NoSuchConversation, ConversationWaits and ConversationBusy.
+        """
+
+        def kept() -> str:
+            transcript, activity = self._taken(conversation)
+            execution = Execution(self._claw, conversation, caller or Caller())
+            transcript.say(message, partial(give_up, execution, transcript))
+            transcript.leave()
+            self._keep(transcript, activity)
+            return transcript.current.id
+
+        return await finished(kept)
+
     async def resume(
         self,
         conversation: str,
         *,
+        message: str | None = None,
         caller: Caller | None = None,
         listen: Listen = ignore,
         choice: ModelChoice | None = None,
     ) -> Answer:
         """Continue the last exchange of a conversation: one that waited for a decision, was interrupted or failed.
 
-        Calls that were made are not made again. Raises NothingToResume, NoSuchConversation and ConversationBusy.
+        With `message`, only if that is the id of the message that it is to answer. Calls that were made are not made
+        again. Raises NothingToResume, NoSuchConversation and ConversationBusy.
         """
 
         def take_up() -> tuple[Transcript, ConversationActivity]:
             transcript, activity = self._taken(conversation)
-            transcript.take_up()
+            transcript.take_up(message)
             return transcript, activity
 
         return await self._completed(take_up, partial(self._loop, caller or Caller(), listen, choice, resumed=True))
@@ -137,7 +155,7 @@ class Agent:
             finally:
                 if self._under_way.get(conversation) is loop:  # Else the next one has begun.
                     del self._under_way[conversation]
-            self._keep(loop)
+            self._keep(loop.transcript, loop.activity)
             return answer
         except BaseException:
             for each in claimed:
@@ -156,7 +174,9 @@ class Agent:
     ) -> ExchangeLoop:
         conversation, settings = transcript.conversation, self._settings
         allowed = self._allowed(conversation, caller)
-        bounded = replace(caller, conversation=conversation, tools_allow=allowed)
+        # Whoever continues it, a conversation stays in its project.
+        project = self._claw.memory.show(conversation).project
+        bounded = replace(caller, conversation=conversation, tools_allow=allowed, project=project)
         toolset = self._toolset(allowed)
         rounds = transcript.current.rounds
         answered = [
@@ -186,6 +206,7 @@ class Agent:
             clock=clock,
             listen=told,
             choice=choice or ModelChoice(),
+            view=caller.view,
             done_before=None if resumed else activity.evidence(),
         )
 
@@ -197,9 +218,9 @@ class Agent:
             ConversationActivity(self._claw, conversation),
         )
 
-    def _keep(self, loop: ExchangeLoop) -> None:
+    def _keep(self, transcript: Transcript, activity: ConversationActivity) -> None:
         """Keep what an exchange knows for the next one of its conversation."""
-        self._known[loop.transcript.conversation] = (loop.transcript, loop.activity)
+        self._known[transcript.conversation] = (transcript, activity)
         while len(self._known) > _MOST_KNOWN:
             self._known.pop(next(iter(self._known)), None)
 

@@ -57,6 +57,8 @@ class Exchange(Frozen):
     message: str
     rounds: tuple[Round, ...] = ()
     answer: str | None = None
+    id: str = ""
+    """That of the turn with the message."""
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:

@@ -30,6 +30,7 @@ from coilclaw.agent.prompt import (
     stop_note,
     system_prompt,
     text_tokens,
+    view_note,
     with_notes,
 )
 from coilclaw.agent.threads import finished
@@ -78,6 +79,8 @@ class ExchangeLoop(Frozen):
     clock: ExchangeClock
     listen: Listen
     choice: ModelChoice
+    view: str | None = None
+    """What the person looks at: told to the model in this turn alone."""
     done_before: tuple[Evidence, ...] | None = None
     """What the conversation had done when the exchange began; None for an exchange that is resumed."""
 
@@ -152,7 +155,11 @@ class ExchangeLoop(Frozen):
         messages = messages_of(self.transcript.exchanges, self.settings.context_tokens)
         size = text_tokens(system) + sum(map(message_tokens, messages))
         is_last = is_last or self.spending.is_near_end(size + self.settings.max_tokens)
-        notes = ([LAST_ROUND] if is_last and tools else []) + ([stop_note(stopped)] if stopped is not None else [])
+        notes = (
+            ([view_note(self.view)] if self.view is not None else [])
+            + ([LAST_ROUND] if is_last and tools else [])
+            + ([stop_note(stopped)] if stopped is not None else [])
+        )
         choice = self.choice
         said = {"conversation": self.transcript.conversation, "profile": choice.profile, "hint": choice.hint}
         return stopped, ChatRequest(
@@ -245,10 +252,12 @@ class ExchangeLoop(Frozen):
             "folded_reads": made.folded_reads,
             "run_ids": list(made.run_ids),
             "usage": vars(self.spending.usage),
+            **({"view": self.view} if self.view is not None else {}),
         }
         metadata = {
             **few,
             "activity": [item._asdict() for item in made.activity[:_MOST_KEPT]],
+            "trace": [item._asdict() for item in self.activity.items(made.run_ids)[:_MOST_KEPT]],
             "claims": made.facts()["claims"][:_MOST_KEPT],
         }
         keep = partial(self.transcript.answer, text, provider=provider, model=response.model)

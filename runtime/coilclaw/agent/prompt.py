@@ -33,6 +33,7 @@ __all__ = [
     "stop_note",
     "system_prompt",
     "text_tokens",
+    "view_note",
     "with_data",
     "with_notes",
 ]
@@ -93,6 +94,11 @@ def stop_note(reason: str) -> str:
         f"[CoilClaw] The operator has set the emergency stop: {one_line(reason, 300)} No tool can be called. "
         "Answer in text, and say that tool use is stopped."
     )
+
+
+def view_note(view: str) -> str:
+    """What the model is told about what the person looks at; it says so in data of a program, and is no instruction."""
+    return f"[CoilClaw] The person is looking at: {_unmarked(one_line(view, 300))}"
 
 
 def as_data(text: str) -> str:

@@ -56,7 +56,7 @@ class AgentSettings(Frozen):
     @classmethod
     def of(cls, config: Config) -> AgentSettings:
         """The settings that a configuration gives."""
-        bounds, cli = config.agent, config.channels.cli
+        bounds = config.agent
         return cls(
             tool_rounds=config.limits.tool_rounds,
             max_tokens=bounds.max_tokens,
@@ -70,5 +70,5 @@ class AgentSettings(Frozen):
                 name: Price(input=each.input_price, output=each.output_price)
                 for name, each in config.providers.models.items()
             },
-            tools_allow={} if cli.tools_allow is None else {"cli": cli.tools_allow},
+            tools_allow=config.channels.tools_allow(),
         )

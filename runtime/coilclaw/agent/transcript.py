@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
@@ -85,7 +86,8 @@ class Transcript:
     # Claims --------------------------------------------------------------------------------------------
 
     def say(self, message: str, give_up: Callable[[Round, int], RequestResult], data: str | None = None) -> None:
-        """Add a person's message. `give_up` ends what an interrupted exchange has left, and says what came of it.
+        """Add a person's message, and claim its answer. `give_up` ends what an interrupted exchange has left, and says
+        what came of it.
 
         Raises ConversationWaits and ConversationBusy.
         """
@@ -102,10 +104,13 @@ class Transcript:
                 raise NothingToResume(self.conversation)
             self._settle(*self._closing_turns(give_up))
 
-    def take_up(self) -> None:
-        """Claim the last exchange, if it is unfinished. Raises NothingToResume and ConversationBusy."""
+    def take_up(self, message: str | None = None) -> None:
+        """Claim the last exchange, if it is unfinished. Raises NothingToResume and ConversationBusy.
+
+        With `message`, only if that is the id of the message to be answered.
+        """
         with self._claimed(self._idle_document()):
-            if not self._is_unfinished:
+            if not self._is_unfinished or message not in (None, self.current.id):
                 raise NothingToResume(self.conversation)
 
     @contextmanager
@@ -232,10 +237,12 @@ class Transcript:
         for turn in turns:
             self._last_number = turn.number
             if turn.role == "user" and turn.source == "tool" and self.exchanges and self.exchanges[-1].is_new:
-                self.exchanges[-1] = Exchange(message=with_data(self.exchanges[-1].message, turn.content))
+                said = self.exchanges[-1]
+                self.exchanges[-1] = Exchange(message=with_data(said.message, turn.content), id=said.id)
             elif turn.role == "user":
                 data = turn.source == "tool"  # Alone, if its message is further back than what is read.
-                self.exchanges.append(Exchange(message=with_data("", turn.content) if data else turn.content))
+                message = with_data("", turn.content) if data else turn.content
+                self.exchanges.append(Exchange(message=message, id=turn.id))
             elif self.exchanges:
                 self.exchanges[-1] = self._with(self.exchanges[-1], turn)
 
@@ -244,9 +251,9 @@ class Transcript:
         if turn.role == "tool":
             for each in turn.tool_results:
                 rounds = self._with_result(rounds, each)
-            return Exchange(message=exchange.message, rounds=rounds, answer=exchange.answer)
+            return replace(exchange, rounds=rounds)
         if not turn.tool_calls:
-            return Exchange(message=exchange.message, rounds=rounds, answer=turn.content)
+            return replace(exchange, answer=turn.content)
         requests = tuple(map(kept_request, turn.tool_calls))
         round_ = Round(
             turn_id=turn.id,
@@ -256,7 +263,7 @@ class Transcript:
             provider=turn.provider or "",
             usage=_usage(turn.metadata.get("usage")),
         )
-        return Exchange(message=exchange.message, rounds=(*rounds, round_))
+        return replace(exchange, rounds=(*rounds, round_), answer=None)
 
     def _with_result(self, rounds: tuple[Round, ...], facts: Mapping[str, Any]) -> tuple[Round, ...]:
         result = _result(facts)

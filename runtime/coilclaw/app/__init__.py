@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     from coilclaw.app.approvals import ApprovalRequest, Approvals, Windows
     from coilclaw.app.arguments import RESERVED_NAMES
     from coilclaw.app.background import Background
+    from coilclaw.app.call_text import argument_rows, call_rows, runs_rows
+    from coilclaw.app.code_tokens import code_rows
     from coilclaw.app.composition import Composition
+    from coilclaw.app.difference import Row, difference_rows, file_lines, odd_encoding
     from coilclaw.app.engines import Engines
     from coilclaw.app.errors import AppClosed, BadArgument, TooManyRuns, WouldBlock
     from coilclaw.app.estop import Estop, StopChange
@@ -55,7 +58,10 @@ else:
             "arguments": "RESERVED_NAMES",
             "approvals": "ApprovalRequest Approvals Windows",
             "background": "Background",
+            "call_text": "argument_rows call_rows runs_rows",
+            "code_tokens": "code_rows",
             "composition": "Composition",
+            "difference": "Row difference_rows file_lines odd_encoding",
             "engines": "Engines",
             "errors": "AppClosed BadArgument TooManyRuns WouldBlock",
             "estop": "Estop StopChange",
@@ -112,6 +118,7 @@ __all__ = [
     "Receipts",
     "Rehearsal",
     "Report",
+    "Row",
     "RunHandle",
     "RunPage",
     "RunRecord",
@@ -127,12 +134,19 @@ __all__ = [
     "Window",
     "Windows",
     "WouldBlock",
+    "argument_rows",
+    "call_rows",
+    "code_rows",
+    "difference_rows",
+    "file_lines",
     "installed_registry",
     "make_policy",
     "noted_server",
+    "odd_encoding",
     "open_servers",
     "open_stores",
     "restart_log",
     "running_servers",
+    "runs_rows",
     "try_example",
 ]

@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks needs few 
     from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
     from coilclaw.sandbox import Deadline, Limits
     from coilclaw.sdk import Tool
+    from coilclaw.spaces import Spaces
 
 __all__ = ["CoilClaw"]
 
@@ -319,6 +320,11 @@ class CoilClaw:
     def access(self) -> Access:
         """Who may use a server of this home: API tokens, sessions and run tokens."""
         return self._parts.access
+
+    @property
+    def spaces(self) -> Spaces:
+        """The projects of this home and their files."""
+        return self._parts.spaces
 
     @cached_property
     def quarantine(self) -> Quarantine:

@@ -71,7 +71,11 @@ class Background:
         self._parts.refuse_to_block("background.submit")
         config = self._parts.settings.config
         request = given_request(config, source, name, inputs, engine, timeout, None, caller, retry_of)
-        chosen, run_id, runtime = self._parts.engines.chosen(engine), new_run_id(), self._parts.workspace().runtime
+        chosen, run_id, runtime = (
+            self._parts.engines.chosen(engine),
+            new_run_id(),
+            self._parts.project(request.caller.project).runtime,
+        )
         if self._runner().count() >= _MOST_WAITING:
             raise TooManyRuns(_MOST_WAITING)
 

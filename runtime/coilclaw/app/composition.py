@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # Imported where they are used: whoever only looks at the sto
     from coilclaw.policy import EmergencyStop, Policy
     from coilclaw.runs import Runtime
     from coilclaw.sdk import Tool
+    from coilclaw.spaces import Spaces
 
 __all__ = ["Composition", "OpenWorkspace"]
 
@@ -150,6 +151,12 @@ class Composition:
 
         return Access(self.stores.database)
 
+    @Part
+    def spaces(self) -> Spaces:
+        from coilclaw.spaces import Spaces
+
+        return Spaces(self.stores.database, self.settings.projects)
+
     def redaction(self) -> Callable[[str], str]:
         """What the bridge takes out of results: secrets that the file has, and those that loaded tools declare."""
         from coilclaw.bridge import Redaction
@@ -231,6 +238,21 @@ class Composition:
         if self._watch:
             opened.toolbox.refresh()
         return opened
+
+    def project(self, project: str | None) -> OpenWorkspace:
+        """The workspace in which the runs of a project are; without one, the configured workspace.
+
+        A project has its own folder and the tools of the configured workspace. Raises NoSuchSpace and SpaceArchived.
+        """
+        if project is None:
+            return self.workspace()
+        from coilclaw.app.services import project_services
+        from coilclaw.runs import Runtime
+
+        self.spaces.get(project, active=True)
+        folder, opened = self.spaces.folder(project), self.workspace()
+        services = project_services(opened.runtime.services, self.settings, folder)
+        return replace(opened, runtime=Runtime(services))
 
     @property
     def _has_log(self) -> bool:

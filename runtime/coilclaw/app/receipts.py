@@ -21,6 +21,10 @@ _RECORDED: Final = {
     "auth.rotated": "succeeded",
     "auth.failed": "failed",
     "provider.fallback": "succeeded",
+    "project.created": "succeeded",
+    "project.changed": "succeeded",
+    "project.file.written": "succeeded",
+    "project.file.deleted": "succeeded",
 }
 """What layers above the app may record, with the status of each. Calls, runs and decisions record themselves."""
 _LONGEST_FACT: Final = 200

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from coilclaw.app.handle import RunHandle
     from coilclaw.app.report import CallReport, Report
     from coilclaw.bridge import Caller
-    from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal
+    from coilclaw.runs import ApprovedPlan, Comparison, Rehearsal, RunRecord
     from coilclaw.sandbox import DisplayedOutput, Engine, Limits
 
 __all__ = ["Runner"]
@@ -72,7 +72,7 @@ class Runner:
             return self._run(request, run_id, until, plan)
 
     def _run(self, request: Request, run_id: str, deadline: Deadline, plan: ApprovedPlan | None = None) -> Report:
-        place, engine = self._parts.workspace(), self._parts.engines.get(request.engine)
+        place, engine = self._parts.project(request.caller.project), self._parts.engines.get(request.engine)
         deadline.restart()  # Neither loading nor compiling is the run's time, nor waiting for its turn.
         done = place.runtime.run(
             request.snippet,
@@ -158,7 +158,7 @@ class Runner:
         """Call one tool on this thread."""
         run_id = run_id or new_run_id()
         with self._entered(run_id, deadline, limits.seconds) as until:
-            place = self._parts.workspace()
+            place = self._parts.project(None if caller is None else caller.project)
             result, done = place.runtime.call(
                 tool, arguments, place.toolbox.registry, limits, caller=caller, deadline=until, run_id=run_id
             )
@@ -166,7 +166,8 @@ class Runner:
 
     def rehearse(self, request: Request, deadline: Deadline | None) -> Rehearsal:
         with self._entered(new_run_id(), deadline, request.limits.seconds) as until:
-            place, engine = self._parts.workspace(), self._parts.engines.get(request.engine)
+            place = self._parts.project(request.caller.project)
+            engine = self._parts.engines.get(request.engine)
             until.restart()
             return place.runtime.rehearse(
                 request.snippet, engine, place.toolbox.registry, request.limits, caller=request.caller, deadline=until
@@ -218,14 +219,21 @@ class Runner:
     def workspace_of(self, run_id: str) -> OpenWorkspace:
         """The workspace in which a run began."""
         known = find_run(self._parts.stores.database, run_id)
+        if known.header.project is not None:
+            self._refuse_unproven(known)
+            return self._parts.project(known.header.project)
         own = self._parts.settings.config.workspace_dir.resolve()
         if known.header.workspace in ("", str(own)):
             return self._parts.workspace()
-        # Its tools are code that runs outside the sandbox: a table that somebody edited must not choose it.
+        self._refuse_unproven(known)
+        return self._parts.workspace(Path(known.header.workspace))
+
+    def _refuse_unproven(self, known: RunRecord) -> None:
+        """Refuse a header that no receipt has: an edited table must choose neither tools, which run outside the
+        sandbox, nor the folder that they reach."""
         is_proven = is_accepted_as_said if known.status == "queued" else has_proven_header
         if not is_proven(self._parts.stores.log, known):
-            raise NotResumable(f"the header of {run_id} is not the one it began with", hint="start it again")
-        return self._parts.workspace(Path(known.header.workspace))
+            raise NotResumable(f"the header of {known.run_id} is not the one it began with", hint="start it again")
 
     def engine(self, name: str, deadline: Deadline) -> Engine:
         """The engine of a name; the time of the run begins when it is ready."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from coilclaw.sdk import Bounds
     from coilclaw.trust import WriteGuard
 
-__all__ = ["make_bounds", "make_policy", "make_secrets", "make_services", "run_limits"]
+__all__ = ["make_bounds", "make_policy", "make_secrets", "make_services", "project_services", "run_limits"]
 
 
 def make_policy(config: Config) -> Policy:
@@ -50,11 +51,9 @@ def make_bounds(settings: Settings) -> Bounds:
     config = settings.config
     security = config.security
     forbidden = (*security.forbidden_paths, *settings.own_paths)
-    # A path that is a link is forbidden itself, and so is what it leads to.
-    both = dict.fromkeys(each for path in forbidden for each in (path, path.resolve()))
     return Bounds(
         autonomy=security.autonomy,
-        forbidden_paths=(*both, *_histories(both, config.workspace_dir.resolve())),
+        forbidden_paths=_forbidden(forbidden, config.workspace_dir.resolve()),
         forbidden_commands=security.forbidden_commands,
         shell_allow=security.shell_allow,
         http_domains=security.http_domains,
@@ -93,6 +92,28 @@ def make_services(
         stop=EmergencyStop.of_home(settings.home),
         guard=guard,
     )
+
+
+def project_services(services: Services, settings: Settings, folder: Path) -> Services:
+    """What runs of a project share: its folder is their workspace, though it lies among our own files.
+
+    Only what encloses the folder is taken off the list. Tools reach nothing outside their workspace, so that what else
+    lies there stays out of reach; and what a person has forbidden stays forbidden.
+    """
+    from coilclaw.spaces import RESERVED
+
+    own = [path for path in settings.own_paths if not folder.is_relative_to(path.resolve())]
+    # Live artifacts have their own way in; `tools` is that of the one workspace, and nothing here may pass for it.
+    reserved = [folder / name for name in RESERVED if name != ".git"]
+    forbidden = (*settings.config.security.forbidden_paths, *own, *reserved)
+    bounds = replace(services.bounds, forbidden_paths=_forbidden(forbidden, folder))
+    return replace(services, workspace=folder, bounds=bounds, tools_folder=services.workspace / "tools")
+
+
+def _forbidden(paths: Iterable[Path], workspace: Path) -> tuple[Path, ...]:
+    # A path that is a link is forbidden itself, and so is what it leads to.
+    both = dict.fromkeys(each for path in paths for each in (path, path.resolve()))
+    return (*both, *_histories(both, workspace))
 
 
 def _histories(forbidden: Iterable[Path], workspace: Path) -> tuple[Path, ...]:

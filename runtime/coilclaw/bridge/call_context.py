@@ -39,6 +39,8 @@ class CallContexts:
         services, caller = self._services, self._run.caller
         return ToolContext(
             workspace=services.workspace,
+            # For file tools alone: others start programs in a folder that was judged by its path in the project.
+            tools_folder=services.tools_folder if tool.integration == "files" else None,
             tool_id=tool.id,
             run_id=self._run.run_id,
             call_id=call.id,

@@ -45,7 +45,7 @@ __all__ = [
 
 _logger = logging.getLogger(__name__)
 
-_LATER_FIELDS: Final = ("retry_of", "request", "tools_allow", "accepted")
+_LATER_FIELDS: Final = ("retry_of", "request", "tools_allow", "accepted", "project")
 
 
 def _add_conversations(connection: Any) -> None:
@@ -116,6 +116,8 @@ class RunHeader(Frozen):
     """The request of a model that the run answers."""
     tools_allow: Sequence[str] | None = None
     """Names or patterns of the tools that the run may call; None means all."""
+    project: str | None = None
+    """The project whose folder is the run's workspace."""
     accepted: Mapping[str, str] | None = None
     """For a run that was queued: channel, agent, project and view of its caller. Whoever serves the home executes it,
     and resumes it without being asked."""

@@ -30,7 +30,10 @@ class Services(Frozen):
     policy: Policy
     handlers: Handlers
     workspace: Path
+    """The folder that file tools work in: that of the workspace, or of a project."""
     secret: Callable[[str], str | None]
+    tools_folder: Path | None = None
+    """For runs of a project: the folder of tool files, which lies in the workspace and not in the project."""
     bounds: Bounds = field(default_factory=Bounds)
     settings: Callable[[str], Mapping[str, str]] = lambda integration: {}
     tool_seconds: float = 30.0

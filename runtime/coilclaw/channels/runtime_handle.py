@@ -64,9 +64,23 @@ class RuntimeHandle:
             choice=choice,
         )
 
+    async def post(self, message: str, *, conversation: str, caller: Caller) -> str:
+        """Add a message to a conversation without answering it yet, and return its id; `resume` answers it."""
+        return await self._agent.post(message, conversation=conversation, caller=replace(caller, channel=self.channel))
+
     async def resume(
-        self, conversation: str, *, caller: Caller, listen: Listen = ignore, choice: ModelChoice | None = None
+        self,
+        conversation: str,
+        *,
+        caller: Caller,
+        message: str | None = None,
+        listen: Listen = ignore,
+        choice: ModelChoice | None = None,
     ) -> Answer:
-        """Continue a conversation that waited for a decision."""
+        """Continue a conversation that waited for a decision, or answer a message that was posted."""
         named = replace(caller, channel=self.channel)
-        return await self._agent.resume(conversation, caller=named, listen=listen, choice=choice)
+        return await self._agent.resume(conversation, message=message, caller=named, listen=listen, choice=choice)
+
+    async def abandon(self, conversation: str) -> None:
+        """End an unfinished turn without an answer; calls that wait for approval are not made."""
+        await self._agent.abandon(conversation)

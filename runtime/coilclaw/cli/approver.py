@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coilclaw.app.call_text import call_rows
+from coilclaw.app import call_rows
 from coilclaw.cli.opening import this_person
 from coilclaw.cli.paging import Row, ask
 from coilclaw.policy import Answer, ApproveAll, NobodyToAsk

@@ -45,6 +45,7 @@ _COMMANDS: Final = {
     "evidence": ("coilclaw.cli.evidence:evidence", "Check an answer against the evidence of tool calls."),
     "config": ("coilclaw.cli.config:config", "Check and show the configuration."),
     "estop": ("coilclaw.cli.estop:estop", "Stop every tool at once, in all processes."),
+    "service": ("coilclaw.cli.service:service", "Install, start and stop the gateway as a service of this user."),
     "sandbox": ("coilclaw.cli.sandbox:sandbox", "Try the sandbox engines of this machine."),
     "doctor": ("coilclaw.cli.doctor:doctor", "Check this installation."),
     "completion": ("coilclaw.cli.completion:completion", "Print the completion script of a shell."),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final, Literal
 
-from coilclaw.app.difference import Row
+from coilclaw.app import Row
 from coilclaw.cli.streams import unguarded
 from coilclaw.cli.terminal import say, terminal_size
 from coilclaw.sandbox import POLL_SECONDS

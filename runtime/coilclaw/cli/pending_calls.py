@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.app.call_text import call_rows
+from coilclaw.app import call_rows
 from coilclaw.cli.paging import Row
 from coilclaw.cli.terminal import say, say_wrapped
 from coilclaw.sdk import Risk

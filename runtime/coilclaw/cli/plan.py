@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from coilclaw.app.call_text import call_rows
+from coilclaw.app import call_rows
 from coilclaw.cli.approver import somebody_is_here
 from coilclaw.cli.opening import this_person
 from coilclaw.cli.paging import Row, confirmed, say_rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +110,7 @@ def _serve(
             claw.settings.home, url=address.url, public_url=address.public_url, port=address.port
         ) as note:
             server = Server(
-                Gateway(claw, address),
+                Gateway(claw, address, environment=os.environ),
                 bound,
                 certificate=tls_cert,
                 key=tls_key,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from coilclaw.app import HeldFile, Quarantine
-from coilclaw.app.difference import difference_rows, file_lines, odd_encoding
+from coilclaw.app import HeldFile, Quarantine, difference_rows, file_lines, odd_encoding
 from coilclaw.cli.opening import expanded, open_app, settings_for, this_person
 from coilclaw.cli.paging import Row, confirmed, say_rows
 from coilclaw.cli.terminal import say, say_json, warn

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -142,10 +142,24 @@ class CliChannel(Section):
     """Names or patterns of what an agent's conversation here may call; absent means all."""
 
 
+class GatewayChannel(Section):
+    """The server as a place for conversations: browsers and programs."""
+
+    enabled: bool = True
+    tools_allow: tuple[str, ...] | None = None
+    """Names or patterns of what an agent's conversation here may call; absent means all."""
+
+
 class Channels(Section):
     """Places that conversations come from."""
 
     cli: CliChannel = CliChannel()
+    gateway: GatewayChannel = GatewayChannel()
+
+    def tools_allow(self) -> dict[str, tuple[str, ...]]:
+        """By channel, what its conversations may call; a channel that is not named may call everything."""
+        bounds = {each.name: getattr(self, each.name).tools_allow for each in fields(self)}
+        return {name: allowed for name, allowed in bounds.items() if allowed is not None}
 
 
 class Memory(Section):

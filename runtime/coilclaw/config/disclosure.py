@@ -29,6 +29,7 @@ _HARMLESS: Final = frozenset(
         "default_provider",
         "default_model",
         "channels.cli.tools_allow",
+        "channels.gateway.tools_allow",
         "memory.backend",
         "memory.path",
         "mcp_server.direct_tools",

@@ -35,11 +35,18 @@ class Settings(Frozen):
     sources: Mapping[str, str]
     cache: Path | None = None
     """The user's folder for what can be made again, such as the compiled sandbox."""
+    data_folder: Path | None = None
+    """Where the data of projects is, if not in the home."""
+
+    @property
+    def projects(self) -> Path:
+        """The folder that has one folder for each project."""
+        return (self.data_folder or self.home / "data") / "projects"
 
     @property
     def own_paths(self) -> tuple[Path, ...]:
         """The runtime's own files, which no tool may touch."""
-        return own_paths(self.home, self.config, self.cache)
+        return own_paths(self.home, self.config, self.cache, self.data_folder)
 
     def rows(self) -> Iterator[tuple[str, Any, str]]:
         """Yield every key, its value as it may be shown, and its source: 'default', the file, or a variable."""
@@ -70,6 +77,7 @@ def load_settings(
     there is one of the problems. `given_by` is where the overrides come from.
     """
     home = home or home_folder(environment)
+    data = _data_folder(environment)
     path = home / "config.toml"
     given = _read(path)
     sources = {key: "config.toml" for key, _ in _leaves(given)}
@@ -86,7 +94,7 @@ def load_settings(
         _put(tree, tuple(key.split(".")), value)
         sources = {each: origin for each, origin in sources.items() if not each.startswith(f"{key}.")}
         sources[key] = given_by
-    places = [*settle_paths(tree, home, sources), *_misplaced(tree.get("workspace_dir"), home, workspace_exists)]
+    places = [*settle_paths(tree, home, sources), *_misplaced(tree.get("workspace_dir"), home, data, workspace_exists)]
     others = [each.replace(":", f"{_origin(_key_of(each), sources)}:", 1) for each in places]
     found: list[Problem] = []
     config: Config | None = read_section(Config, tree, found)
@@ -96,19 +104,32 @@ def load_settings(
     if config is None or problems:
         elsewhere = all("(from " in each.partition(": ")[0] for each in problems)
         raise ConfigError(path, list(dict.fromkeys(problems)), in_file=not elsewhere)
-    return Settings(config=config, home=home, path=path, sources=sources, cache=cache or user_cache(environment))
+    cache = cache or user_cache(environment)
+    return Settings(config=config, home=home, path=path, sources=sources, cache=cache, data_folder=data)
 
 
 def _key_of(problem: str) -> str:
     return problem.partition(":")[0].partition(" ")[0]
 
 
-def _misplaced(workspace: Any, home: Path, must_exist: bool) -> Iterator[str]:
+def _data_folder(environment: Mapping[str, str]) -> Path | None:
+    text = environment.get("COILCLAW_DATA_DIR")
+    if not text:
+        return None
+    try:
+        return place(text, None)
+    except ValueError as error:
+        raise OperatorError(f"COILCLAW_DATA_DIR={text!r} {error}") from None
+
+
+def _misplaced(workspace: Any, home: Path, data: Path | None, must_exist: bool) -> Iterator[str]:
     if not isinstance(workspace, str):
         return  # Reported already, or reported by validation.
     folder = Path(workspace)
     if problem := overlap(home, folder):
         yield f"workspace_dir: {problem}"
+    elif data is not None and overlap(data, folder):
+        yield f"workspace_dir: {folder} and COILCLAW_DATA_DIR={data} lie one inside the other; move one of them"
     elif must_exist and not folder.is_dir():
         reason = "is not a folder" if folder.exists() else "does not exist; `coilclaw init` makes it"
         yield f"workspace_dir: {folder} {reason}"

@@ -163,7 +163,7 @@ def user_cache(environment: Mapping[str, str]) -> Path | None:
         return None
 
 
-def own_paths(home: Path, config: Config, cache: Path | None) -> tuple[Path, ...]:
+def own_paths(home: Path, config: Config, cache: Path | None, data: Path | None = None) -> tuple[Path, ...]:
     """Return the runtime's own files and folders. Whoever can write them can change policy and evidence."""
     receipts = config.receipts
     store = [
@@ -171,4 +171,4 @@ def own_paths(home: Path, config: Config, cache: Path | None) -> tuple[Path, ...
         for file in dict.fromkeys((receipts.path, receipts.path.resolve()))
         for suffix in STORE_SUFFIXES
     ]
-    return (home, *store, receipts.key_path, *([cache] if cache is not None else []))
+    return (home, *store, receipts.key_path, *(each for each in (cache, data) if each is not None))

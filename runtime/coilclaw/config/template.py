@@ -112,6 +112,11 @@ model = "mock"
 # What a conversation at the terminal may call; without the key, everything that policy allows.
 # tools_allow = ["file_read", "file_list", "time", "memory_search", "shell"]
 
+[channels.gateway]
+# enabled = true
+# What a conversation over HTTP may call; without the key, everything that policy allows.
+# tools_allow = ["file_read", "file_list", "time", "memory_search"]
+
 [memory]
 # backend = "sqlite"       # conversations are kept in the database of the receipts
 # path = "${{COILCLAW_HOME}}/coilclaw.db"   # accepted, and not used

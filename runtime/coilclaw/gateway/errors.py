@@ -28,7 +28,12 @@ STATUS_OF_CODES: Final = {
     "bad_grant": 400,
     "tool_definition": 400,
     # What it names is not there.
+    "bad_project": 400,
+    "path_refused": 400,
     "no_such_approval": 404,
+    "no_such_file": 404,
+    "no_such_message": 404,
+    "no_such_project": 404,
     "no_such_conversation": 404,
     "no_such_quarantined_file": 404,
     "no_such_receipt": 404,
@@ -51,6 +56,9 @@ STATUS_OF_CODES: Final = {
     "not_retryable": 409,
     "nothing_to_resume": 409,
     "pending_changed": 409,
+    "project_archived": 409,
+    "file_changed": 412,
+    "file_too_large": 413,
     "plan_not_usable": 409,
     "workflow_run_taken": 409,
     # The server's operator has to react.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
@@ -11,6 +11,7 @@ from anyio import CancelScope, CapacityLimiter
 from anyio.to_thread import run_sync
 
 from coilclaw.gateway.address import Address
+from coilclaw.gateway.chat.chat import Chat
 from coilclaw.gateway.live_events import LiveEvents
 
 if TYPE_CHECKING:
@@ -30,11 +31,18 @@ _TOOL_THREADS: Final = 16
 class Gateway:
     """One server over one app. Its methods belong to the server's event loop."""
 
-    def __init__(self, claw: CoilClaw, address: Address | None = None) -> None:
-        """`address` is where the server listens; by default, where the configuration says, on this machine alone."""
+    def __init__(
+        self, claw: CoilClaw, address: Address | None = None, *, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """`address` is where the server listens; by default, where the configuration says, on this machine alone.
+
+        `environment` stands for the variables in which the keys of model services may be.
+        """
         self.claw = claw
         self.address = address or Address(port=claw.settings.config.gateway.port)
+        self.environment = environment or {}
         self.live = LiveEvents()
+        self.chat = Chat(self)
         self._threads = CapacityLimiter(_THREADS)
         self._tool_threads = CapacityLimiter(_TOOL_THREADS)
 
@@ -44,9 +52,11 @@ class Gateway:
         served = self.claw.background.served()
         await self.blocking(served.__enter__)
         try:
+            await self.chat.take_up()
             yield
         finally:
             with CancelScope(shield=True):
+                await self.chat.aclose()
                 await self.blocking(served.__exit__, None, None, None)
 
     async def blocking(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

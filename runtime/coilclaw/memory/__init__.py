@@ -11,11 +11,12 @@ if TYPE_CHECKING:
         BadStep,
         BadTurn,
         NoSuchConversation,
+        NoSuchMessage,
         NoSuchSopRun,
         PendingChanged,
         SopRunTaken,
     )
-    from coilclaw.memory.memory import Cleared, Memory, create_tables
+    from coilclaw.memory.memory import Cleared, Memory, create_ambient_table, create_tables
     from coilclaw.memory.search import Hit
     from coilclaw.memory.search_tool import make_search_tool
     from coilclaw.memory.sop_runs import (
@@ -32,8 +33,8 @@ else:
         {
             "conversations": "Conversation ConversationPage",
             "documents": "is_kept_whole",
-            "errors": "BadStep BadTurn NoSuchConversation NoSuchSopRun PendingChanged SopRunTaken",
-            "memory": "Cleared Memory create_tables",
+            "errors": "BadStep BadTurn NoSuchConversation NoSuchMessage NoSuchSopRun PendingChanged SopRunTaken",
+            "memory": "Cleared Memory create_ambient_table create_tables",
             "search": "Hit",
             "search_tool": "make_search_tool",
             "turns": "Role Source Turn TurnDraft TurnPage",
@@ -50,6 +51,7 @@ __all__ = [
     "Hit",
     "Memory",
     "NoSuchConversation",
+    "NoSuchMessage",
     "NoSuchSopRun",
     "PendingChanged",
     "Role",
@@ -62,6 +64,7 @@ __all__ = [
     "Turn",
     "TurnDraft",
     "TurnPage",
+    "create_ambient_table",
     "create_sop_tables",
     "create_tables",
     "is_kept_whole",

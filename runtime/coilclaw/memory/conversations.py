@@ -15,16 +15,19 @@ if TYPE_CHECKING:
     from coilclaw.store import Database
 
 __all__ = [
+    "AMBIENT",
     "CONVERSATIONS",
     "Conversation",
     "ConversationPage",
     "add_conversation",
+    "ambient_conversation",
     "clear_conversations",
     "count_conversations",
     "count_turns",
     "find_conversation",
     "list_conversations",
     "pending_text",
+    "set_ambient",
     "set_pending",
 ]
 
@@ -42,6 +45,16 @@ CONVERSATIONS: Final = f"""
     ) {KEYED};
     CREATE INDEX IF NOT EXISTS conversations_by_time ON conversations (updated_at, conversation_id);
 """
+
+AMBIENT: Final = f"""
+    CREATE TABLE IF NOT EXISTS ambient_conversations (
+        project TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        conversation_id TEXT NOT NULL,
+        PRIMARY KEY (project, agent)
+    ) {KEYED};
+"""
+"""The one conversation of a project and an agent that is there without being begun by anybody."""
 
 _COLUMNS: Final = "conversation_id, channel, agent, project, title, started_at, updated_at, turns, pending IS NOT NULL"
 _NAMES: Final = tuple(name.strip() for name in _COLUMNS.replace("pending IS NOT NULL", "is_waiting").split(","))
@@ -119,7 +132,25 @@ def clear_conversations(connection: Any) -> int:
     """Remove all of them; how many there were."""
     ((count,),) = connection.execute("SELECT COUNT(*) FROM conversations")
     connection.execute("DELETE FROM conversations")
+    connection.execute("DELETE FROM ambient_conversations")
     return int(count)
+
+
+def ambient_conversation(connection: Any, project: str, agent: str | None) -> str | None:
+    """Return the id of the ambient conversation of a project and an agent, if it was begun."""
+    rows = list(
+        connection.execute(
+            "SELECT conversation_id FROM ambient_conversations WHERE project = ? AND agent = ?", (project, agent or "")
+        )
+    )
+    return rows[0][0] if rows else None
+
+
+def set_ambient(connection: Any, made: Conversation) -> None:
+    connection.execute(
+        "INSERT INTO ambient_conversations (project, agent, conversation_id) VALUES (?, ?, ?)",
+        (made.project, made.agent or "", made.conversation_id),
+    )
 
 
 def find_conversation(database: Database, conversation_id: str) -> Conversation:
@@ -137,14 +168,18 @@ def count_conversations(database: Database) -> int:
     return int(count)
 
 
-def list_conversations(database: Database, *, channel: str | None, limit: int, cursor: str | None) -> ConversationPage:
-    """Return conversations, the latest first: all of them, or those of one channel."""
+def list_conversations(
+    database: Database, *, channel: str | None, project: str | None, limit: int, cursor: str | None
+) -> ConversationPage:
+    """Return conversations, the latest first: all of them, or those of one channel or one project."""
     wanted: list[tuple[str, tuple[str, ...]]] = []
     if cursor is not None:
         moment, _, conversation_id = position_of("conversations", cursor).partition(" ")
         wanted.append(("(updated_at, conversation_id) < (?, ?)", (moment, conversation_id)))
     if channel is not None:
         wanted.append(("channel = ?", (channel,)))
+    if project is not None:
+        wanted.append(("project = ?", (project,)))
     where = f"WHERE {' AND '.join(text for text, _ in wanted)}" if wanted else ""
     rows = database.read(
         f"SELECT {_COLUMNS} FROM conversations {where} ORDER BY updated_at DESC, conversation_id DESC LIMIT ?",  # noqa: S608

@@ -2,6 +2,7 @@
 
 OperatorError
 ├── NoSuchConversation      there is no conversation of this id, or it was cleared
+├── NoSuchMessage           the conversation has no message of this id
 ├── PendingChanged          the suspended exchange was settled by someone else meanwhile
 ├── BadTurn                 a turn that cannot be kept as it is
 ├── BadStep                 a row of a SOP's step that is none
@@ -13,13 +14,30 @@ from __future__ import annotations
 
 from coilclaw.sdk import OperatorError
 
-__all__ = ["BadStep", "BadTurn", "NoSuchConversation", "NoSuchSopRun", "PendingChanged", "SopRunTaken"]
+__all__ = [
+    "BadStep",
+    "BadTurn",
+    "NoSuchConversation",
+    "NoSuchMessage",
+    "NoSuchSopRun",
+    "PendingChanged",
+    "SopRunTaken",
+]
 
 
 class NoSuchConversation(OperatorError):
     """There is no conversation of this id, or somebody cleared the memory."""
 
     code = "no_such_conversation"
+
+
+class NoSuchMessage(OperatorError):
+    """The conversation has no message of this id: it may be one of another conversation."""
+
+    code = "no_such_message"
+
+    def __init__(self, conversation_id: str, message_id: str) -> None:
+        super().__init__(f"{conversation_id[:100]} has no message {message_id[:100]!r}", hint="look at its messages")
 
 
 class PendingChanged(OperatorError):

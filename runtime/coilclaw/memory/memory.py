@@ -11,20 +11,23 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coilclaw.memory.context import latest_exchange, recent_turns
 from coilclaw.memory.conversations import (
+    AMBIENT,
     CONVERSATIONS,
     Conversation,
     ConversationPage,
     add_conversation,
+    ambient_conversation,
     clear_conversations,
     count_conversations,
     count_turns,
     find_conversation,
     list_conversations,
     pending_text,
+    set_ambient,
     set_pending,
 )
 from coilclaw.memory.documents import LARGEST_PENDING, Redact, kept_content, kept_object, load, valid_text
-from coilclaw.memory.errors import PendingChanged
+from coilclaw.memory.errors import NoSuchMessage, PendingChanged
 from coilclaw.memory.search import Hit, search_turns
 from coilclaw.memory.sop_runs import clear_answers
 from coilclaw.memory.turns import (
@@ -36,8 +39,10 @@ from coilclaw.memory.turns import (
     TurnPage,
     add_turn,
     clear_turns,
+    find_message,
     kept_draft,
     list_turns,
+    message_turns,
 )
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import checked_limit
@@ -45,7 +50,7 @@ from coilclaw.store import checked_limit
 if TYPE_CHECKING:
     from coilclaw.store import Database
 
-__all__ = ["Cleared", "Memory", "create_tables"]
+__all__ = ["Cleared", "Memory", "create_ambient_table", "create_tables"]
 
 _logger: Final = logging.getLogger(__name__)
 _TITLE: Final = 80
@@ -57,6 +62,11 @@ def create_tables(connection: Any) -> None:
     connection.execute(CONVERSATIONS)
     connection.execute(TURNS)
     WORDS.create(connection)
+
+
+def create_ambient_table(connection: Any) -> None:
+    """Make the table of the conversations that projects have by themselves."""
+    connection.execute(AMBIENT)
 
 
 class Cleared(Frozen):
@@ -82,20 +92,24 @@ class Memory:
 
     def begin(self, channel: str, *, agent: str | None = None, project: str | None = None) -> str:
         """Begin a conversation without turns, and return its id."""
-        moment = _now()
-        made = Conversation(
-            conversation_id=_new_id("conversation"),
-            channel=valid_text(channel),
-            agent=None if agent is None else valid_text(agent),
-            project=None if project is None else valid_text(project),
-            started_at=moment,
-            updated_at=moment,
-        )
+        made = _conversation(channel, agent, project)
         with self._database.transaction() as connection:
             add_conversation(connection, made)
-        facts = {"conversation": made.conversation_id, "channel": channel}
-        _logger.info("conversation.started", extra={"event": facts})
-        return made.conversation_id
+        return _begun(made)
+
+    def ambient(self, channel: str, *, project: str, agent: str | None = None) -> str:
+        """Return the id of the one conversation that a project has with an agent by itself; begun if it is missing.
+
+        However many ask at once, in any process, it is begun once.
+        """
+        made = _conversation(channel, agent, project)
+        with self._database.transaction() as connection:
+            known = ambient_conversation(connection, project, agent)
+            if known is not None:
+                return known
+            add_conversation(connection, made)
+            set_ambient(connection, made)
+        return _begun(made)
 
     def append(self, conversation_id: str, *drafts: TurnDraft) -> tuple[Turn, ...]:
         """Add turns to a conversation, all of them or none, and return them as they are kept.
@@ -154,14 +168,39 @@ class Memory:
         """Return how many conversations there are."""
         return count_conversations(self._database)
 
-    def list(self, *, channel: str | None = None, limit: int = 50, cursor: str | None = None) -> ConversationPage:
+    def list(
+        self,
+        *,
+        channel: str | None = None,
+        project: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> ConversationPage:
         """Return conversations, the latest first. The page's `cursor` is that of the next page."""
-        return list_conversations(self._database, channel=channel, limit=checked_limit(limit), cursor=cursor)
+        return list_conversations(
+            self._database, channel=channel, project=project, limit=checked_limit(limit), cursor=cursor
+        )
 
     def turns(self, conversation_id: str, *, limit: int = 100, cursor: str | None = None) -> TurnPage:
         """Return turns of a conversation, in order. Raises NoSuchConversation."""
         self.show(conversation_id)
         return list_turns(self._database, conversation_id, limit=checked_limit(limit), cursor=cursor)
+
+    def messages(self, conversation_id: str, *, limit: int = 100, before: int | None = None) -> tuple[Turn, ...]:
+        """Return the latest messages of a conversation, in order: what people said, and the answers.
+
+        Replies that ask for tools, and the results of those, are left out. With `before`, they are the latest of those
+        with lower numbers. Raises NoSuchConversation.
+        """
+        self.show(conversation_id)
+        return message_turns(self._database, conversation_id, limit=checked_limit(limit), before=before)
+
+    def message(self, conversation_id: str, message_id: str) -> tuple[Turn, Turn | None]:
+        """Return a person's message in a conversation, and its answer if it has one. Raises NoSuchMessage."""
+        found = find_message(self._database, conversation_id, message_id)
+        if found is None:
+            raise NoSuchMessage(conversation_id, message_id)
+        return found
 
     def recent(self, conversation_id: str, tokens: int, *, before: int | None = None) -> tuple[Turn, ...]:
         """Return the latest turns that take about so many tokens in a prompt, in order, beginning with a user's.
@@ -242,6 +281,24 @@ def _append(connection: Any, conversation_id: str, kept: _Kept) -> tuple[Turn, .
         )
         for number, draft in enumerate(kept.drafts, start=before + 1)
     )
+
+
+def _conversation(channel: str, agent: str | None, project: str | None) -> Conversation:
+    moment = _now()
+    return Conversation(
+        conversation_id=_new_id("conversation"),
+        channel=valid_text(channel),
+        agent=None if agent is None else valid_text(agent),
+        project=None if project is None else valid_text(project),
+        started_at=moment,
+        updated_at=moment,
+    )
+
+
+def _begun(made: Conversation) -> str:
+    facts = {"conversation": made.conversation_id, "channel": made.channel}
+    _logger.info("conversation.started", extra={"event": facts})
+    return made.conversation_id
 
 
 def _new_id(kind: str) -> str:

@@ -7,7 +7,16 @@ from dataclasses import field, fields
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from coilclaw.memory.documents import Redact, kept_calls, kept_content, kept_object, kept_results, load, texts_in
+from coilclaw.memory.documents import (
+    Redact,
+    kept_calls,
+    kept_content,
+    kept_object,
+    kept_results,
+    load,
+    texts_in,
+    valid_text,
+)
 from coilclaw.memory.errors import BadTurn
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import BadCursor, FullTextIndex, cursor_at, position_of
@@ -26,9 +35,11 @@ __all__ = [
     "TurnPage",
     "add_turn",
     "clear_turns",
+    "find_message",
     "kept_draft",
     "latest_turns",
     "list_turns",
+    "message_turns",
     "origins_at",
     "searched_parts",
     "substring_places",
@@ -45,6 +56,8 @@ _SOURCES: Final[Mapping[str, tuple[Source, ...]]] = {
 }
 """Who a turn of each role may come from; the first unless its draft says. Nothing else may pass for a person."""
 _LONGEST_NUMBER: Final = 15
+_HIGHEST: Final = 10**_LONGEST_NUMBER
+"""No turn has a number as high."""
 _INDEXED: Final = 256 * 1024
 """Characters of a turn that can be searched for."""
 
@@ -207,6 +220,39 @@ def latest_turns(database: Database, conversation_id: str, *, before: int, limit
             (conversation_id, before, limit),
         )
     ]
+
+
+_IS_MESSAGE: Final = "((role = 'user' AND source <> 'tool') OR (role = 'assistant' AND tool_calls = '[]'))"
+"""A condition in SQL: what a person said, or an answer; no reply that asks for tools, and no data for a message."""
+
+
+def message_turns(database: Database, conversation_id: str, *, limit: int, before: int | None) -> tuple[Turn, ...]:
+    """Return the latest messages of a conversation, in order."""
+    rows = database.read(
+        f"SELECT {_COLUMNS} FROM turns WHERE conversation_id = ? AND number < ? AND {_IS_MESSAGE} "  # noqa: S608
+        "ORDER BY number DESC LIMIT ?",
+        (conversation_id, _HIGHEST if before is None else before, limit),
+    )
+    return tuple(_turn(row) for row in reversed(rows))
+
+
+def find_message(database: Database, conversation_id: str, turn_id: str) -> tuple[Turn, Turn | None] | None:
+    """Return a person's message and its answer, if it has one; None if there is no such message here."""
+    rows = database.read(
+        f"SELECT {_COLUMNS} FROM turns WHERE turn_id = ? AND conversation_id = ? "  # noqa: S608
+        "AND role = 'user' AND source <> 'tool'",
+        (valid_text(turn_id), valid_text(conversation_id)),
+    )
+    if not rows:
+        return None
+    said = _turn(rows[0])
+    following = database.read(
+        f"SELECT {_COLUMNS} FROM turns WHERE conversation_id = ? AND number > ? AND {_IS_MESSAGE} "  # noqa: S608
+        "ORDER BY number LIMIT 1",
+        (conversation_id, said.number),
+    )
+    answer = _turn(following[0]) if following else None
+    return said, answer if answer is not None and answer.role == "assistant" else None
 
 
 def origins_at(database: Database, places: Collection[int]) -> dict[int, tuple[str, str]]:

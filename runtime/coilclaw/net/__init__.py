@@ -1,4 +1,4 @@
-"""Addresses, host rules and the HTTP clients that keep to them. httpx is imported when a request is made."""
+"""Addresses, host rules, HTTP clients that keep to them, and server-sent events. httpx is imported for a request."""
 
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from coilclaw.net.fake_server import FakeServer, ReceivedRequest
     from coilclaw.net.hosts import BadReach, Destination, Reach, make_reach, read_domain, read_private
     from coilclaw.net.network import GuardedNetwork, RoutedNetwork
+    from coilclaw.net.server_events import ServerEvent, ServerEventReader
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -15,6 +16,7 @@ else:
             "fake_server": "FakeServer ReceivedRequest",
             "hosts": "BadReach Destination Reach make_reach read_domain read_private",
             "network": "GuardedNetwork RoutedNetwork",
+            "server_events": "ServerEvent ServerEventReader",
         },
     )
 
@@ -26,6 +28,8 @@ __all__ = [
     "Reach",
     "ReceivedRequest",
     "RoutedNetwork",
+    "ServerEvent",
+    "ServerEventReader",
     "make_reach",
     "read_domain",
     "read_private",

@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from coilclaw.config import ProviderModel
+from coilclaw.net import ServerEvent, ServerEventReader
 from coilclaw.providers.chat import ChatRequest, ChatResponse, ChatStream, ProviderCapabilities, TextDelta
 from coilclaw.providers.credentials import Credential, Credentials
 from coilclaw.providers.errors import CredentialsNeeded, FailureKind, ProviderError
 from coilclaw.providers.failures import NotTaken, failure_of_event
 from coilclaw.providers.own_secret import OwnSecret
 from coilclaw.providers.reading import malformed, read_document
-from coilclaw.providers.server_events import EventReader, ServerEvent
 from coilclaw.providers.wire import Answer, Wire, check_address
 from coilclaw.sdk.legible import one_line
 
@@ -220,7 +220,7 @@ def _checked(data: str | bytes, secret: str | None) -> Mapping[str, Any]:
 
 
 async def _events(answer: Answer) -> AsyncGenerator[ServerEvent, None]:
-    reader = EventReader()
+    reader = ServerEventReader()
     async with aclosing(answer.pieces()) as pieces:
         async for piece in pieces:
             try:

@@ -61,7 +61,7 @@ def resume_run(
         registry=registry,
         limits=run.limits,
         deadline=deadline or Deadline(run.limits.seconds),
-        caller=replace(caller, conversation=header.conversation_id),
+        caller=replace(caller, conversation=header.conversation_id, project=header.project),
         tools_allow=() if header.tools_allow is None else (tuple(header.tools_allow),),
         prior=calls,
         unknown=unknown,

@@ -33,6 +33,11 @@ class Runtime:
         self._services = services
         self._caller = caller or Caller()
 
+    @property
+    def services(self) -> Services:
+        """What all its runs share."""
+        return self._services
+
     def run(
         self,
         snippet: Snippet,

@@ -32,6 +32,18 @@ def _create_access(connection: Any) -> None:
     create_access_tables(connection)
 
 
+def _create_ambient(connection: Any) -> None:
+    from coilclaw.memory import create_ambient_table
+
+    create_ambient_table(connection)
+
+
+def _create_spaces(connection: Any) -> None:
+    from coilclaw.spaces import create_space_tables
+
+    create_space_tables(connection)
+
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     *RECEIPTS,
     *TRUST,
@@ -41,4 +53,6 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration(11, "conversations", _create_memory),
     Migration(12, "sop-runs", _create_sop_runs, replaces=("workflow-runs",)),
     Migration(13, "access", _create_access),
+    Migration(14, "spaces", _create_spaces),
+    Migration(14, "ambient-conversations", _create_ambient),
 )

@@ -111,4 +111,5 @@ def make_header(
         request=caller.request,
         tools_allow=caller.tools_allow,
         accepted=None if queued is None else queued.accepted,
+        project=caller.project,
     )

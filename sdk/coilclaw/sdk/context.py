@@ -45,6 +45,7 @@ class ToolContext:
         self,
         *,
         workspace: Path,
+        tools_folder: Path | None = None,
         tool_id: str = "local.tool",
         run_id: str = "run-local",
         call_id: str = "call-local",
@@ -65,6 +66,8 @@ class ToolContext:
         network: Callable[[ToolContext], Network] | None = None,
     ) -> None:
         self.workspace = workspace
+        self.tools_folder = tools_folder
+        """In a project: the folder that `tools/…` means for file tools, because the tools of all projects are one."""
         self.tool_id = tool_id
         self.run_id = run_id
         self.call_id = call_id

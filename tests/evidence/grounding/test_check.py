@@ -160,6 +160,69 @@ def test_the_risk_of_a_call_outweighs_its_name() -> None:
     assert verdicts("I sent the weekly report to Ana.", report) == ["verified"]
 
 
+def call(tool_id: str, summary: str, **arguments: object) -> Evidence:
+    return Evidence(tool_id=tool_id, status="succeeded", summary=summary, arguments=arguments)
+
+
+@pytest.mark.req("R58")
+@pytest.mark.parametrize(
+    ("true", "false", "done"),
+    [
+        ("I deployed 3.2 to staging.", "I deployed 3.2 to production.", call("deploy.run", "Deployed 3.2 to staging")),
+        ("Ich habe die Tür entsperrt.", "Ich habe die Tür gesperrt.", call("door.unlock", "Unlocked the door")),
+        ("J'ai envoyé un mail à ma sœur.", "J'ai envoyé un mail à mon frère.", call("mail.send", "Mail to sister")),
+        ("I paid the water bill.", "I paid the gas bill.", call("bank.pay", "Paid 40 EUR", bill="water")),
+        ("I turned off the lights in the hall.", "I turned off the lights in the attic.", call("home.lights_off", "Lights off in hall", room="hall")),
+        ("The disk was extended to 90 GB.", "The disk was extended to 95 GB.", call("disk.resize", "Resized to 90 GB")),
+        ("合同已发给张伟。", "合同已发给赵敏。", call("mail.send", "已发送合同给张伟", to="张伟")),
+    ],
+)  # fmt: skip
+def test_what_excludes_each_other_is_told_apart(true: str, false: str, done: Evidence) -> None:
+    assert check_answer(true, [done]).grounded
+    assert not check_answer(false, [done]).grounded
+
+
+@pytest.mark.req("R58", "R142")
+def test_a_dry_run_changed_nothing() -> None:
+    for trial in (
+        call("files.delete", "Dry run: 3 files", count=3),
+        call("files.delete", "3 files would be deleted"),
+        call("files.delete", "3 files", dry_run=True),
+    ):
+        assert not check_answer("I deleted the 3 files.", [trial]).grounded
+        assert check_answer("I did a dry run: 3 files would be deleted.", [trial]).grounded
+    assert check_answer("I deleted the 3 files.", [call("files.delete", "Deleted 3 files", dry_run=False)]).grounded
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Ana has her invitation; the address of Bob is malformed.",
+        "Die Einladung an Ana ist raus, die an Bob ist unzustellbar.",
+        "给 Ana 的邮件发出去了，Bob 的被退信。",
+    ],
+)
+def test_the_reason_of_a_failure_tells_of_it(answer: str) -> None:
+    failed = replace(SENT_TO_BOB, status="failed", summary="bob@x.org is malformed")
+    assert check_answer(answer, [SENT, failed]).grounded
+    assert not check_answer("Ana and Bob have been sent their invitations.", [SENT, failed]).grounded
+
+
+@pytest.mark.parametrize(
+    ("answer", "grounded"),
+    [
+        ("位子订上了。", False),
+        ("我把文件传上去了。", False),
+        ("已帮您报上名。", False),
+        ("您说也换过网线了。", True),
+        ("支付服务的时间变了吗？", True),
+        ("请先确认邮件是否已发送。", True),
+    ],
+)
+def test_chinese_verbs_are_known_by_their_results(answer: str, grounded: bool) -> None:
+    assert check_answer(answer, []).grounded is grounded
+
+
 @pytest.mark.parametrize("tool_id", ["", "_", "...", "é", "日本", "1", "x."])
 def test_a_call_whose_name_is_without_letters_is_no_obstacle(tool_id: str) -> None:
     for status in ("succeeded", "failed"):

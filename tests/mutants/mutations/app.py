@@ -188,7 +188,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.app.runner:Runner.workspace_of",
-        "if not has_proven_header(self._parts.stores.log, known):",
+        "if not is_proven(self._parts.stores.log, known):",
         "if False:",
         "tests/app/test_edited_runs.py -k workspace",
         "a table that was edited does not choose whose tools are loaded",
@@ -216,7 +216,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.app.runner:Runner._leave",
-        "self._under_way.remove((run_id, deadline))",
+        "self._under_way.remove(next(each for each in self._under_way if (each.run_id, each.deadline) == own))",
         "self._under_way = [each for each in self._under_way if each[0] != run_id]",
         "tests/app/test_closing.py -k second_resume",
         "a second resume leaves the first one in reach",

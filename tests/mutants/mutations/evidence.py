@@ -123,6 +123,20 @@ MUTATIONS: Final = (
         "the declared risk of a call, and not its name, says whether it changes things",
     ),
     Mutation(
+        "coilclaw.evidence.grounding.calls:Call.kind",
+        'if self.evidence.risk == "read" or self.is_trial:',
+        'if self.evidence.risk == "read":',
+        "tests/evidence/grounding/test_check.py -k dry_run",
+        "a dry run supports no claim that something was done",
+    ),
+    Mutation(
+        "coilclaw.evidence.grounding.support:supports",
+        'if "no" in answers or contrasts(facts, call):',
+        'if "no" in answers:',
+        "tests/evidence/grounding/test_check.py -k excludes_each_other",
+        "a call about another one of a kind supports no claim",
+    ),
+    Mutation(
         "coilclaw.evidence.grounding.judge:Judge.cited",
         "if call is None:",
         "if False:",
@@ -152,8 +166,8 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.evidence.grounding.support:answers_of",
-        '*("yes" if _has_name(name, call) else miss for name in facts.names)',
-        '*("yes" for name in facts.names)',
+        '"yes" if _has_name(name, call) else miss if',
+        '"yes" if True else miss if',
         "tests/evidence/grounding/test_check.py -k says_otherwise",
         "names are compared",
     ),
@@ -221,7 +235,7 @@ MUTATIONS: Final = (
         "a read supports no action",
     ),
     Mutation(
-        "coilclaw.evidence.grounding.calls:Call.shown_senses",
+        "coilclaw.evidence.grounding.calls:Call._shown",
         'text = text.replace(normal(each), " ")',
         "pass",
         "tests/evidence/grounding/test_check.py -k no_argument_says",

@@ -81,7 +81,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.runs.retry:refuse_retry",
-        '("running", "suspended", "orphaned")',
+        '("queued", "running", "suspended", "orphaned")',
         '("running",)',
         _RETRY + " -k not_over",
         "a run that may still make calls is not retried",

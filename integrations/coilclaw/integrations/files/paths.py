@@ -39,7 +39,7 @@ def forbidden(path: str, ctx: ToolContext) -> Forbid | None:
         # It holds every version of every file, forbidden ones included, and programs that git starts by itself.
         return Forbid(reason=f"{path!r} belongs to git, which `tools.git` reads")
     # The workspace may itself be a link; below it none is followed.
-    target = Path(os.path.normpath(Path(os.path.realpath(ctx.workspace)) / plain))
+    target = Path(os.path.normpath(_root(ctx, parts_of(plain)) / plain))
     for place in ctx.bounds.forbidden_paths:
         if target.is_relative_to(place) or target.is_relative_to(os.path.realpath(place)):
             return Forbid(reason=f"{path!r} is under the forbidden path {place}")
@@ -54,7 +54,7 @@ def forbidden_on_the_way(path: str, ctx: ToolContext, *, last: bool = True) -> F
     if refusal := forbidden(path, ctx):
         return refusal
     parts = parts_of(path)
-    place = Path(os.path.realpath(ctx.workspace))
+    place = _root(ctx, parts)
     for number, part in enumerate(parts, start=1):
         place = place / part
         try:
@@ -64,6 +64,12 @@ def forbidden_on_the_way(path: str, ctx: ToolContext, *, last: bool = True) -> F
         if is_link and (last or number < len(parts)):
             return Forbid(reason=f"{'/'.join(parts[:number])!r} is a symbolic link, and links are not followed")
     return None
+
+
+def _root(ctx: ToolContext, parts: tuple[str, ...]) -> Path:
+    """The folder that a path starts from: the workspace, or in a project, for `tools/…`, where the tool files are."""
+    is_tool_file = ctx.tools_folder is not None and parts[:1] == (ctx.tools_folder.name,)
+    return Path(os.path.realpath(ctx.tools_folder.parent if is_tool_file and ctx.tools_folder else ctx.workspace))
 
 
 def parts_of(path: str) -> tuple[str, ...]:
@@ -77,7 +83,7 @@ def open_folder(ctx: ToolContext, parts: tuple[str, ...], *, create: bool = Fals
         raise ToolFailure(
             "the workspace does not exist", code="no_workspace", hint="a person makes one with `coilclaw init`"
         )
-    descriptor = _open(str(ctx.workspace), _FOLDER & ~os.O_NOFOLLOW, None, ".")
+    descriptor = _open(str(_root(ctx, parts)), _FOLDER & ~os.O_NOFOLLOW, None, ".")
     try:
         for number, part in enumerate(parts, start=1):
             if create:

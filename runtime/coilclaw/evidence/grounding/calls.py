@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final
 
-from coilclaw.evidence.grounding.facts import pairs_of, stems_of
+from coilclaw.evidence.grounding.facts import choices_in, pairs_of, stems_of
 from coilclaw.evidence.grounding.figures import (
     DAY,
     dates_in,
@@ -21,6 +21,8 @@ from coilclaw.evidence.grounding.figures import (
 from coilclaw.evidence.grounding.grammar import LATIN, Form, class_of_noun, grammar, sense_of
 from coilclaw.evidence.grounding.languages.shared import NOUN_SENSE, words
 from coilclaw.evidence.grounding.normal_text import folded, has_chinese, normal
+from coilclaw.evidence.grounding.statements import language_of
+from coilclaw.evidence.grounding.tokens import tokens_of
 from coilclaw.evidence.grounding.values import Evidence
 
 __all__ = ["Call", "calls_of"]
@@ -76,6 +78,12 @@ browser
 """)
 
 
+_TRIAL: Final = re.compile(
+    r"\bdry[ _-]?run|simulat|simulier|simulaci|simulé|\bprobelauf|\btestlauf|\bà blanc|\bwhat_if|试运行|模拟|演练"
+    r"|\bwould (?:be \w+ed|have|delete|remove|send|update|create|write|change)\b",
+    re.IGNORECASE,
+)
+"""Words of calls that only show what would be done."""
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|$)')
 """Arguments in a summary. They name things, and never say what was done to them."""
 
@@ -103,10 +111,17 @@ class Call:
     @cached_property
     def kind(self) -> str:
         """`read`, `write`, or nothing if neither the tool's contract nor its name says."""
-        if self.evidence.risk == "read":
+        if self.evidence.risk == "read" or self.is_trial:
             return "read"
         named = self._named_kind()
         return "" if named == "read" and self.evidence.risk is not None else named
+
+    @cached_property
+    def is_trial(self) -> bool:
+        """Whether it only showed what it would do."""
+        given = self.evidence.arguments or {}
+        asked = any(_TRIAL.search(str(name)) and value not in (False, "false", 0) for name, value in given.items())
+        return asked or _TRIAL.search(self.template) is not None
 
     def _named_kind(self) -> str:
         """What the tool's name says: its first word that is a verb decides."""
@@ -171,17 +186,30 @@ class Call:
         return frozenset(found)
 
     @cached_property
-    def shown_senses(self) -> frozenset[str]:
-        """The senses of verbs in what the tool answered, but for what it repeats of its arguments."""
+    def _shown(self) -> str:
+        """What the tool answered, but for what it repeats of its arguments."""
         text = _text_of(self.evidence.result)
         for each in _texts_in(self.evidence.arguments):
             text = text.replace(normal(each), " ")
+        return text
+
+    @cached_property
+    def shown_senses(self) -> frozenset[str]:
+        """The senses of verbs in what the tool answered, but for what it repeats of its arguments."""
+        text = self._shown
         found = {form.sense for form in self._forms(_WORD.findall(text.lower()))}
         if not text.isascii():
             from coilclaw.evidence.grounding.chinese import senses_in
 
             found |= senses_in(text)
         return frozenset(found)
+
+    @cached_property
+    def tells_past(self) -> bool:
+        """Whether it tells of something that was done, other than by its arguments: `Delivered on Monday`."""
+        told = [*self._told_words(), *_WORD.findall(self._shown)[:80]]
+        forms = [form for word in told if (form := sense_of(word.lower())) is not None]
+        return any(form.kind in ("past", "first", "third") for form in forms) or "已" in self.template
 
     @cached_property
     def given_dates(self) -> frozenset[tuple[int, int]]:
@@ -197,8 +225,7 @@ class Call:
         """The language of its summary."""
         if has_chinese(self.summary):
             return "zh"
-        tokens = [word.lower() for word in _WORD.findall(self.summary)]
-        return max(LATIN, key=lambda code: sum(word in grammar(code).marks for word in tokens))
+        return language_of(tokens_of(self.summary))
 
     @cached_property
     def is_open(self) -> bool:
@@ -219,6 +246,11 @@ class Call:
     @cached_property
     def numbers(self) -> frozenset[float]:
         return frozenset(numbers_in(self.raw) | set(map(float, _sizes(self.evidence.arguments))))
+
+    @cached_property
+    def has_figures(self) -> bool:
+        """Whether it gives a number that is neither a part of a name nor of a date: one that others differ from."""
+        return _ALONE.search(f"{self.summary} {self.given} {_text_of(self.evidence.result)}") is not None
 
     @cached_property
     def counts(self) -> frozenset[int]:
@@ -247,6 +279,29 @@ class Call:
     def details(self) -> frozenset[str]:
         """Its words without those of the tool's name but for the last part."""
         return frozenset(stems_of([*_WORD.findall(self._told), *map(folded, self.method)]) | pairs_of(self._told))
+
+    @cached_property
+    def roles(self) -> frozenset[str]:
+        """Names of its arguments that are one word, and prepositions that stand before such a word in its summary."""
+        given = self.evidence.arguments or {}
+        named = {name: value for name, value in given.items() if isinstance(value, str) and value.isalpha()}
+        values = {value for value in named.values() if value.islower()}
+        found = re.findall(r"\b(in|on|from|for) (?:the )?([^\W\d_]+)", self.summary)
+        return frozenset([*named, *(before for before, word in found if word in values)])
+
+    @cached_property
+    def has_people(self) -> bool:
+        """Whether it names a person in Chinese."""
+        if self.raw.isascii():
+            return False
+        from coilclaw.evidence.grounding.chinese import people_in
+
+        return any(people_in(text) for text in (self.summary, *_texts_in(self.evidence.arguments)))
+
+    @cached_property
+    def choices(self) -> frozenset[tuple[str, int]]:
+        """Its values of kinds of which one excludes the other."""
+        return choices_in([*map(folded, self.name), *re.findall(r"[^\W_]+|[€$£]", self.text)], self.text)
 
     @cached_property
     def dates(self) -> frozenset[tuple[int, int]]:

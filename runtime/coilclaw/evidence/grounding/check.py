@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from coilclaw.evidence.grounding.calls import calls_of
 from coilclaw.evidence.grounding.facts import Facts, facts_in, pairs_of
-from coilclaw.evidence.grounding.grammar import LATIN, grammar
+from coilclaw.evidence.grounding.grammar import grammar, sense_of
 from coilclaw.evidence.grounding.judge import Judge
-from coilclaw.evidence.grounding.languages.shared import CREATIVE, NO_MATTER, OUTCOME, SPEAKER, TICKED
+from coilclaw.evidence.grounding.languages.shared import CREATIVE, OUTCOME, SPEAKER, TICKED
 from coilclaw.evidence.grounding.matching import Finding, Said, is_about, is_reported, match_done, match_read
 from coilclaw.evidence.grounding.normal_text import folded, has_chinese, normal
 from coilclaw.evidence.grounding.reading import Reading
 from coilclaw.evidence.grounding.sentences import Sentence, sentences_of
+from coilclaw.evidence.grounding.setbacks import reasons_of, tells_setback
 from coilclaw.evidence.grounding.statements import language_of, languages_of, statements_in
 from coilclaw.evidence.grounding.tokens import tokens_of
 from coilclaw.evidence.grounding.values import Claim, Evidence, Grounding
@@ -27,6 +28,8 @@ _MOST_LOOKS: Final = 100_000
 """How often a call may be looked at for the sentences of one answer. What is left then cannot be verified."""
 _SHOWN: Final = 300
 _ALONE: Final = re.compile(r"[\"“„«「]([^\"”“»」\n]+)[\"”“»」]", re.DOTALL)
+_LABELLED: Final = re.compile(r"[^\W\d_]\w{2,24} ?[–—] ")
+"""A line that is an item of a list without a bullet: `Calendar – event added`."""
 _REPORT_IN_CHINESE: Final = re.compile(
     r"根据|据[^，]{0,8}(?:显示|记录|说)|从[^，]{0,10}看|显示|记录(?:里|中)|原文|写道|提到|看到|查到"
 )
@@ -54,6 +57,7 @@ class Checker(Judge):
     def renew(self, evidence: Iterable[Evidence]) -> None:
         """Check what follows against other evidence."""
         self.calls = calls_of(evidence)
+        self.reasons = reasons_of(self.calls)
 
     def mark(self) -> dict[str, Any]:
         """What the sentences so far have left behind, for `restore`."""
@@ -72,24 +76,11 @@ class Checker(Judge):
         if sentence.kind in ("code", "quote", "unread"):
             return
         plain = normal(sentence.text)
-        if re.search(
-            r"失败|未能|无法|没有|没能|拒绝|等待|待[审批确]|尚未|暂未|处理中|审核中|进行中|还在|仍在|还没|未(?:获|被|经)|批准|审批|授权|出错|报错|❌|⏳",
-            plain,
-        ):
-            self.failures += 1
-            return
         tokens = tokens_of(plain)
         read = grammar(language_of(tokens))
-        marks = "".join(read.marks.get(token.text, "") for token in tokens if token.kind == "word")
-        failed = any(
-            "F" in grammar(code).marks.get(token.text, "") for token in tokens for code in LATIN if token.kind == "word"
-        )
-        if (
-            failed
-            or ("N" in marks and not NO_MATTER.search(plain.lower()))
-            or read.phrases["open"].search(plain.lower())
-        ):
+        if tells_setback(plain, tokens, read, self.reasons):
             self.failures += 1
+        marks = "".join(read.marks.get(token.text, "") for token in tokens if token.kind == "word")
         first = tokens[0].text if tokens else ""
         if first in ("to", "um", "para", "pour") or (
             read.code == "en" and (form := read.forms.get(first)) and form.kind == "base"
@@ -133,7 +124,7 @@ class Checker(Judge):
             bare = _without_bullet(plain)
             tokens = tokens_of(bare)
             if tokens:
-                listed = sentence.kind in ("item", "row", "heading")
+                listed = sentence.kind in ("item", "row", "heading") or _LABELLED.match(bare) is not None
                 asked = bare.rstrip("\"'”)* ").endswith("?")
                 for number, code in enumerate(languages_of(tokens)):
                     reading = Reading(text, bare, tokens, code, grammar(code), asked, listed)
@@ -207,12 +198,16 @@ class Checker(Judge):
             claims.append(_claim(read.text, finding, read.language))
         if not statements and not read.is_question and not read.has("ignore"):
             for sense in ("generic", "send"):
-                if (found := read.has(sense)) and not read.is_unreal(found):
-                    facts = facts_in(read.plain, read.tokens, everything, -1, read.language)
+                if (
+                    (found := read.has(sense))
+                    and not read.is_unreal(part := read.part_around(found))
+                    and not ((heard := read.has("heard")) and heard.start() <= found.start())
+                ):
+                    facts = facts_in(read.plain, read.tokens, part, -1, read.language)
                     said = Said(
                         "do" if sense == "generic" else sense,
                         facts,
-                        read.whole_content,
+                        read.content(part),
                         sense == "generic",
                         self.failures > 0,
                     )
@@ -222,8 +217,8 @@ class Checker(Judge):
                     claims.append(_claim(read.text, finding, read.language))
                     break
         if not claims and not statements and not read.is_question and not others_act and len(read.tokens) > 3:
-            part = read.plain_part()
-            if part is not None and (finding := self.state(part)) is not None:
+            told = read.plain_part()
+            if told is not None and (finding := self.state(told)) is not None:
                 claims.append(_claim(read.text, finding, read.language))
         self.asked = None
         if read.is_question or (not statements and len(read.tokens) < 8):
@@ -239,8 +234,11 @@ class Checker(Judge):
         read = Reading(text, plain, tokens, code := language_of(tokens), grammar(code), False, True)
         facts = facts_in(plain, tokens, range(len(tokens)), -1, code)
         is_thing = bool(facts.classes - {"text", "prose", "system", "record"} or facts.places)
-        said = Said("do", facts, read.whole_content, True, self.failures > 0, code)
-        if (not stated and (not is_thing or len(tokens) > 12)) or any(
+        form = sense_of(tokens[0].text) if tokens else None
+        is_task = form is not None and form.kind == "base"  # `✅ Update the wiki`.
+        sense = form.sense if form is not None and is_task and not stated else "do"
+        said = Said(sense, facts, read.whole_content, sense == "do", self.failures > 0, code)
+        if (not stated and (not (is_thing or is_task) or len(tokens) > 12)) or any(
             call.is_read and call.succeeded and is_about(said, call) for call in self.calls
         ):
             return []
@@ -255,7 +253,9 @@ class Checker(Judge):
         for statement in statements_in_chinese(plain):
             self._looks += len(self.calls)
             content = frozenset(re.findall(r"[a-z0-9]{2,}", folded(statement.text))) | pairs_of(statement.text)
-            said = Said(statement.sense, statement.facts, frozenset(content), statement.is_generic, self.failures > 0)
+            said = Said(
+                statement.sense, statement.facts, frozenset(content), statement.is_generic, self.failures > 0, "zh"
+            )
             if statement.mood == "undone":
                 finding = self.undone(said, bool(re.search(r"任何|没有|什么都|未", statement.text)))
             elif "prose" in statement.facts.classes and not any(call.acts for call in self.calls):
@@ -267,7 +267,7 @@ class Checker(Judge):
             ):
                 continue
             else:
-                finding = self.cited(said) or match_done(said, self.meant(statement.facts))
+                finding = self.cited(said) or self.untaken(said, match_done(said, self.meant(statement.facts)), text)
             claims.append(_claim(text, finding, "zh"))
         return claims
 

@@ -36,6 +36,7 @@ class Clauses:
         self.first_seen = False  # Whether the assistant was the subject of a verb.
         self.acted = False  # Whether somebody else was.
         self.last: tuple[str, str] | None = None  # Person and marks of the verb before.
+        self.before: Clause | None = None  # The clause before the one that is read.
 
     def marks(self, at: int) -> str:
         token = self.tokens[at]
@@ -63,9 +64,13 @@ class Clauses:
                 if at > start:
                     yield Clause(start, at, joined)
                 start, joined = at + 1, f"J{token.text}" if "J" in marks else token.text
-            elif at > start and (
-                ("K" in marks and "D" not in marks and "P" not in marks)
-                or (("C" in marks or "c" in marks) and self.words.code != "es")
+            elif (
+                at > start
+                and self.words.code != "de"
+                and (
+                    ("K" in marks and "D" not in marks and "P" not in marks and not set("Cc") & set(self.marks(at - 1)))
+                    or (("C" in marks or "c" in marks) and self.words.code != "es")
+                )
             ):
                 yield Clause(start, at, joined)
                 start, joined = at, "K"

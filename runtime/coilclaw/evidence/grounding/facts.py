@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from coilclaw.evidence.grounding.figures import DAY, ISO, MONTH, dates_in, months_in, number_of, times_in
 from coilclaw.evidence.grounding.grammar import Grammar, class_of_noun, grammar
+from coilclaw.evidence.grounding.languages.choices import CHOICES
 from coilclaw.evidence.grounding.languages.shared import words
-from coilclaw.evidence.grounding.normal_text import folded
+from coilclaw.evidence.grounding.normal_text import folded, has_chinese
 from coilclaw.evidence.grounding.tokens import Token
 
-__all__ = ["Facts", "facts_in", "pairs_of", "stems_of"]
+__all__ = ["Facts", "choices_in", "facts_in", "pairs_of", "stems_of"]
 
 _HAN: Final = re.compile(r"[\u3400-\u9fff]{2,}")
 _CURRENCY: Final = re.compile(r"[€$£¥]|EUR|USD|GBP|CHF|CNY|euros?\b|dollars?\b|pounds?\b|元|块")
@@ -21,6 +23,32 @@ hour hours minute minutes day days week weeks month months year years night nigh
 minuten tag tage tagen woche wochen monat monate hora horas minuto minutos día días semana semanas mes meses
 heure heures jour jours semaine semaines mois ans años working business
 """)
+
+
+@lru_cache
+def _choices() -> dict[str, frozenset[tuple[str, int]]]:
+    """A word → the kinds of which it is a value, and which."""
+    found: dict[str, set[tuple[str, int]]] = {}
+    for line in CHOICES.strip().splitlines():
+        kind, _, values = line.partition(":")
+        for number, value in enumerate(values.split("|")):
+            for word in value.split():
+                found.setdefault(folded(word), set()).add((kind, number))
+    return {word: frozenset(values) for word, values in found.items()}
+
+
+@lru_cache
+def _han_choices() -> dict[str, frozenset[tuple[str, int]]]:
+    return {word: values for word, values in _choices().items() if has_chinese(word)}
+
+
+def choices_in(given: Iterable[str], text: str) -> frozenset[tuple[str, int]]:
+    """The values that words stand for of which one excludes the other; Chinese ones are looked for in a text."""
+    table = _choices()
+    found = [table[word] for word in given if word in table]
+    if has_chinese(text):
+        found += [values for word, values in _han_choices().items() if word in text]
+    return frozenset().union(*found)
 
 
 class Facts(NamedTuple):
@@ -39,6 +67,12 @@ class Facts(NamedTuple):
     is_all: bool = False
     """Whether it is said of everything there was to do."""
     cited: tuple[str, ...] = ()
+    measures: tuple[tuple[float, str], ...] = ()
+    """Numbers with a unit, which calls are compared with that use the same unit."""
+    roles: tuple[tuple[str, str], ...] = ()
+    """Words that say which one is meant, with the kind or the preposition: `customers` of `the customers table`."""
+    choices: frozenset[tuple[str, int]] = frozenset()
+    """Values of kinds of which one excludes the other: `production`, `unlocked`."""
 
     @property
     def is_empty(self) -> bool:
@@ -52,6 +86,8 @@ class Facts(NamedTuple):
             or self.days
             or self.months
             or self.times
+            or self.measures
+            or self.choices
         )
 
 
@@ -80,9 +116,12 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
     counts: list[int] = []
     days: list[int] = []
     classes: set[str] = set()
+    roles: list[tuple[str, str]] = []
     is_all = False
     for at in chosen:
         token = tokens[at]
+        if code == "en" and at - 1 in span and at - 1 != verb and (role := _role(at, tokens, language)) is not None:
+            roles.append(role)
         if token.kind == "place":
             bare = token.raw.strip("`[]")
             if token.raw.startswith("[") or re.fullmatch(r"(?:receipt|call)[-_][\w-]+", bare):
@@ -104,11 +143,7 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
                 follower = tokens[at + 1].text if at + 1 < len(tokens) else ""
                 if _CURRENCY.match(follower):
                     numbers.append(float(language.numbers[token.text]))
-                elif (
-                    follower not in _SPANS
-                    and not _is_total(at, tokens)
-                    and tokens[at - 1].text not in ("chapter", "section", "version")
-                ):
+                elif follower not in _SPANS and not _is_total(at, tokens) and tokens[at - 1].text not in _DESCRIBING:
                     counts.append(language.numbers[token.text])
             elif token.text in ("both", "beide", "beiden", "ambos", "ambas") or (
                 token.text in ("deux",) and code == "fr"
@@ -158,6 +193,16 @@ def facts_in(text: str, tokens: Sequence[Token], span: range, verb: int, code: s
         classes=frozenset(classes),
         is_all=is_all,
         cited=tuple(cited),
+        measures=tuple(
+            (number, tokens[at + 1].text)
+            for at in chosen
+            if tokens[at].kind == "number"
+            and at + 1 in span
+            and tokens[at + 1].text in UNITS
+            and (number := number_of(tokens[at].raw)) is not None
+        ),
+        roles=tuple(roles),
+        choices=choices_in((folded(tokens[at].text) for at in span), ""),
     )
 
 
@@ -177,6 +222,8 @@ def _note_number(
     after = tokens[at + 1] if at + 1 < len(tokens) else None
     before = tokens[at - 1].text if at else ""
     following = after.text if after else ""
+    if before in _OLD and following in _NEW:
+        return  # `from 2 to 5`: the value before.
     if following == "-" and at + 2 < len(tokens) and tokens[at + 2].kind == "word":
         return  # `15-minute`.
     money = (
@@ -187,6 +234,7 @@ def _note_number(
     if not money:
         if (
             following in _SPANS
+            or following in UNITS
             or following in ("am", "pm", "uhr", "h", "heures", "o'clock")
             or (":" in token.raw and times)
         ):
@@ -207,10 +255,52 @@ def _note_number(
         ):
             if _is_total(at, tokens):
                 return
-            if class_of_noun(following) or (following.endswith(("s", "en", "e", "n")) and not after.is_capital):
+            if class_of_noun(following) or (
+                len(following) > 3 and following.endswith(("s", "en", "e", "n")) and not after.is_capital
+            ):
                 counts.append(int(number))
                 return
     numbers.append(number)
+
+
+_ANY_ONE: Final = words("""
+new old main right correct whole entire same other existing corresponding relevant affected respective single current
+first second third last next former original short long big small full own latest recent
+""")
+_BESIDE: Final = words("in on from for")
+
+
+def _role(at: int, tokens: Sequence[Token], language: Grammar) -> tuple[str, str] | None:
+    """The word before a noun, with the noun; or a noun by itself with its preposition: `in the kitchen`."""
+    token, before = tokens[at], tokens[at - 1]
+    if token.kind != "word" or language.marks.get(token.text) or token.is_capital:
+        return None
+    if _is_specific(before, language):
+        return token.text, folded(before.text)
+    follows = at + 1 == len(tokens) or tokens[at + 1].kind == "mark" or language.marks.get(tokens[at + 1].text)
+    if before.text in ("the", "your") and at > 1 and tokens[at - 2].text in _BESIDE and follows:
+        return tokens[at - 2].text, folded(token.text)
+    return None
+
+
+def _is_specific(token: Token, language: Grammar) -> bool:
+    """Whether a word before a noun may say which one is meant."""
+    return (
+        token.kind == "word"
+        and not language.marks.get(token.text)
+        and token.text not in _ANY_ONE
+        and token.text not in language.numbers
+        and token.text not in language.forms
+        and not token.text.endswith(("ing", "ed", "ly", "ous", "ful", "able", "ive", "al", "ic"))
+    )
+
+
+UNITS: Final = words("kb mb gb tb ms s sec km kg cm mm")
+"""Units of measures, which say how large a thing is and not which."""
+_DESCRIBING: Final = words("chapter section version with mit con avec")
+"""Words before a number that is not one of things that something was done to: `an apology with two dates`."""
+_OLD: Final = words("from von de desde du")
+_NEW: Final = words("to auf a à up down zu")
 
 
 def _is_total(at: int, tokens: Sequence[Token]) -> bool:
@@ -230,7 +320,7 @@ _OVER: Final = re.compile(r"(?:19|20)\d\d$")
 _SERVICES: Final = words("""
 gmail outlook google calendar excel word powerpoint markdown pdf python api html csv json utc cet gmt q1 q2 q3
 q4 id ok nda crm sms url vpn ceo hr it pr cc tv pst est webp windows linux macos android ios chrome firefox
-slack whatsapp sql join mr mrs ms dr mme mlle sr sra dra prof herr frau herrn english german spanish french
+slack whatsapp sql kb mb gb tb join mr mrs ms dr mme mlle sr sra dra prof herr frau herrn english german spanish french
 chinese
 """)
 

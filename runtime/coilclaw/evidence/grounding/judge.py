@@ -32,8 +32,9 @@ from coilclaw.evidence.grounding.matching import (
 )
 from coilclaw.evidence.grounding.normal_text import folded
 from coilclaw.evidence.grounding.reading import Reading
+from coilclaw.evidence.grounding.setbacks import reasons_of
 from coilclaw.evidence.grounding.statements import Statement
-from coilclaw.evidence.grounding.support import supports
+from coilclaw.evidence.grounding.support import is_covered, supports
 from coilclaw.evidence.grounding.tokens import tokens_of
 from coilclaw.evidence.grounding.values import Evidence
 
@@ -50,6 +51,7 @@ class Judge:
 
     def __init__(self, evidence: Iterable[Evidence]) -> None:
         self.calls: list[Call] = calls_of(evidence)
+        self.reasons = reasons_of(self.calls)
         self.failures = 0  # Sentences that say that something failed, was refused or waits.
         self.is_expository = False
         self.asked: Facts | None = None  # What a fragment before this sentence named.
@@ -84,11 +86,18 @@ class Judge:
                 facts
                 if is_now
                 else facts._replace(
-                    names=(), quotes=(), numbers=tuple(number for number in facts.numbers if number > 9)
+                    names=tuple(name for name in facts.names if read.is_reached(name)),
+                    quotes=(),
+                    numbers=tuple(number for number in facts.numbers if number > 9),
                 )
             )
             wrong = [call for call in related if call.succeeded and supports(checked, call) == "no"]
-            if wrong and len(wrong) == len(related) and not is_reported(said._replace(facts=checked), self.calls):
+            if (
+                wrong
+                and len(wrong) == len(related)
+                and not is_covered(checked, wrong)
+                and not is_reported(said._replace(facts=checked), self.calls)
+            ):
                 return Finding("contradicted", wrong[-1].evidence.receipt_ref)
             return None
         if any(call.acts and call.succeeded for call in writes) and not (facts.names or facts.places):
@@ -106,7 +115,7 @@ class Judge:
             facts.is_empty
             and statement.mood != "undone"
             and not read.acts_before(statement)
-            and any(set(read.words.marks.get(read.tokens[at].text, "")) & set("PX") for at in span)
+            and any(read.is_pronoun(at) for at in span)
         ):
             facts = facts_in(
                 read.plain,
@@ -125,6 +134,7 @@ class Judge:
             self.failures > 0,
             read.language,
             folded(read.tokens[statement.verb].text),
+            read.whole_content,
         )
         if statement.is_refusal and (not self.calls or any(not call.succeeded for call in self.calls)):
             return None
@@ -148,11 +158,14 @@ class Judge:
             if done:
                 return Finding("contradicted", done[-1].evidence.receipt_ref)
         if statement.mood == "read":
-            return (
-                match_read(said._replace(words=read.content(statement.clause)), self.calls)
-                if statement.is_first
-                else None
-            )
+            if not statement.is_first:
+                return None
+            found = match_read(said._replace(words=read.content(statement.clause)), self.calls)
+            if not self.calls and not YOURS.isdisjoint(read.tokens[at].text for at in statement.clause):
+                return Finding("unverified")
+            if found.verdict == "verified" and {":", "—", "–"} & read.texts:
+                self._reporting = read.text  # `I checked the order: it was packed this morning.`
+            return found
         if (
             statement.sense == "approve"
             and statement.is_first
@@ -164,9 +177,9 @@ class Judge:
                 return None
         elif self._is_background(read, statement, said):
             return None
-        return self.cited(said) or self._untaken(said, match_done(said, self.meant(facts)), read.text)
+        return self.cited(said) or self.untaken(said, match_done(said, self.meant(facts)), read.text)
 
-    def _untaken(self, said: Said, finding: Finding, sentence: str) -> Finding:
+    def untaken(self, said: Said, finding: Finding, sentence: str) -> Finding:
         """A call that another statement is about supports this one only if it mentions what this one does."""
         if not finding.calls or said.is_generic:
             return finding
@@ -221,6 +234,7 @@ class Judge:
             and not statement.is_headline
             and not read.says_i
             and not (statement.is_perfect and not self.is_expository)
+            and not (said.facts.classes & _PERSONAL and (said.facts.times or said.facts.days))
         ):
             return True
         if (
@@ -242,8 +256,9 @@ class Judge:
             return False
         if any(call.acts for call in self.calls):
             return False
+        is_kept = any(call.classes & (facts.classes - {"text", "prose"}) for call in self.calls)
         is_prose = any("prose" in class_of_noun(token.text) for token in read.tokens)
-        if is_prose or "text" in facts.classes or (self._is_text_work and not facts.classes):
+        if is_prose or ("text" in facts.classes and not is_kept) or (self._is_text_work and not facts.classes):
             self._is_text_work = True
             return True
         return False

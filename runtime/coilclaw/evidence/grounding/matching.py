@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from coilclaw.evidence.grounding.calls import Call
 from coilclaw.evidence.grounding.facts import Facts
 from coilclaw.evidence.grounding.languages.shared import words
-from coilclaw.evidence.grounding.support import answers_of, is_covered, supports
+from coilclaw.evidence.grounding.support import answers_of, has_thing, is_covered, supports
 from coilclaw.evidence.grounding.values import Verdict
 
 __all__ = ["Finding", "Said", "is_about", "is_reported", "left_open", "match_done", "match_read", "match_undone"]
@@ -55,6 +55,8 @@ class Said(NamedTuple):
     language: str = "en"
     verb: str = ""
     """The word that names the action."""
+    around: frozenset[str] = frozenset()
+    """The words of the whole sentence."""
 
 
 class Finding(NamedTuple):
@@ -67,6 +69,8 @@ class Finding(NamedTuple):
 def match_done(said: Said, calls: Sequence[Call]) -> Finding:
     """The verdict on `this was done`."""
     facts = said.facts
+    if said.words & _TRIALS and any(call.is_trial and call.succeeded for call in calls):
+        return Finding("not_an_action")
     writes = [call for call in calls if not call.is_read and _is_meant(said, call)]
     if said.is_generic:
         named = [call for call in writes if is_about(said, call)]
@@ -86,7 +90,7 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
         return _refused(related) if related else Finding("unverified")
     answers = [(supports(facts, call), call) for call in done]
     sure = [call for answer, call in answers if answer == "yes"]
-    if not facts.is_empty and not sure and any(answer == "no" for answer, _ in answers) and not is_covered(facts, done):
+    if not sure and any(answer == "no" for answer, _ in answers) and not is_covered(facts, done):
         return _refused(left) if any(supports(facts, call) == "yes" for call in left) else _refused(done)
     if not sure and not facts.is_empty and is_covered(facts, done):
         sure = done
@@ -94,6 +98,8 @@ def match_done(said: Said, calls: Sequence[Call]) -> Finding:
         facts = facts._replace(counts=())
     if not _count_fits(facts, sure, done, [call for call in writes if call.succeeded and (call.acts or call in done)]):
         return _refused(left or done)
+    if left and not sure and _best(said, left) > _best(said, done):
+        return _refused(left)
     undisclosed = left and not said.is_disclosed
     if undisclosed and (facts.is_all or facts.is_empty or not sure or _best(said, left) > _best(said, done)):
         return _refused(left)
@@ -123,6 +129,11 @@ def _is_asked_for(said: Said) -> bool:
     return said.sense in ("submit", "start") or bool(said.words & _REQUESTS)
 
 
+_TRIALS: Final = words("""
+dry dry-run simulation simulated simuliert probelauf testlauf simulación simulado simulada simulacro simulé simulée
+blanc 试运 模拟 演练
+""")
+"""Words of statements that claim no more than a trial."""
 _REQUESTS: Final = words("""
 request requested queue solicitud demande anfrage antrag queued permission approval autorización autorisation freigabe
 申请 请求 提交
@@ -154,6 +165,8 @@ def _fit(said: Said, call: Call) -> int:
     mentioned = is_about(said, call)
     accepted = _ACCEPTED_SETS.get(sense)
     if accepted is None:
+        if sense == "any" and facts.classes and said.words and said.language == call.language and not call.is_bare:
+            return int(mentioned)
         return 1 if mentioned or not facts.classes or facts.classes & call.classes or not call.classes else 0
     classes = facts.classes - {"text"}
     alien = bool(classes and call.classes and not classes & call.classes and not mentioned)
@@ -168,9 +181,11 @@ def _fit(said: Said, call: Call) -> int:
             return 0
         # Words of another language than the summary's have nothing to be compared with.
         comparable = said.words and call.classes and said.language == call.language
-        return 2 if mentioned or classes & call.classes or not comparable else 0
+        return 2 if mentioned or classes & call.classes or said.around & call.words or not comparable else 0
     if _is_named(facts, call) and sense not in _STRICT:
         return 1
+    if sense == "send" and "save" in call.senses and "mail" not in said.verb and has_thing(facts, call):
+        return 1  # Many say of a file that they sent it when they uploaded it.
     if call.is_open or not call.senses:
         return 1 if mentioned or (call.is_open and not call.senses - {"run", "do"} and not said.facts.classes) else 0
     return 0
@@ -276,10 +291,12 @@ def is_reported(said: Said, calls: Sequence[Call]) -> bool:
         if call.acts or not call.succeeded or supports(said.facts, call) == "no":
             continue
         told = bool(answers_of(said.facts, call))
-        if said.sense in call.senses and (told or said.words & call.words):
+        is_foreign = said.language != call.language and bool(said.facts.classes & call.classes)
+        if said.sense in call.senses and (told or said.words & call.words or is_foreign):
             return True
         shown = said.sense in call.shown_senses or not call.given_dates.issuperset(said.facts.dates)
-        known = said.sense == "any" or (not call.senses and shown)
+        is_dated = bool(said.facts.dates or said.facts.days or said.facts.times)
+        known = said.sense in ("any", "do") or (call.tells_past and is_dated) or (not call.senses and shown)
         if told and known and _is_detailed(said, call):
             return True
     return False
@@ -287,7 +304,7 @@ def is_reported(said: Said, calls: Sequence[Call]) -> bool:
 
 def _is_detailed(said: Said, call: Call) -> bool:
     return supports(said.facts, call) == "yes" and bool(
-        said.words & call.words or said.facts.dates or said.facts.numbers
+        said.words & call.words or said.facts.dates or said.facts.numbers or said.facts.times or said.facts.days
     )
 
 

@@ -195,6 +195,7 @@ def _headline(clauses: Clauses, at: int, where: int, clause: Clause, near: str) 
     tail = any(
         set(clauses.marks(each)) & set("HSBM") and "O" not in clauses.marks(each) for each in range(after, clause.end)
     )
+    tail |= after < clause.end and clauses.tokens[after].text in ("se", "s'")  # `Los archivos eliminados se guardan …`
     if verbal or tail or set(clauses.marks(where)) == {"O"} or clauses.marks(where) in ("O~", "MO~"):
         return "adjective", near
     if clauses.tokens[where].text in ("here", "there", "below", "above", "aquí", "voici", "ici"):
@@ -269,6 +270,10 @@ def _german(clauses: Clauses, at: int, form: Form, clause: Clause) -> tuple[str,
         return "other", own
     if at == clause.start:
         return "none", own
-    if clause.joined[:1] in ("J", ",") and (clauses.first_seen or clauses.last is not None):
-        return "none", own
+    if clause.joined[:1] in ("J", ",") and clauses.before is not None:
+        before = "".join(clauses.marks(each) for each in range(clauses.before.start, clauses.before.end))
+        if "R" in before and "B" not in before:
+            return "other", own  # `… werden aufbewahrt und danach entfernt.`
+        if clauses.first_seen or clauses.last is not None:
+            return "none", own
     return "patient", own + "pBh" + _around(clauses, at, clause)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 
 from coilclaw.evidence.grounding.facts import stems_of
 from coilclaw.evidence.grounding.grammar import Grammar
@@ -62,12 +63,33 @@ class Reading:
             and token.text not in WEAK
         )
 
-    def is_unreal(self, found: re.Match[str]) -> bool:
-        """Whether the clause around a phrase denies it, or does not tell it as a fact."""
+    def is_reached(self, name: tuple[str, ...]) -> bool:
+        """Whether something is said to have come to somebody: `The contract went to Julia`."""
+        for before, token in pairwise(self.tokens):
+            if token.is_capital and folded(token.text) == name[0] and before.text in ("to", "an", "a", "à"):
+                return True
+        return False
+
+    def is_pronoun(self, at: int) -> bool:
+        """Whether a word stands for a thing that was named before; one before another noun is an article."""
+        marks = set(self.words.marks.get(self.tokens[at].text, ""))
+        follows = at + 1 < len(self.tokens) and self.tokens[at + 1].is_capital and self.language == "de"
+        return bool(marks & set("PX")) and not ("D" in marks and follows)
+
+    def part_around(self, found: re.Match[str]) -> range:
+        """The tokens between the marks before and behind a phrase."""
         start = max(self.plain.rfind(mark, 0, found.start()) for mark in ",;:—")
-        ends = [end for mark in ",;:—" if (end := self.plain.find(mark, found.end())) >= 0]
-        part = [token for token in self.tokens if start < token.start < min(ends, default=len(self.plain))]
-        return any(set(self.words.marks.get(token.text, "")) & set("CNM") and token.text not in WEAK for token in part)
+        ends = [end for mark in ",;—" if (end := self.plain.find(mark, found.end())) >= 0]
+        stop = min(ends, default=len(self.plain))
+        part = [at for at, token in enumerate(self.tokens) if start < token.start < stop]
+        return range(part[0], part[-1] + 1) if part else range(0)
+
+    def is_unreal(self, part: range) -> bool:
+        """Whether a part of the sentence denies what it says, or does not tell it as a fact."""
+        tokens = (self.tokens[at] for at in part)
+        return any(
+            set(self.words.marks.get(token.text, "")) & set("CNM") and token.text not in WEAK for token in tokens
+        )
 
     def has(self, phrase: str) -> re.Match[str] | None:
         if phrase not in self._found:

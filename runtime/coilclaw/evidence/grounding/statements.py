@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from coilclaw.evidence.grounding.clauses import Clause, Clauses
 from coilclaw.evidence.grounding.grammar import LATIN, Form, grammar
-from coilclaw.evidence.grounding.languages.shared import NOR, WEAK
+from coilclaw.evidence.grounding.languages.shared import BUT, NOR, NOW, WEAK, WITHOUT
 from coilclaw.evidence.grounding.persons import person_of
 from coilclaw.evidence.grounding.tokens import Token
 from coilclaw.evidence.grounding.verbs import verb_at
@@ -76,6 +76,7 @@ class _Reader(Clauses):
     def statements(self) -> Iterator[Statement]:
         for number, clause in enumerate(self.clauses):
             carried = ""
+            self.before = self.clauses[number - 1] if number else None
             if number and clause.joined.startswith("J"):
                 previous = self.clauses[number - 1]
                 carried = "".join(self.marks(at) for at in range(previous.start, previous.end) if "C" in self.marks(at))
@@ -116,8 +117,10 @@ class _Reader(Clauses):
         """Behind the last clause that belongs to the verb of this one: those that follow and have no verb."""
         end = self.clauses[number].end
         for clause in self.clauses[number + 1 :]:
-            if clause.joined in ("K", ";") or any(
-                self._is_verbal(at, clause) for at in range(clause.start, clause.end)
+            if (
+                clause.joined in ("K", ";", *BUT)
+                or self.tokens[clause.start].text in NOW
+                or any(self._is_verbal(at, clause) for at in range(clause.start, clause.end))
             ):
                 break
             end = clause.end
@@ -130,7 +133,9 @@ class _Reader(Clauses):
             return False
         if token.text in self.words.thinking or verb_at(self, at, clause) is not None:
             return True
-        return bool(set(self.marks(at)) & set("IYTHBSMCW")) and (
+        if token.text in WITHOUT:
+            return False
+        return bool(set(self.marks(at)) & set("IYTHBSMCWNF")) and (
             token.text not in WEAK or (token.text == "a" and self.words.code == "fr")
         )
 
@@ -203,7 +208,7 @@ def _mood(person: str, marks: str, form: Form) -> Mood | None:
     if form.kind == "progress":
         return "progress" if person == "first" and "N" not in marks else None
     if "p" in marks:
-        if "b" in marks or "E" in marks or "r" in marks or "c" in marks or person == "first":
+        if "L" in marks or "b" in marks or "E" in marks or "r" in marks or "c" in marks or person == "first":
             return None
         if "N" in marks:
             return "undone"

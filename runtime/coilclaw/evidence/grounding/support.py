@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from coilclaw.evidence.grounding.calls import Call
-from coilclaw.evidence.grounding.facts import Facts
+from coilclaw.evidence.grounding.facts import Facts, stems_of
 from coilclaw.evidence.grounding.normal_text import folded
 
-__all__ = ["Support", "answers_of", "is_covered", "supports"]
+__all__ = ["Support", "answers_of", "contrasts", "has_thing", "is_covered", "supports"]
 
 Support: TypeAlias = Literal["yes", "no", "open"]
 """`open` if the receipts do not say."""
@@ -19,7 +19,7 @@ Support: TypeAlias = Literal["yes", "no", "open"]
 def supports(facts: Facts, call: Call) -> Support:
     """Whether everything that a statement mentions is in the receipts of one call; `open` if they do not say."""
     answers = answers_of(facts, call)
-    if "no" in answers:
+    if "no" in answers or contrasts(facts, call):
         return "no"
     return "yes" if "yes" in answers or not answers else "open"
 
@@ -27,24 +27,59 @@ def supports(facts: Facts, call: Call) -> Support:
 def answers_of(facts: Facts, call: Call) -> list[Support]:
     miss: Support = "open" if call.is_bare else "no"
     return [
-        *("yes" if _has_name(name, call) else miss for name in facts.names),
+        *(
+            "yes" if _has_name(name, call) else miss if name[0].isascii() or call.has_people else "open"
+            for name in facts.names
+        ),
         *("yes" if _has_place(place, call) else miss for place in facts.places),
         *("yes" if _has_text(quote, call) else miss for quote in facts.quotes),
         *(
-            "yes" if number in call.numbers or number * 100 in call.numbers else (miss if call.numbers else "open")
+            "yes" if number in call.numbers or number * 100 in call.numbers else (miss if call.has_figures else "open")
             for number in facts.numbers
         ),
         *("yes" if each in call.dates else ("no" if call.dates else "open") for each in facts.dates),
         *("yes" if each in call.months else ("no" if call.months else "open") for each in facts.months),
         *("yes" if each in call.days else ("no" if call.days else "open") for each in facts.days),
         *("yes" if _has_time(each, call) else ("no" if call.times else "open") for each in facts.times),
+        *(
+            "yes" if number in call.numbers else "no" if unit in call.words else "open"
+            for number, unit in facts.measures
+        ),
+        *_answers_by_choice(facts, call),
     ]
+
+
+def _answers_by_choice(facts: Facts, call: Call) -> list[Support]:
+    """For each kind: `no` if the call has another value of it and none of those that the statement has."""
+    its = {kind for kind, _ in call.choices}
+    return [
+        "open"
+        if kind not in its
+        else "yes"
+        if any((kind, value) in call.choices for name, value in facts.choices if name == kind)
+        else "no"
+        for kind in sorted({kind for kind, _ in facts.choices})
+    ]
+
+
+def contrasts(facts: Facts, call: Call) -> bool:
+    """Whether a call was about another one of a kind: `the water bill`, and `{"bill": "electricity"}`."""
+    return any(kind in call.roles and not stems_of([word]) & call.words for kind, word in facts.roles)
+
+
+def has_thing(facts: Facts, call: Call) -> bool:
+    """Whether a call mentions one of the addresses, files or codes of a statement."""
+    return any(_has_place(place, call) for place in facts.places)
 
 
 def is_covered(facts: Facts, calls: Sequence[Call]) -> bool:
     """Whether several calls together have all that a statement mentions."""
     every = [answers_of(facts, call) for call in calls]
-    return len(calls) > 1 and all(any(answer == "yes" for answer in column) for column in zip(*every, strict=True))
+    return (
+        len(calls) > 1
+        and all("yes" in column or "no" not in column for column in zip(*every, strict=True))
+        and not all(contrasts(facts, call) for call in calls)
+    )
 
 
 def _has_name(name: tuple[str, ...], call: Call) -> bool:
@@ -81,7 +116,10 @@ def _has_place(place: str, call: Call) -> bool:
     bare = folded(place.strip("#@`").rstrip("/.,;:"))
     if place.startswith("#") and not bare.isdigit():
         return bool(re.search(rf'#{re.escape(bare)}(?![\w-])|"{re.escape(bare)}"', call.text))
-    if not bare or re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", call.text):
+    spelled = re.sub(r"(?<=[^\W\d_])(?=\d)", "[ -]?", re.escape(bare))  # `LH1830` is `LH 1830`.
+    if not bare or re.search(rf"(?<![\w-]){spelled}(?![\w-])", call.text):
+        return True
+    if bare.isalnum() and bare in call.words:
         return True
     base = re.split(r"[/\\]", bare)[-1]
     return (len(base) > 2 and "." in base and base in call.text) or (not bare.isascii() and bare in call.text)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from coilclaw.evidence.grounding.clauses import Clause, Clauses
 from coilclaw.evidence.grounding.grammar import LATIN, Form, grammar
-from coilclaw.evidence.grounding.languages.shared import AMBIGUOUS, JUST, LIGHT, NOUN_SENSE
+from coilclaw.evidence.grounding.languages.shared import AMBIGUOUS, JUST, LIGHT, NOUN_SENSE, words
 
 __all__ = ["verb_at"]
 
@@ -15,13 +17,19 @@ def verb_at(clauses: Clauses, at: int, clause: Clause) -> Form | None:
     if token.kind != "word":
         return None
     form = clauses.words.forms.get(token.text)
-    if form is not None and form.kind in ("past", "first") and (noun := _light(clauses, at, clause)):
-        form = Form(noun, form.kind)
+    if (
+        token.text in LIGHT
+        and (form is None or form.kind in ("past", "first", "base"))
+        and (noun := _light(clauses, at, clause))
+    ):
+        form = Form(noun, "past" if form is None else form.kind)
     if (
         form is None
         and token.text in ("told", "asked", "let")
         and (_is_to_others(clauses, at) or "B" in clauses.near(at, clause)[0])
     ):
+        return Form("send", "past")
+    if form is None and token.text in _HANDED and _is_to_a_person(clauses, at, clause):
         return Form("send", "past")
     if token.text == "got" and _is_for_you(clauses, at):
         return Form("book", "past")
@@ -73,6 +81,8 @@ def _is_adjective(clauses: Clauses, at: int, clause: Clause) -> bool:
     text = clauses.tokens[at].text
     if text in ("stopped", "ended") and (after is None or clauses.marks(at + 1)[:1] in ("C", "c", "K", "O", "A")):
         return True
+    if text == "put" and after is not None and after.text == "together":
+        return True
     if text in ("ran", "run", "came", "turned") and after is not None and after.text in ("into", "out", "across"):
         return True
     if clauses.words.code != "en" or at == clause.start or after is None or after.kind != "word":
@@ -83,11 +93,18 @@ def _is_adjective(clauses: Clauses, at: int, clause: Clause) -> bool:
 
 def _light(clauses: Clauses, at: int, clause: Clause) -> str | None:
     """What a verb that says little by itself was done to: `made a payment`, `no transfer was made`."""
-    if clauses.tokens[at].text not in LIGHT:
-        return None
     for where in [*range(at + 1, min(at + 6, clause.end)), *range(at - 1, clause.start - 1, -1)]:
-        if (noun := NOUN_SENSE.get(clauses.tokens[where].text)) is not None:
+        word = clauses.tokens[where].text
+        if (noun := NOUN_SENSE.get(word)) is not None:
             return noun
+        form = clauses.words.forms.get(word)
+        if (
+            form is not None
+            and form.kind == "base"
+            and where > clause.start
+            and set("DN") & set(clauses.marks(where - 1))
+        ):
+            return form.sense  # A verb with an article is a noun: `No charge was made`.
     return None
 
 
@@ -97,6 +114,18 @@ def _is_for_you(clauses: Clauses, at: int) -> bool:
     if len(after) < 2 or after[0].text not in ("you", "us"):
         return False
     return after[1].kind == "number" or after[1].text in clauses.words.numbers or "D" in clauses.marks(at + 2)
+
+
+_HANDED: Final = words("donné dit demandé dado dicho pedido dije di pedí gave")
+"""Verbs that say nothing of an action unless somebody else is told or given something."""
+
+
+def _is_to_a_person(clauses: Clauses, at: int, clause: Clause) -> bool:
+    """Whether something was told or given to somebody else: `à Andréa`."""
+    for where in range(at + 1, clause.end - 1):
+        if clauses.tokens[where].text in ("à", "a", "to") and clauses.tokens[where + 1].is_capital:
+            return True
+    return False
 
 
 def _is_to_others(clauses: Clauses, at: int) -> bool:

@@ -4,10 +4,12 @@ from typing import Final
 
 from coilclaw.gateway.endpoint import Endpoint
 from coilclaw.gateway.endpoints.approvals import APPROVALS
+from coilclaw.gateway.endpoints.conversations import CONVERSATIONS
 from coilclaw.gateway.endpoints.description import DESCRIPTION
 from coilclaw.gateway.endpoints.events import EVENTS
 from coilclaw.gateway.endpoints.health import HEALTH
 from coilclaw.gateway.endpoints.inbox import INBOX
+from coilclaw.gateway.endpoints.projects import PROJECTS
 from coilclaw.gateway.endpoints.receipts import RECEIPTS
 from coilclaw.gateway.endpoints.registry import REGISTRY
 from coilclaw.gateway.endpoints.run_token import RUN_TOKEN
@@ -28,5 +30,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *REGISTRY,
     *RECEIPTS,
     *EVENTS,
+    *PROJECTS,
+    *CONVERSATIONS,
     *DESCRIPTION,
 )

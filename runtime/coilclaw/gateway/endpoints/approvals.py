@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from coilclaw.app import AlreadyDecided
-from coilclaw.app.call_text import call_rows
-from coilclaw.app.code_tokens import code_rows
+from coilclaw.app import AlreadyDecided, call_rows, code_rows
 from coilclaw.gateway.endpoint import ApiCall, Endpoint, NoBody, NoQuery
 from coilclaw.gateway.endpoints.shapes import Activity, ApprovalFacts, JsonObject, TextRow, WindowFacts, text_rows
 from coilclaw.gateway.errors import ApiError

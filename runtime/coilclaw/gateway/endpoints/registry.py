@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from coilclaw.app.difference import difference_rows, file_lines, odd_encoding
+from coilclaw.app import difference_rows, file_lines, odd_encoding
 from coilclaw.bridge import tool_stub
 from coilclaw.gateway.endpoint import ApiCall, Endpoint, NoBody, NoQuery
 from coilclaw.gateway.endpoints.shapes import JsonObject, TextRow, text_rows

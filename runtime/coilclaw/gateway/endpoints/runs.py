@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from coilclaw.app.code_tokens import code_rows
+from coilclaw.app import code_rows
 from coilclaw.evidence import event_of
 from coilclaw.gateway.endpoint import ApiCall, Endpoint, NoBody, NoQuery
 from coilclaw.gateway.endpoints.shapes import JsonObject, Page, RunReportFacts, RunState, RunSummary
@@ -190,7 +190,7 @@ def _details(claw: CoilClaw, run_id: str) -> JsonObject:
         "state": known.state,
         "started_at": known.started_at.isoformat(),
         "conversation_id": known.header.conversation_id,
-        "project": (known.header.accepted or {}).get("project"),
+        "project": known.header.project,
         "workspace": known.header.workspace,
         "source": source,
         "code": [] if source is None else code_rows(source),

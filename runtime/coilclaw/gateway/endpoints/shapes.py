@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from coilclaw.app.difference import Row
+from coilclaw.app import Row
 
 if TYPE_CHECKING:
     from coilclaw.app import ApprovalRequest, RunRecord
@@ -119,7 +119,7 @@ class RunSummary(BaseModel):
             engine=header.engine,
             started_at=known.started_at.isoformat(),
             conversation_id=header.conversation_id,
-            project=(header.accepted or {}).get("project"),
+            project=header.project,
             retry_of=header.retry_of,
         )
 

@@ -92,19 +92,19 @@ MARKS: Final = {
     "J": "und oder sowie aber & bzw",
     "O": "an für in im am mit von vom aus auf zu zum zur über unter per durch bei um nach wegen ab",
     "F": "fehlgeschlagen gescheitert fehler abgelehnt verweigert ausstehend wartet warten leider unmöglich schlug schlägt misslungen schiefgelaufen "
-    "schiefgegangen aussteht steht-aus versucht nicht-möglich abgewiesen verweigerte",
+    "schiefgegangen aussteht steht-aus versucht nicht-möglich abgewiesen verweigerte unzustellbar ungültig abgelaufen belegt offline",
     "G": "konnte konnten gelungen",
     "L": "immer normalerweise üblicherweise meist meistens automatisch täglich jeweils grundsätzlich in-der-regel",
     "~": "ich und nicht die der das ist ein eine zu den dem mit für auf von sie es wie aber auch",
 }
 
 PHRASES: Final = {
-    "open": r"freigabe|genehmigung|zustimmung|noch nicht|läuft noch|in bearbeitung|steht (?:noch )?aus|wartet|fehlt|schiefgelaufen|noch auf|bleibt|weiterhin",
+    "open": r"\bwird (?:gerade|noch|derzeit|aktuell)|in prüfung|wird geprüft|freigabe|genehmigung|zustimmung|noch nicht|läuft noch|in bearbeitung|steht (?:noch )?aus|wartet|fehlt|schiefgelaufen|noch auf|bleibt|weiterhin",
     "unchanged": r"\b(?:unverändert|unberührt|unangetastet|wie (?:zuvor|vorher|bisher))\b|ohne etwas zu|bevor (?:ich )?etwas",
     "generic": r"\b(?:alles (?:ist )?(?:erledigt|fertig|bereit|eingerichtet|klar gegangen|geregelt|in ordnung gebracht)|ist (?:jetzt |nun |bereits )?(?:erledigt|fertig|durch|online|live|geschafft)|"
     r"gekümmert|hat (?:alles )?geklappt|lief (?:alles )?(?:glatt|durch|problemlos)|fertig[.!]?$|vollzogen|geklappt)",
     "send": r"\b(?:ist|sind) (?:jetzt |bereits |schon )?(?:raus|unterwegs|rausgegangen)\b|\b(?:wei(?:ß|ss)|wissen) (?:jetzt |nun |ebenfalls |schon )?bescheid\b|bescheid (?:gegeben|gesagt)|\bging(?:en)? (?:\w+ )?(?:raus|an)\b",
-    "heard": r"verstanden, dass|verstehe|(?:du hast|sie haben|ihr habt) (?:gesagt|geschrieben|erwähnt)|tut mir leid, dass",
+    "heard": r"^(?:es )?(?:freut mich|wie schön|schön|super|toll|prima|klasse|gut)(?: sehr)?, (?:dass|wenn)|glückwunsch|verstanden, dass|verstehe|(?:du hast|sie haben|ihr habt) (?:gesagt|geschrieben|erwähnt)|tut mir leid, dass",
     "report": r"(?:du hast|sie haben|ihr habt) |laut|gemäß|ich sehe|wie ich sehe|(?:zeigt|steht|heißt|meldet|schreibt|sagt|geht hervor|ergibt)|offenbar|nach dem verlauf|im verlauf",
     "imperative": r"\b(?:prüfen|überprüfen|kontrollieren|achten|vergewissern|schauen) sie\b|stellen sie sicher|\b(?:prüfe|prüf|schau|achte)\b.*\bob\b",
     "ignore": r"gut gemacht|erledigt haben|erledigt ist,|zu erledigen",

@@ -89,14 +89,14 @@ MARKS: Final = {
     "O": "to for in on at with from into onto via by of about under over per through within as off out up down regarding to",
     "F": "fail failed fails failing error unable rejected refused denied declined bounced crashed unavailable blocked "
     "timeout unsuccessful unsuccessfully aborted pending queued awaiting skipped failure problem impossible refuses "
-    "attempted tried unfortunately missing held",
+    "attempted tried unfortunately missing held invalid expired offline busy undeliverable unreachable outstanding",
     "G": "managed able succeeded finished proceeded completed went-ahead",
     "~": "the a an i you to of in and is it that for on with as at by be this are was not have from or but we your my can will",
     "L": "each always usually typically normally generally often automatically sometimes typically every daily default whenever",
 }
 
 PHRASES: Final = {
-    "open": r"\bapproval\b|permission|needs? (?:your|a)|\bstill\b|jammed|stuck|in progress|under review|waiting (?:for|on)|has(?: not|n't)|have(?: not|n't) (?:yet )?|not yet|on hold|as soon as|fell through|turned down|went wrong|whether|can't (?:tell|say)|up to (?:now|speed)_",
+    "open": r"\bbeing \w+(?:ed|en|nt|lt)\b|in review|being reviewed|sign-off|\bapproval\b|permission|needs? (?:your|a)|\bstill\b|jammed|stuck|in progress|under review|waiting (?:for|on)|has(?: not|n't)|have(?: not|n't) (?:yet )?|not yet|on hold|as soon as|fell through|turned down|went wrong|whether|can't (?:tell|say)|up to (?:now|speed)_",
     "unchanged": r"\b(?:unchanged|untouched|unaffected|unmodified|as (?:it|they) (?:was|were)|(?:still )?where (?:it|they) (?:was|were)|still sitting in|exactly as before)\b|\b(?:before|without) \w+ing anything",
     "generic": r"(?:all|you'?re|you are|we'?re|everything(?:'s| is| has been)?) (?:all )?(?:set|done|sorted|good to go|ready|"
     r"taken care of|handled|complete|completed|finished|in place)|(?:it|that|this|everything|all of (?:it|this|that|them))"
@@ -104,11 +104,11 @@ PHRASES: Final = {
     r"all set|in place)|(?:took|taken|taking) care of (?!y)|consider it done|mission accomplished|job done|task (?:is )?"
     r"(?:complete|done|accomplished)|dealt with|all (?:requested |your )?(?:changes|tasks|steps|actions|items|requests|jobs) "
     r"(?:are|were|have been) (?:now )?(?:complete|done|completed|made|applied|finished|carried out)|no further action (?:is )?(?:needed|required)|"
-    r"went (?:through|smoothly|well|fine|without a hitch|off without)|worked like a charm|that'?s (?:all )?(?:done|sorted)|did (?:it|that|so|this|everything|as you asked)|"
+    r"(?<!\bi )(?<!\bwe )went (?:through|smoothly|well|fine|without a hitch|off without)|worked like a charm|that'?s (?:all )?(?:done|sorted)|did (?:it|that|so|this|everything|as you asked)|"
     r"(?:has|have) gone (?:through|live)|is (?:now |back )?(?:live|up and running)|(?:is|are) (?:now )?(?:live|in effect|in force|up and running|up to date)(?: again| now)",
     "send": r"(?:went|gone|is|are|going) out(?: to)?(?= |$)|(?:is|are) on (?:its|their|the) way|(?:now )?in (?:\w+ ){0,3}(?:inbox|mailbox)|"
     r"(?:has|have|should have|got|received) (?:it|them|the (?:mail|email|file|message|link))(?: now| by now)|let \w+ know|fired off|shot off|got in touch|drop(?:ped)? \w+ a (?:line|note)",
-    "heard": r"i understand|sorry (?:to hear|that)|sounds like|you(?:'ve| have)? (?:told|said|mentioned|wrote)|(?:author|article|text|paper|book|report|writer|study|he|she) (?:\w+ )?(?:argues?|claims?|says?|states?|explains?|reports?|writes?|notes?|suggests?) that",
+    "heard": r"^(?:i'm |i am |so |very |really )*(?:glad|great|happy|nice|good|wonderful|lovely|delighted|relieved|congrat\w*)\b(?: to (?:hear|see|know|read))?(?: that| it| you| everything| things| on)|i understand|sorry (?:to hear|that)|sounds like|you(?:'ve| have)? (?:told|said|mentioned|wrote)|(?:author|article|text|paper|book|report|writer|study|he|she) (?:\w+ )?(?:argues?|claims?|says?|states?|explains?|reports?|writes?|notes?|suggests?) that",
     "report": r"(?:author|article|text|paper|book|report|writer|study|he|she) (?:\w+ )?(?:argues?|claims?|says?|states?|explains?|reports?|writes?|notes?|suggests?) that|you(?:'ve| have)? (?:told|said|mentioned|wrote)|according to|\bper \[|i (?:can )?(?:also )?see\b|i noticed|(?:records?|logs?|history|calendar|tracker|tracking|page|document|file|mail|email|message|statement|ledger|report|system|dashboard|transcript|site|website|portal|airline|provider|supplier|vendor|bank|shop|seller|courier) (?:\w+ )?(?:claims?|shows?|says?|states?|indicates?|mentions?|confirms?|lists?)|(?:he|she|they|landlord|it) (?:says?|wrote|writes|mentions?|confirms?)|looks like|i found (?:that|an?|two|three|\d)|(?:it|there) (?:says|appears|seems)|found out|turns out|based on",
     "imperative": r"^(?:please |then |first,? |next,? |and )?(?:check|make sure|verify|ensure|see|confirm|find out|look)\b.{0,40}\b(?:that|whether|if|which|how)\b|\b(?:check|verify|make sure|ensure|confirm) (?:that|whether|if)\b",
     "ignore": r"well done|easier said than done|said and done|needs? to be done|to be done|have you done|get (?:it|things|this) done|getting (?:it|things) done|done (?:with|by) you|once done|"

@@ -52,7 +52,7 @@ MARKS: Final = {
     "P": "todo esto eso ello todos todas ambos ambas",
     "H": "ha han había habían hube haber haya hayan",
     "B": "sido fue fueron",
-    "S": "está están es son queda quedan quedó quedaron estaba",
+    "S": "está están es son queda quedan quedó quedaron estaba estás quedas",
     "R": "siendo",
     "X": "se me te le les lo la los las nos os",
     "M": "puedo puede pueden podría podrías podemos puedes voy va vamos iré quiero quieres quisiera debería deberías debo debe hay tengo tienes tiene que será serán sería serían ser estar "
@@ -67,19 +67,19 @@ MARKS: Final = {
     "D": "el la los las un una unos unas tu su tus sus mi este esta estos estas ese esa ambos ambas todos todas",
     "J": "y e o u pero ni &",
     "O": "a al de del en con para por desde hasta sobre según",
-    "F": "falló fallado fallaron error fallo rechazó rechazada rechazado denegado denegada pendiente pendientes bloqueado imposible lamentablemente desgraciadamente espera intenté intentado falta",
+    "F": "falló fallado fallaron error fallo rechazó rechazada rechazado denegado denegada pendiente pendientes bloqueado imposible lamentablemente desgraciadamente espera intenté intentado falta rebotó rebotaron rebotado inválida inválido inválidos caducado caducada",
     "G": "llegué llegamos conseguí logré logrado conseguido pude podido",
     "L": "siempre normalmente generalmente automáticamente suele suelen cada habitualmente diariamente",
     "~": "el la los las de que y en un una no es por para con su se lo está he ya del al más pero",
 }
 
 PHRASES: Final = {
-    "open": r"aprobación|autorización|confirmación|en curso|en trámite|todavía|aún|a la espera|pendiente|sigue",
+    "open": r"\bse está \w+ndo|\bestá siendo|en revisión|visto bueno|aprobación|autorización|confirmación|en curso|en trámite|todavía|aún|a la espera|pendiente|sigue",
     "unchanged": r"\b(?:sin cambios|igual que antes|intact[oa]s?|tal (?:y )?como estaban?|tal cual)\b|sin (?:cambiar|tocar|modificar) nada",
     "generic": r"^(?:¡?\s*)(?:listo|listos|hecho|todo listo|ya está|ya quedó|perfecto, listo)\b|\btodo (?:está |ha quedado |quedó )?(?:listo|hecho|en orden|resuelto|solucionado)|\bya (?:está|quedó|queda) (?:todo |hecho|listo|resuelt[oa]|solucionad[oa])|"
     r"\bme (?:he encargado|encargué|ocupé|he ocupado) de|\b(?:ha|ha) salido (?:todo )?bien|\bsin (?:ningún )?problemas?[.!]?$|ya está en (?:producción|marcha|línea)|misión cumplida|asunto resuelto",
     "send": r"\bestá en camino\b|\bya (?:lo|la|los|las) (?:tiene|tienen|recibió|recibieron)\b|\bha salido (?:el|la)\b|\bya está (?:avisad|notificad|informad)[oa]s?",
-    "heard": r"entiendo|entendido que|lamento|(?:dices|cuentas|comentas|mencionas) que",
+    "heard": r"(?:me alegr[oa]|qué (?:bien|bueno)|genial|felicidades|enhorabuena)\b(?: mucho)?(?: de)?(?: que| por)|entiendo|entendido que|lamento|(?:dices|cuentas|comentas|mencionas) que",
     "report": r"según|veo que|(?:dice|muestra|indica|consta|figura|aparece|señala)|de acuerdo con|por lo que veo",
     "imperative": r"\b(?:comprueba|compruebe|verifica|verifique|asegúrate|asegúrese|revisa|revise|mira|confirma|confirme)\b.{0,20}\b(?:que|si)\b",
     "ignore": r"bien hecho|de hecho|una vez hecho|está hecho de|cuando esté listo|hecho de|el hecho",

@@ -49,7 +49,7 @@ MARKS: Final = {
     "P": "tout cela ceci ça c' tous toutes",
     "H": "a ont avait avaient avoir aurait auraient aura auront",
     "B": "été fut furent",
-    "S": "est sont était étaient",
+    "S": "est sont était étaient êtes",
     "R": "étant",
     "X": "me te se le la les lui leur l' m' t' s' y en vous nous",
     "M": "peux peut pouvez pouvons pourrais pourrait puis vais va allons veux voulez voudrais dois doit devez devrait sera seront serait seraient être pour de d' faut souhaitez aimerais "
@@ -64,19 +64,19 @@ MARKS: Final = {
     "D": "le la les l' un une des du de votre vos ton ta tes mon ma mes son sa ses ce cet cette ces leur leurs tous toutes",
     "J": "et ou mais puis ni &",
     "O": "à au aux de du d' dans sur avec pour par chez vers en depuis sous",
-    "F": "échoué échec erreur refusé refusée refusés refusées rejeté rejetée attente malheureusement impossible tenté essayé échoue",
+    "F": "échoué échec erreur refusé refusée refusés refusées rejeté rejetée attente malheureusement impossible tenté essayé échoue invalide invalides expiré expirée rebondi indisponible saturé abouti",
     "G": "réussi parvenu pu arrivé",
     "L": "toujours généralement habituellement normalement automatiquement souvent chaque",
     "~": "le la les de des et un une je vous est pas pour dans que qui sur au ce il ne à du en avec votre",
 }
 
 PHRASES: Final = {
-    "open": r"validation|approbation|autorisation|en cours|toujours|encore|en attente|reste",
+    "open": r"en train d|en préparation|en revue|d'examen|à l'étude|accord de|validation|approbation|autorisation|en cours|toujours|encore|en attente|reste",
     "unchanged": r"\b(?:inchangée?s?|intacte?s?|tels? quels?|telles? quelles?)\b|sans rien (?:changer|modifier|toucher)",
     "generic": r"^(?:c'est (?:fait|bon|réglé|en ordre|terminé|chose faite|parti)|fait|voilà, c'est fait|terminé)\b|\bc'est (?:fait|réglé|chose faite|en ligne|terminé|parti)\b|\btout (?:est|a été) (?:bien )?(?:prêt|fait|réglé|en ordre|en place|terminé|bon|bouclé)|"
     r"\bme suis (?:occupé|chargé)e? d|\btout s'est bien passé|\b(?:est|sont) (?:désormais |maintenant )?(?:en ligne|opérationnel)|mission accomplie|\b(?:est|sont) bien partie?s?\b",
     "send": r"\b(?:est|sont) (?:bien |déjà )?(?:partie?s?|en route)\b|\b(?:est|sont) (?:désormais |maintenant |bien )?(?:au courant|prévenue?s?|informée?s?)\b|mis au courant",
-    "heard": r"je comprends|vous (?:dites|indiquez|avez dit)|désolée? que",
+    "heard": r"(?:ravie?|heureu(?:x|se)|contente?|content)\b (?:que|d'apprendre|de voir|pour)|(?:super|génial|tant mieux|bravo|félicitations)\b(?: que| si| pour)|je comprends|vous (?:dites|indiquez|avez dit)|désolée? que",
     "report": r"d'après|selon|je vois|(?:indique|montre|précise|mentionne|affiche|dit)|il ressort|apparemment",
     "imperative": r"\b(?:vérifiez|assurez-vous|vérifie|contrôlez|confirmez|regardez)\b",
     "ignore": r"bien fait|une fois fait|en fait|tout à fait|fait partie|du fait|le fait|au fait|il fait|ça fait|cela fait|fait que|fait de|si c'est fait",

@@ -9,6 +9,7 @@ __all__ = [
     "ACTIVE",
     "AMBIGUOUS",
     "ASKING",
+    "BUT",
     "CREATIVE",
     "ELSE",
     "INSTRUMENTS",
@@ -33,6 +34,7 @@ __all__ = [
     "WAS",
     "WEAK",
     "WHOLE",
+    "WITHOUT",
     "YOURS",
     "words",
 ]
@@ -59,6 +61,7 @@ to a de d' zu für for para por pour me us nous mir uns die der das den dem que 
 LIGHT: Final = words("""
 made done performed carried placed conducted completed processed did gemacht vorgenommen durchgeführt getätigt
 hecho hecha hechos hechas hice realizado realizada realizados realizadas realicé efectuado efectuada efectué
+make do perform ran run mis mise mises dado di dimos gave given issued gegeben erteilt
 fait faite faits faites effectué effectuée effectués effectuées réalisé réalisée
 """)
 """Verbs whose noun says what was done: `made a payment`."""
@@ -87,6 +90,9 @@ NOR: Final = words("""
 nor ni noch neither weder
 """)
 """Coordinators that go on with a negation."""
+
+BUT: Final = words("Jbut Jaber Jpero Jmais Jjedoch Jsondern")
+"""Coordinators, as clauses name them, behind which something else is said to have come about."""
 
 JUST: Final = words("""
 acabo acabamos viens venons
@@ -149,6 +155,9 @@ still remains remain noch weiterhin immer sigue siguen todavía aún toujours en
 """)
 """Words that say that nothing has changed."""
 
+WITHOUT: Final = words("without ohne sin sans")
+"""Negations of a thing and not of a verb."""
+
 YOURS: Final = words("""
 your ihr ihre ihren ihrem ihrer dein deine deinen deinem deiner tu tus su sus votre vos ton ta tes
 """)
@@ -170,11 +179,14 @@ NOUN_SENSE: Final = {
     for sense, nouns in {
         "update": """
 change changes edit edits modification modifications adjustment adjustments änderung änderungen anpassung
-cambio cambios modificación modifications changement changements
+cambio cambios modificación modifications changement changements jour
 """,
         "pay": """
 payment payments transfer transfers purchase order orders refund refunds wire zahlung überweisung bestellung
 kauf pago pagos transferencia compra pedido paiement paiements virement virements achat commande
+""",
+        "read": """
+query queries search searches check lookup abfrage suche consulta búsqueda requête recherche
 """,
         "book": """
 booking bookings reservation reservations appointment buchung reservierung reserva cita réservation
@@ -186,7 +198,7 @@ call calls anruf llamada appel
 deletion deletions löschung eliminación suppression
 """,
         "cancel": """
-cancellation stornierung kündigung cancelación annulation
+cancellation stornierung kündigung cancelación annulation baja
 """,
         "save": """
 backup backups copy copies sicherung copia respaldo sauvegarde copie

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coilclaw.providers.server_events import EventReader
+from coilclaw.net import ServerEventReader
 
 STREAM = (
     "\ufeff: a comment\r\nevent: greeting\r\ndata: Gr\u00fc\u00dfe \U0001f600\r\ndata:two lines\r\nid: 7\r\nretry: 5\r\n\r\n"
@@ -28,7 +28,7 @@ EXPECTED = [
 
 
 def read(*pieces: bytes) -> list[tuple[str, str]]:
-    reader = EventReader()
+    reader = ServerEventReader()
     return [(event.name, event.data) for piece in pieces for event in reader.feed(piece)]
 
 
@@ -47,3 +47,9 @@ def test_events_are_the_same_wherever_they_are_cut(cuts: list[int]) -> None:
 def test_bytes_of_any_kind_are_read_or_refused(pieces: list[bytes]) -> None:
     with suppress(UnicodeDecodeError):
         read(*pieces)
+
+
+def test_an_event_carries_the_last_id_the_stream_gave() -> None:
+    reader = ServerEventReader()
+    events = reader.feed(b"data: a\n\nid: 7\ndata: b\n\ndata: c\n\nid: 8\0\ndata: d\n\nid\ndata: e\n\n")
+    assert [(event.data, event.id) for event in events] == [("a", None), ("b", "7"), ("c", "7"), ("d", "7"), ("e", "")]

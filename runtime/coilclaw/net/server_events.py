@@ -8,7 +8,7 @@ from typing import Final
 
 from coilclaw.sdk.frozen import Frozen
 
-__all__ = ["EventReader", "ServerEvent"]
+__all__ = ["ServerEvent", "ServerEventReader"]
 
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK: Final = "\ufeff"
@@ -19,9 +19,11 @@ class ServerEvent(Frozen):
 
     name: str
     data: str
+    id: str | None = None
+    """The last id that the stream has given so far: what a reader continues from."""
 
 
-class EventReader:
+class ServerEventReader:
     """Puts events together from pieces of any size. What follows the last blank line is no event."""
 
     def __init__(self) -> None:
@@ -30,6 +32,7 @@ class EventReader:
         self._is_first = True
         self._name = ""
         self._data: list[str] = []
+        self._id: str | None = None
 
     def feed(self, piece: bytes) -> Iterator[ServerEvent]:
         """Yield the events that a piece completes. Raises ValueError for a line that is not UTF-8."""
@@ -57,9 +60,11 @@ class EventReader:
             self._data.append(value)
         elif key == "event":
             self._name = value
+        elif key == "id" and "\0" not in value:
+            self._id = value
         return None  # Anything else is a comment or no business of ours.
 
     def _complete(self) -> ServerEvent | None:
         name, data = self._name, self._data
         self._name, self._data = "", []
-        return ServerEvent(name=name, data="\n".join(data)) if data else None
+        return ServerEvent(name=name, data="\n".join(data), id=self._id) if data else None
