@@ -34,7 +34,6 @@ _HARMLESS: Final = frozenset(
         "memory.path",
         "mcp_server.direct_tools",
         "mcp_server.elicitation",
-        "gateway.host",
     }
 )
 """Keys of texts that are known to hold no secret. A new key is hidden until it stands here."""
