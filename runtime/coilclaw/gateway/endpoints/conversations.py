@@ -224,10 +224,11 @@ async def _show(call: ApiCall[NoBody, MessagePage]) -> JsonObject:
     so_far = [] if live is None else [{"event": each.name, "data": each.data} for each in live.so_far()]
     turns = await call.gateway.blocking(memory.messages, found, limit=query.limit + 1, before=query.before)
     shown = turns[-query.limit :]
+    works = await call.gateway.blocking(call.gateway.chat.works.of_page, found, turns)
     facts = ConversationFacts.of(await call.gateway.blocking(memory.show, found))
     return {
         **facts.model_dump(),
-        "messages": [message_facts(each) for each in shown],
+        "messages": [message_facts(each, works.get(each.id)) for each in shown],
         "earlier": shown[0].number if len(turns) > len(shown) else None,
         "answering": None if live is None else {"message_id": live.message, "events": so_far},
         "provider": call.gateway.claw.settings.config.default_provider,
@@ -260,7 +261,8 @@ async def _chat(call: ApiCall[ChatMessage, NoQuery]) -> JsonObject:
     message = await gateway.chat.post(conversation, body.message, None)
     exchange = await gateway.chat.exchange(conversation, message)
     await exchange.rested()
-    _, answer = await gateway.blocking(gateway.claw.memory.message, conversation, message)
+    said, answer = await gateway.blocking(gateway.claw.memory.message, conversation, message)
+    work = None if answer is None else await gateway.blocking(gateway.chat.works.of_answer, said, answer)
     error = exchange.last("error")
     metadata: dict[str, Any] = {} if answer is None else answer.metadata
     waiting = "failed" if error is not None else "waiting"
@@ -268,7 +270,7 @@ async def _chat(call: ApiCall[ChatMessage, NoQuery]) -> JsonObject:
         "conversation_id": conversation,
         "message_id": message,
         "answer": "" if answer is None else answer.content,
-        "activity": metadata.get("activity", []),
+        "activity": [] if work is None else list(work.activity),
         "status": metadata.get("status", waiting) if answer is not None else waiting,
         "approvals": exchange.pending() if answer is None else [],
         "error": error,
