@@ -11,11 +11,10 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from coilclaw.gateway.endpoints import ENDPOINTS
 from coilclaw.gateway.errors import ApiError, error_response
 from coilclaw.gateway.guard import Guard
 from coilclaw.gateway.mcp_mount import MCP_PATH, McpMount, has_mcp
-from coilclaw.gateway.web import PAGES
+from coilclaw.gateway.served import SERVED
 from coilclaw.sdk import CoilClawError
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ __all__ = ["make_application"]
 _logger = logging.getLogger(__name__)
 
 
-def make_application(gateway: Gateway, endpoints: Iterable[Endpoint] = (*ENDPOINTS, *PAGES)) -> ASGIApp:
+def make_application(gateway: Gateway, endpoints: Iterable[Endpoint] = SERVED) -> ASGIApp:
     """The application of a gateway."""
     endpoints = tuple(endpoints)
     mount = McpMount(gateway) if has_mcp() else None

@@ -14,7 +14,7 @@ import uvicorn
 
 from coilclaw.gateway.application import make_application
 from coilclaw.gateway.connection import Connection
-from coilclaw.gateway.endpoints import ENDPOINTS
+from coilclaw.gateway.served import SERVED
 from coilclaw.sdk import OperatorError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Server:
         gateway: Gateway,
         bound: socket.socket,
         *,
-        endpoints: Iterable[Endpoint] = ENDPOINTS,
+        endpoints: Iterable[Endpoint] = SERVED,
         certificate: Path | None = None,
         key: Path | None = None,
         started: Callable[[], None] = lambda: None,

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 from tests.gateway.conftest import Serve, Served
 from tests.gateway.web.conftest import Look
