@@ -46,7 +46,7 @@ def test_an_operator_follows_a_run_from_its_suspension_to_its_replay(served: Ser
     expect(page.locator(".waiting-note a")).to_have_attribute("href", "/app/inbox")
     expect(page.locator(".bar")).to_have_count(4)
     expect(page.locator(".break.waiting")).to_have_count(1)
-    expect(page.locator(".bar text", has_text="path=sub")).to_have_count(1)
+    expect(page.locator(".bar[aria-label*='files.list path=sub']")).to_have_count(1)
 
     # A bar marks its line and its row; a line marks its bars; a row marks its bar.
     page.locator(".bar").nth(1).click()
@@ -100,10 +100,10 @@ def test_receipts_are_filtered_followed_and_exported(served: Served, look: Look)
     expect(page.locator(".verified")).to_contain_text("does not say")
     before = page.locator(".receipt-row").count()
     started(served, "1")
-    expect(page.locator(".receipt-row")).to_have_count(before + 2)
+    expect(page.locator(".receipt-row")).to_have_count(before + 3)
     with page.expect_download() as download:
         page.click("text=Export")
-    assert Path(download.value.path()).read_bytes().count(b"\n") == before + 2
+    assert Path(download.value.path()).read_bytes().count(b"\n") == before + 3
     page.fill("#receipt-tool", "time.now")
     page.press("#receipt-tool", "Tab")
     expect(page.locator(".receipt-row")).to_have_count(3)
@@ -118,10 +118,8 @@ def test_receipts_are_filtered_followed_and_exported(served: Served, look: Look)
 
 def test_a_tool_is_tried_and_the_emergency_stop_reaches_every_view(served: Served, look: Look) -> None:
     page = look(served).open("/app/tools")
-    page.fill("#tool-search", "shell command")
-    page.click("a.tool-name:has-text('time.now')", timeout=10_000) if page.locator(
-        "a.tool-name:has-text('time.now')"
-    ).count() else page.goto(f"{served.base}/app/tools/time.now")
+    page.fill("#tool-search", "time")
+    page.click("a.tool-name:has-text('time.now')")
     expect(page.locator("h1")).to_contain_text("time.now")
     page.click("button.primary:has-text('Call')")
     expect(page.locator(".answer .state")).to_have_text("completed")
@@ -167,5 +165,7 @@ def test_a_run_of_very_many_calls_stays_responsive(serve: Serve, look: Look, tmp
     page.locator(f".call-row:has(.number:text-is('{CALLS}'))").click()
     expect(page.locator(".steps a")).to_have_count(3)
     longest = page.evaluate("window.longest")
-    print(f"longest task {longest:.0f} ms with {CALLS} calls")
-    assert longest < 1000
+    # The instrument itself: a task of this length is noticed.
+    page.evaluate("setTimeout(() => { const end = performance.now() + 1500; while (performance.now() < end); })")
+    page.wait_for_function("window.longest >= 1500")
+    assert longest < 1000, longest
