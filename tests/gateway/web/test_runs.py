@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 from tests.gateway.conftest import Serve, Served
 from tests.gateway.web.conftest import Look
@@ -14,6 +13,17 @@ from tests.gateway.web.conftest import Look
 CALLS = 10_000 if os.environ.get("COILCLAW_TEST_ALL") else 2_500
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>‮\u200b" + "x" * 300
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><script>alert(1)</script></svg>'
+
+SLOW = '''
+import asyncio
+from coilclaw.sdk import ToolContext, define_tool
+
+@define_tool(id="slow.wait", risk="read")
+async def wait(ctx: ToolContext) -> int:
+    """Wait for a long time."""
+    await asyncio.sleep(300)
+    return 1
+'''
 
 SNIPPET = f"""
 import asyncio
@@ -166,6 +176,27 @@ def test_a_run_of_very_many_calls_stays_responsive(serve: Serve, look: Look, tmp
     expect(page.locator(".steps a")).to_have_count(3)
     longest = page.evaluate("window.longest")
     # The instrument itself: a task of this length is noticed.
-    page.evaluate("setTimeout(() => { const end = performance.now() + 1500; while (performance.now() < end); })")
-    page.wait_for_function("window.longest >= 1500")
+    noticed = page.evaluate(
+        """() => new Promise((resolve) => {
+            setTimeout(() => { const end = performance.now() + 1500; while (performance.now() < end); });
+            new PerformanceObserver((list) => resolve(list.getEntries().at(-1).duration)).observe({type: 'longtask'});
+        })"""
+    )
+    assert noticed >= 1500
     assert longest < 1000, longest
+
+
+def test_the_stop_button_ends_a_tool_that_is_running(served: Served, look: Look) -> None:
+    tools = served.claw.settings.config.workspace_dir / "tools"
+    tools.mkdir()
+    (tools / "slow.py").write_text(SLOW)
+    served.http.post("/api/registry/reload")
+    page = look(served).open("/app/status")
+    run = served.http.post("/api/runs", json={"code": "tools.slow.wait().error.code"}).json()["run_id"]
+    expect(page.locator(".plain-list a[href*='/app/runs/']")).to_have_count(1)
+    page.goto(f"{served.base}/app/runs/{run}")
+    expect(page.locator(".call-row .state")).to_have_text("running")
+    page.click("nav a[href='/app/status']")
+    page.click("button.stop")
+    page.goto(f"{served.base}/app/runs/{run}")
+    expect(page.locator(".call-row .state")).to_have_text("failed", timeout=20_000)
