@@ -187,10 +187,10 @@ def test_a_run_of_very_many_calls_stays_responsive(serve: Serve, look: Look, tmp
 
 
 def test_the_stop_button_ends_a_tool_that_is_running(served: Served, look: Look) -> None:
-    tools = served.claw.settings.config.workspace_dir / "tools"
-    tools.mkdir()
-    (tools / "slow.py").write_text(SLOW)
-    served.http.post("/api/registry/reload")
+    tools = Path(served.claw.settings.config.workspace_dir) / "tools" / "slow"
+    tools.mkdir(parents=True)
+    (tools / "tools.py").write_text(SLOW)
+    assert served.http.post("/api/registry/reload").json()["errors"] == []
     page = look(served).open("/app/status")
     run = served.http.post("/api/runs", json={"code": "tools.slow.wait().error.code"}).json()["run_id"]
     expect(page.locator(".plain-list a[href*='/app/runs/']")).to_have_count(1)
