@@ -51,8 +51,10 @@ $(DEV): pyproject.toml | $(READY)
 	@$(PIP) install -r $(VENV)/dev.txt
 	@if command -v npm >/dev/null; then \
 	  mkdir -p $(VENV)/mcp-servers && cp tests/workspace_tools/mcp/package*.json $(VENV)/mcp-servers/ && \
-	  (cd $(VENV)/mcp-servers && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error); \
-	else echo "no npm: tests with npm's MCP servers are skipped" >&2; fi
+	  (cd $(VENV)/mcp-servers && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) && \
+	  mkdir -p $(VENV)/web-checks && cp tests/gateway/web/package*.json $(VENV)/web-checks/ && \
+	  (cd $(VENV)/web-checks && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error); \
+	else echo "no npm: tests with npm's MCP servers and the accessibility checker are skipped" >&2; fi
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
 	    apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; } || \

@@ -27,9 +27,12 @@ class LiveExchange:
         self._over = False
 
     def put(self, name: str, data: dict[str, Any]) -> None:
-        """Add an event, and pass it on to every browser of the server."""
+        """Add an event, and pass it on to every browser of the server.
+
+        Its number there counts from 0, so that a browser notices what it has missed and what it knows already.
+        """
+        ids = {"conversation_id": self.conversation, "message_id": self.message, "number": len(self._events)}
         self._events.append(StreamEvent(name, data))
-        ids = {"conversation_id": self.conversation, "message_id": self.message}
         self._publish(StreamEvent(f"chat.{name}", {**data, **ids}))
         self._wake()
 
@@ -55,6 +58,10 @@ class LiveExchange:
     def pending(self) -> list[dict[str, Any]]:
         """The calls that were told to wait for a person."""
         return [each.data for each in self._events if each.name == "tool" and each.data["status"] == "pending"]
+
+    def so_far(self) -> list[StreamEvent]:
+        """The events that have come until now."""
+        return list(self._events)
 
     async def events(self) -> AsyncIterator[StreamEvent]:
         """Every event from the first one on. Whoever stops reading stops nothing else."""

@@ -103,12 +103,32 @@ class MessageFacts(BaseModel):
     """Of an answer: the trace of its calls, approvals, model, usage, and the claims that were checked."""
 
 
+class AnswerEvent(BaseModel):
+    """An event of an answer: `tool`, `delta`, `done` or `error`."""
+
+    event: str
+    data: JsonObject
+
+
+class Answering(BaseModel):
+    """An answer that is being made, or waits for a person."""
+
+    message_id: str
+    """The message that it answers."""
+    events: list[AnswerEvent]
+    """Its events so far. Those to come are on `/api/events`, and their `number` continues this list."""
+
+
 class ConversationDetails(ConversationFacts):
     """A conversation with its latest messages, in order."""
 
     messages: list[MessageFacts]
     earlier: int | None
     """`before` of the messages that precede these; None if there are none."""
+    answering: Answering | None
+    """None if no answer is being made."""
+    provider: str
+    """The model service that answers unless another is named."""
 
 
 class MessagePage(BaseModel):
@@ -199,13 +219,19 @@ async def _list(call: ApiCall[NoBody, ConversationFilter]) -> ConversationList:
 
 async def _show(call: ApiCall[NoBody, MessagePage]) -> JsonObject:
     memory, found, query = call.gateway.claw.memory, call.path["conversation_id"], call.query
+    # First: an answer that ends meanwhile is then among the messages.
+    live = call.gateway.chat.answering(found)
+    so_far = [] if live is None else [{"event": each.name, "data": each.data} for each in live.so_far()]
     turns = await call.gateway.blocking(memory.messages, found, limit=query.limit + 1, before=query.before)
     shown = turns[-query.limit :]
+    works = await call.gateway.blocking(call.gateway.chat.works.of_page, found, turns)
     facts = ConversationFacts.of(await call.gateway.blocking(memory.show, found))
     return {
         **facts.model_dump(),
-        "messages": [message_facts(each) for each in shown],
+        "messages": [message_facts(each, works.get(each.id)) for each in shown],
         "earlier": shown[0].number if len(turns) > len(shown) else None,
+        "answering": None if live is None else {"message_id": live.message, "events": so_far},
+        "provider": call.gateway.claw.settings.config.default_provider,
     }
 
 
@@ -235,7 +261,8 @@ async def _chat(call: ApiCall[ChatMessage, NoQuery]) -> JsonObject:
     message = await gateway.chat.post(conversation, body.message, None)
     exchange = await gateway.chat.exchange(conversation, message)
     await exchange.rested()
-    _, answer = await gateway.blocking(gateway.claw.memory.message, conversation, message)
+    said, answer = await gateway.blocking(gateway.claw.memory.message, conversation, message)
+    work = None if answer is None else await gateway.blocking(gateway.chat.works.of_answer, said, answer)
     error = exchange.last("error")
     metadata: dict[str, Any] = {} if answer is None else answer.metadata
     waiting = "failed" if error is not None else "waiting"
@@ -243,7 +270,7 @@ async def _chat(call: ApiCall[ChatMessage, NoQuery]) -> JsonObject:
         "conversation_id": conversation,
         "message_id": message,
         "answer": "" if answer is None else answer.content,
-        "activity": metadata.get("activity", []),
+        "activity": [] if work is None else list(work.activity),
         "status": metadata.get("status", waiting) if answer is not None else waiting,
         "approvals": exchange.pending() if answer is None else [],
         "error": error,

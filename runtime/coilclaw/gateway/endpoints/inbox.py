@@ -62,7 +62,8 @@ def _quarantined(claw: CoilClaw) -> Iterator[InboxItem]:
 
 def _unknown(claw: CoilClaw) -> Iterator[InboxItem]:
     for known in claw.runs.list(status="suspended", limit=_MOST_RUNS).runs:
-        for each in claw.runs.show(known.run_id).unknown:
+        # A decision counts for one call: the next one waits until the run comes to it.
+        for each in claw.runs.show(known.run_id).unknown[:1]:
             yield InboxItem(
                 kind="unknown",
                 id=each.receipt_ref,

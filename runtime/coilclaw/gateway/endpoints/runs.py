@@ -14,6 +14,7 @@ from coilclaw.gateway.endpoint import ApiCall, Endpoint, NoBody, NoQuery
 from coilclaw.gateway.endpoints.shapes import JsonObject, Page, RunReportFacts, RunState, RunSummary
 from coilclaw.gateway.event_stream import StreamEvent, event_stream, resumed_from
 from coilclaw.gateway.principal import Scope
+from coilclaw.policy import OtherCall
 from coilclaw.runs import NotResumable
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ class UnknownDecision(BaseModel):
 
     decision: Literal["retry", "failed"]
     """Call again, or count as failed."""
+    receipt: Annotated[str, Field(max_length=200)] | None = None
+    """That of the call as it was displayed; refused if the run waits for a decision about another one."""
 
 
 class ReplayBody(BaseModel):
@@ -214,7 +217,15 @@ async def _resume(call: ApiCall[Continued, NoQuery]) -> Response | JsonObject:
 
 
 async def _decide_unknown(call: ApiCall[UnknownDecision, NoQuery]) -> Response | JsonObject:
+    if call.body.receipt is not None:
+        await call.gateway.blocking(_check_unknown, call.gateway.claw, call.path["run_id"], call.body.receipt)
     return await _continued(call, unknown=call.body.decision)
+
+
+def _check_unknown(claw: CoilClaw, run_id: str, receipt: str) -> None:
+    claw.runs.find(run_id)
+    if [each.receipt_ref for each in claw.runs.show(run_id).unknown[:1]] != [receipt]:
+        raise OtherCall(run_id)
 
 
 async def _continued(

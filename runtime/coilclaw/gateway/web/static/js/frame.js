@@ -61,14 +61,15 @@ export function frame(session) {
     document.title = document.title.replace(/^\(\d+\) /, "");
     if (number) document.title = `(${number}) ${document.title}`;
   });
+  const chat = rail();
   const navigation = el("nav.places", { "aria-label": "Main" },
     el("a.brand", { href: "/app/inbox" }, el("img", { src: "/static/icon.svg", alt: "", width: 24, height: 24 }), el("span", "CoilClaw")),
     links,
+    chat.opener,
     el("div.foot", connection, el("p.who", "Signed in as ", shown(session.name)), themeButton(),
       el("button.plain", { type: "button", on: { click: signOut } }, "Sign out")),
   );
   const skip = el("a.skip", { href: "#view", on: { click: (event) => { event.preventDefault(); view.focus(); } } }, "Skip to the view");
-  const chat = rail();
   const node = el("div.frame", skip, navigation, el("div.middle", stopBanner(), view), chat.node, notices);
   function moved(path, made) {
     for (const link of links) {

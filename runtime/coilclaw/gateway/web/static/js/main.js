@@ -2,6 +2,8 @@
 
 import { el, mount, shown } from "./dom.js";
 import { frame } from "./frame.js";
+import { beginIcon } from "./icon.js";
+import { beginNotifications } from "./notifications.js";
 import { problem } from "./pieces.js";
 import { route, start } from "./router.js";
 import { findSession, onSignedOut } from "./session.js";
@@ -39,6 +41,8 @@ async function begun() {
   mount(app, made.node);
   begin();
   beginWaiting();
+  beginIcon();
+  beginNotifications();
   for (const [path, view] of VIEWS) route(path, view);
   return start(made.view, made.moved);
 }
