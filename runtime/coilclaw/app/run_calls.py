@@ -76,7 +76,8 @@ def _first(receipts: Iterable[Receipt], name: str) -> int | None:
 
 
 def _arguments(receipts: Iterable[Receipt], contents: Mapping[str, bytes]) -> dict[str, Any]:
-    body = next((contents[each.args_hash] for each in receipts if each.args_hash in contents), b"null")
+    hashes = (each.args_hash for each in receipts if each.args_hash)
+    body = next((contents[each] for each in hashes if each in contents), b"null")
     try:
         found = json.loads(body)
     except ValueError:

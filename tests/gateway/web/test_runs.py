@@ -14,6 +14,17 @@ CALLS = 10_000 if os.environ.get("COILCLAW_TEST_ALL") else 2_500
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>‮\u200b" + "x" * 300
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><script>alert(1)</script></svg>'
 
+SLOW = '''
+import asyncio
+from coilclaw.sdk import ToolContext, define_tool
+
+@define_tool(id="slow.wait", risk="read")
+async def wait(ctx: ToolContext) -> int:
+    """Wait for a long time."""
+    await asyncio.sleep(300)
+    return 1
+'''
+
 SNIPPET = f"""
 import asyncio
 print({HOSTILE!r})
@@ -45,7 +56,7 @@ def test_an_operator_follows_a_run_from_its_suspension_to_its_replay(served: Ser
     expect(page.locator(".waiting-note a")).to_have_attribute("href", "/app/inbox")
     expect(page.locator(".bar")).to_have_count(4)
     expect(page.locator(".break.waiting")).to_have_count(1)
-    expect(page.locator(".bar text", has_text="path=sub")).to_have_count(1)
+    expect(page.locator(".bar[aria-label*='files.list path=sub']")).to_have_count(1)
 
     # A bar marks its line and its row; a line marks its bars; a row marks its bar.
     page.locator(".bar").nth(1).click()
@@ -99,10 +110,10 @@ def test_receipts_are_filtered_followed_and_exported(served: Served, look: Look)
     expect(page.locator(".verified")).to_contain_text("does not say")
     before = page.locator(".receipt-row").count()
     started(served, "1")
-    expect(page.locator(".receipt-row")).to_have_count(before + 2)
+    expect(page.locator(".receipt-row")).to_have_count(before + 3)
     with page.expect_download() as download:
         page.click("text=Export")
-    assert Path(download.value.path()).read_bytes().count(b"\n") == before + 2
+    assert Path(download.value.path()).read_bytes().count(b"\n") == before + 3
     page.fill("#receipt-tool", "time.now")
     page.press("#receipt-tool", "Tab")
     expect(page.locator(".receipt-row")).to_have_count(3)
@@ -117,10 +128,8 @@ def test_receipts_are_filtered_followed_and_exported(served: Served, look: Look)
 
 def test_a_tool_is_tried_and_the_emergency_stop_reaches_every_view(served: Served, look: Look) -> None:
     page = look(served).open("/app/tools")
-    page.fill("#tool-search", "shell command")
-    page.click("a.tool-name:has-text('time.now')", timeout=10_000) if page.locator(
-        "a.tool-name:has-text('time.now')"
-    ).count() else page.goto(f"{served.base}/app/tools/time.now")
+    page.fill("#tool-search", "time")
+    page.click("a.tool-name:has-text('time.now')")
     expect(page.locator("h1")).to_contain_text("time.now")
     page.click("button.primary:has-text('Call')")
     expect(page.locator(".answer .state")).to_have_text("completed")
@@ -166,5 +175,28 @@ def test_a_run_of_very_many_calls_stays_responsive(serve: Serve, look: Look, tmp
     page.locator(f".call-row:has(.number:text-is('{CALLS}'))").click()
     expect(page.locator(".steps a")).to_have_count(3)
     longest = page.evaluate("window.longest")
-    print(f"longest task {longest:.0f} ms with {CALLS} calls")
-    assert longest < 1000
+    # The instrument itself: a task of this length is noticed.
+    noticed = page.evaluate(
+        """() => new Promise((resolve) => {
+            setTimeout(() => { const end = performance.now() + 1500; while (performance.now() < end); });
+            new PerformanceObserver((list) => resolve(list.getEntries().at(-1).duration)).observe({type: 'longtask'});
+        })"""
+    )
+    assert noticed >= 1500
+    assert longest < 1000, longest
+
+
+def test_the_stop_button_ends_a_tool_that_is_running(served: Served, look: Look) -> None:
+    tools = Path(served.claw.settings.config.workspace_dir) / "tools" / "slow"
+    tools.mkdir(parents=True)
+    (tools / "tools.py").write_text(SLOW)
+    assert served.http.post("/api/registry/reload").json()["errors"] == []
+    page = look(served).open("/app/status")
+    run = served.http.post("/api/runs", json={"code": "tools.slow.wait().error.code"}).json()["run_id"]
+    expect(page.locator(".plain-list a[href*='/app/runs/']")).to_have_count(1)
+    page.goto(f"{served.base}/app/runs/{run}")
+    expect(page.locator(".call-row .state")).to_have_text("running")
+    page.click("nav a[href='/app/status']")
+    page.click("button.stop")
+    page.goto(f"{served.base}/app/runs/{run}")
+    expect(page.locator(".call-row .state")).to_have_text("failed", timeout=20_000)

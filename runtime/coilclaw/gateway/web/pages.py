@@ -7,6 +7,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Final
 
+from pydantic import BaseModel, ConfigDict
 from starlette.responses import RedirectResponse, Response
 
 from coilclaw.gateway.endpoint import ApiCall, Endpoint, NoBody, NoQuery
@@ -22,6 +23,12 @@ _TYPES: Final = {
     "svg": "image/svg+xml",
     "txt": "text/plain; charset=utf-8",
 }
+
+
+class ViewQuery(BaseModel):
+    """The query of a view, which the page reads and the server does not."""
+
+    model_config = ConfigDict(extra="ignore")
 
 
 @cache
@@ -41,7 +48,7 @@ def _static_files() -> dict[str, tuple[bytes, str, str]]:
     return found
 
 
-def _file(call: ApiCall[NoBody, NoQuery], name: str) -> Response:
+def _file(call: ApiCall[NoBody, Any], name: str) -> Response:
     known = _static_files().get(name)
     if known is None:
         raise ApiError(404, "not_found", "there is nothing at this path")
@@ -56,7 +63,7 @@ async def _start(call: ApiCall[NoBody, NoQuery]) -> Response:
     return RedirectResponse("/app/inbox", 302)
 
 
-async def _page(call: ApiCall[NoBody, NoQuery]) -> Response:
+async def _page(call: ApiCall[NoBody, ViewQuery]) -> Response:
     return _file(call, "index.html")
 
 
@@ -72,6 +79,7 @@ PAGES: Final = (
         handler=_page,
         summary="The page of the web app, for every view",
         scope=None,
+        query=ViewQuery,
         media_type="text/html",
     ),
     Endpoint(

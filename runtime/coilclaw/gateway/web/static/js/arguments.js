@@ -5,6 +5,8 @@ import { el, mount, shown } from "./dom.js";
 const PLAIN = new Set(["string", "integer", "number", "boolean"]);
 
 function kindOf(schema) {
+  const choices = schema?.anyOf?.filter((each) => each?.type !== "null");
+  if (choices?.length === 1) return kindOf(choices[0]);
   if (Array.isArray(schema?.enum)) return "enum";
   return PLAIN.has(schema?.type) ? schema.type : "json";
 }
@@ -12,7 +14,7 @@ function kindOf(schema) {
 function field(name, schema, needed) {
   const kind = kindOf(schema);
   const id = `argument-${name}`;
-  const choices = kind === "boolean" ? [true, false] : kind === "enum" ? schema.enum : null;
+  const choices = kind === "boolean" ? [true, false] : kind === "enum" ? (schema.enum ?? schema.anyOf.find((each) => each.enum).enum) : null;
   const input = choices
     ? el("select", { id }, el("option", { value: "" }, "not given"), choices.map((each, number) => el("option", { value: String(number) }, shown(String(each)).textContent)))
     : kind === "string" || kind === "json" ? el("textarea", { id, rows: 1, spellcheck: "false", placeholder: kind === "json" ? "JSON" : "" })

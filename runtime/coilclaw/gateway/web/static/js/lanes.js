@@ -117,6 +117,12 @@ export function pictureOf({ calls, moments }, now = Date.now()) {
   const last = moments.at(-1)?.[0];
   const end = over || last === "run.suspended" ? to : Math.max(to, now);
   const breaks = breaksOf(moments, last === "run.suspended" || last === "run.queued" ? now : end);
+  const began = times[moments.findIndex(([kind]) => kind === "run.started")];
+  const first = Math.min(...bars.slice(0, 1).map((bar) => bar.requested), Infinity);
+  // Start-up would otherwise take most of the picture of a short run.
+  if (first - began > 0.25 * (end - began) && breaks.every((each) => each.from >= first || each.to <= began)) {
+    breaks.splice(breaks.filter((each) => each.to <= began).length, 0, { kind: "before", from: began, to: first });
+  }
   for (const bar of bars) {
     bar.from = bar.requested;
     bar.to = Math.max(bar.ended ?? end, bar.from);

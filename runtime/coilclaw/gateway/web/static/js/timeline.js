@@ -11,7 +11,7 @@ const LANE = 22;
 const BAR = 16;
 const TOP = 24;
 const LETTER = 6.6;
-const BREAKS = { waiting: "waited for a person", queued: "queued", stopped: "no process" };
+const BREAKS = { waiting: "waited for a person", queued: "queued", stopped: "no process", before: "before the first call" };
 
 /** Text on one line with every unseen character as a mark, cut to a number of letters. */
 export function lineOf(text, most = 200) {
