@@ -36,6 +36,8 @@ _logger: Final = logging.getLogger(__name__)
 TOOL_PATHS: Final = "/api/tools/"
 """Run tokens are taken below this path, and nowhere else; nothing else is taken there."""
 _READING: Final = ("GET", "HEAD")
+_HEAD_BYTES: Final = 32 * 1024
+"""The path, the query and all headers."""
 
 
 class Guard:
@@ -79,6 +81,7 @@ class Guard:
     async def _sender(self, scope: Scope, headers: RequestHeaders) -> Sender:
         """Authenticate a request, and refuse it without a sender unless it is for something open."""
         is_open = self._is_open(scope)
+        _check_form(scope, headers)
         self._check_host(headers)
         self._check_origin(scope, headers, is_open)
         address = self._address_of(scope, headers)
@@ -182,6 +185,19 @@ class Admission:
                 )
         self._body.allow(endpoint.body_bytes)
         return identity
+
+
+def _check_form(scope: Scope, headers: RequestHeaders) -> None:
+    """Refuse a request that a proxy in front may understand differently, and one whose head is enormous."""
+    if headers.all("content-length") and headers.all("transfer-encoding"):
+        raise ApiError(400, "invalid_request", "the length of the body is given in two ways")
+    size = (
+        len(scope["path"])
+        + len(scope["query_string"])
+        + sum(len(name) + len(value) for name, value in scope["headers"])
+    )
+    if size > _HEAD_BYTES:
+        raise ApiError(431, "headers_too_large", f"the address and headers have more than {_HEAD_BYTES} bytes")
 
 
 def _check_run_token(identity: Identity | None, endpoint: Endpoint) -> None:
