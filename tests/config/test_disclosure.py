@@ -14,7 +14,7 @@ from coilclaw.config import Config, ConfigError
 from coilclaw.config.disclosure import HIDDEN, disclosed, is_harmless
 from coilclaw.config.section import Section
 
-SECRET = "hunter2-Zx9"
+SECRET = "COILCLAW-PLANTED-Zx9"
 
 
 def shown(home: Path, text: str, **environment: str) -> dict[str, Any]:

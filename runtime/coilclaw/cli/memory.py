@@ -87,12 +87,19 @@ def search(query: tuple[str, ...], limit: int, as_json: bool) -> None:
 @click.argument("conversation_id")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object, with calls and results in full.")
 def show(conversation_id: str, as_json: bool) -> None:
-    """Show a conversation, turn by turn, with who each turn comes from."""
+    """Show a conversation, turn by turn, with who each turn comes from, and what was done, from receipts."""
+    from coilclaw.agent import ConversationActivity, action_lines
+    from coilclaw.evidence import relevant
+
     with open_app(settings_for()) as claw:
         found = claw.memory.show(conversation_id)
         turns = list(_turns(claw.memory, conversation_id))
+        done = ConversationActivity(claw, conversation_id).items()
+        receipts, _ = claw.runs.receipts_of_conversation(conversation_id)
     if as_json:
-        say_json({**found.facts(), "turns": [turn.facts() for turn in turns]})
+        known = {each.id for each in receipts}
+        activity = [item._asdict() for item in done]
+        say_json({**found.facts(), "turns": [_facts(turn, known) for turn in turns], "activity": activity})
         return
     _show_header(found)
     for turn in turns:
@@ -102,6 +109,10 @@ def show(conversation_id: str, as_json: bool) -> None:
         rows = _rows(turn)
         columns = terminal_size(sys.stdout)[0]
         say_rows(folded(_wrapped(rows, columns), columns) if sys.stdout.isatty() else rows)
+    if actions := action_lines(relevant(done)):
+        say()
+        say("What was done, from receipts:")
+        say_rows([Row("  ", line) for line in actions.splitlines()])
 
 
 @memory.command("clear", epilog="Example: coilclaw memory clear --yes")
@@ -122,6 +133,21 @@ def clear(yes: bool, as_json: bool) -> None:
         return
     removed = f"{counted(cleared.conversations, 'conversation')} with {counted(cleared.turns, 'turn')}"
     say(f"Removed {removed}. Receipts stay." if cleared.conversations else "There was nothing to remove.", err=True)
+
+
+def _facts(turn: Turn, receipts: set[str]) -> dict[str, Any]:
+    """A turn as JSON. No receipt covers it: a claim counts as verified if its receipt is one of the conversation's."""
+    facts = turn.facts()
+    claims = turn.metadata.get("claims")
+    if isinstance(claims, list):
+        facts["metadata"] = {**turn.metadata, "claims": [_claim(each, receipts) for each in claims]}
+    return facts
+
+
+def _claim(claim: Any, receipts: set[str]) -> Any:
+    if isinstance(claim, dict) and claim.get("verdict") == "verified" and claim.get("receipt_ref") not in receipts:
+        return {**claim, "verdict": "unverified", "receipt_ref": None}
+    return claim
 
 
 def _turns(kept: Memory, conversation_id: str) -> Iterator[Turn]:

@@ -20,6 +20,7 @@ _HARMLESS: Final = frozenset(
         "security.shell_allow",
         "security.http_domains",
         "security.http_private",
+        "gateway.host",
         "sandbox.engine",
         "sandbox.restricted.require",
         "sandbox.restricted.off",
@@ -33,7 +34,6 @@ _HARMLESS: Final = frozenset(
         "memory.path",
         "mcp_server.direct_tools",
         "mcp_server.elicitation",
-        "gateway.host",
     }
 )
 """Keys of texts that are known to hold no secret. A new key is hidden until it stands here."""

@@ -35,9 +35,9 @@ _logger: Final = logging.getLogger(__name__)
 
 TOOL_PATHS: Final = "/api/tools/"
 """Run tokens are taken below this path, and nowhere else; nothing else is taken there."""
-_READING: Final = ("GET", "HEAD")
+_MOST_HEADERS: Final = 100
 _HEAD_BYTES: Final = 32 * 1024
-"""The path, the query and all headers."""
+_READING: Final = ("GET", "HEAD")
 
 
 class Guard:
@@ -80,8 +80,9 @@ class Guard:
 
     async def _sender(self, scope: Scope, headers: RequestHeaders) -> Sender:
         """Authenticate a request, and refuse it without a sender unless it is for something open."""
+        _check_head(scope)
+        _check_length(headers)
         is_open = self._is_open(scope)
-        _check_form(scope, headers)
         self._check_host(headers)
         self._check_origin(scope, headers, is_open)
         address = self._address_of(scope, headers)
@@ -187,17 +188,17 @@ class Admission:
         return identity
 
 
-def _check_form(scope: Scope, headers: RequestHeaders) -> None:
-    """Refuse a request that a proxy in front may understand differently, and one whose head is enormous."""
+def _check_length(headers: RequestHeaders) -> None:
     if headers.all("content-length") and headers.all("transfer-encoding"):
+        # A proxy in front may go by the one and this server by the other, and what follows is a request to one of them.
         raise ApiError(400, "invalid_request", "the length of the body is given in two ways")
-    size = (
-        len(scope["path"])
-        + len(scope["query_string"])
-        + sum(len(name) + len(value) for name, value in scope["headers"])
-    )
-    if size > _HEAD_BYTES:
-        raise ApiError(431, "headers_too_large", f"the address and headers have more than {_HEAD_BYTES} bytes")
+
+
+def _check_head(scope: Scope) -> None:
+    """The server bounds heads that arrive in pieces; one that arrives at once may be larger."""
+    sizes = [len(name) + len(value) for name, value in scope["headers"]]
+    if len(sizes) > _MOST_HEADERS or sum(sizes) + len(scope["raw_path"]) + len(scope["query_string"]) > _HEAD_BYTES:
+        raise ApiError(431, "head_too_large", "the headers or the path are too large")
 
 
 def _check_run_token(identity: Identity | None, endpoint: Endpoint) -> None:

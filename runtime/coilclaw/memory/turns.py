@@ -37,6 +37,7 @@ __all__ = [
     "clear_turns",
     "find_message",
     "kept_draft",
+    "known_turns",
     "latest_turns",
     "list_turns",
     "message_turns",
@@ -56,6 +57,8 @@ _SOURCES: Final[Mapping[str, tuple[Source, ...]]] = {
 }
 """Who a turn of each role may come from; the first unless its draft says. Nothing else may pass for a person."""
 _LONGEST_NUMBER: Final = 15
+_AT_ONCE: Final = 500
+"""Values in one query."""
 _HIGHEST: Final = 10**_LONGEST_NUMBER
 """No turn has a number as high."""
 _INDEXED: Final = 256 * 1024
@@ -278,7 +281,18 @@ def substring_places(database: Database, text: str, limit: int) -> list[int]:
     return [place for (place,) in rows]
 
 
-def _marks(values: Collection[int]) -> str:
+def known_turns(database: Database, conversation_id: str, turn_ids: Collection[str]) -> set[str]:
+    """Return which of these ids are those of turns of a conversation."""
+    found: set[str] = set()
+    ids = sorted(turn_ids)
+    for first in range(0, len(ids), _AT_ONCE):
+        some = ids[first : first + _AT_ONCE]
+        sql = f"SELECT turn_id FROM turns WHERE conversation_id = ? AND turn_id IN ({_marks(some)})"  # noqa: S608
+        found.update(turn_id for (turn_id,) in database.read(sql, (conversation_id, *some)))
+    return found
+
+
+def _marks(values: Collection[Any]) -> str:
     return ", ".join("?" for _ in values)
 
 

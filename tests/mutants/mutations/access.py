@@ -1,4 +1,4 @@
-"""Mutations of access: what is stored, and when it ends."""
+"""Mutations of access: tokens, links and sessions."""
 
 from __future__ import annotations
 
@@ -8,42 +8,28 @@ from tests.mutants.mutation import Mutation
 
 __all__ = ["MUTATIONS"]
 
-_TESTS: Final = "tests/access/test_access.py"
+_ATTACKS: Final = "tests/gateway/test_attacks.py"
 
 MUTATIONS: Final = (
     Mutation(
-        "coilclaw.access.credential:Credential.hash",
-        "hashlib.sha256(self.text.encode()).hexdigest()",
-        "self.text",
-        _TESTS + " -k at_rest",
-        "only hashes are stored",
+        "coilclaw.access.api_tokens:ApiTokens.find",
+        'if found.status(self._clock()) == "valid" else None',
+        "if True else None",
+        f"{_ATTACKS} -k expired_revoked",
+        "expired and revoked tokens are refused",
     ),
     Mutation(
         "coilclaw.access.credential:Credential.matches",
         "hmac.compare_digest(self.hash, stored)",
         "True",
-        _TESTS + " -k another_secret",
-        "an id alone proves nothing",
+        f"{_ATTACKS} -k expired_revoked",
+        "the secret of a token counts, not its id alone",
     ),
     Mutation(
         "coilclaw.access.sessions:Sessions.exchange",
-        'connection.execute("DELETE FROM session_links WHERE link_id = ?", (credential.id,))',
-        "pass",
-        _TESTS + " -k race",
-        "a link is used once",
-    ),
-    Mutation(
-        "coilclaw.access.sessions:Sessions.find",
-        " or now - found.used_at >= _IDLE_SECONDS",
-        "",
-        _TESTS + " -k idle",
-        "an idle session ends",
-    ),
-    Mutation(
-        "coilclaw.access.run_tokens:RunTokens.find",
-        "if self._clock() < found.expires_at else None",
-        "",
-        _TESTS + " -k bound_and_ends",
-        "the token of a run expires",
+        '"DELETE FROM session_links WHERE link_id = ? RETURNING link_id"',
+        '"SELECT link_id FROM session_links WHERE link_id = ?"',
+        f"{_ATTACKS} -k works_once",
+        "a link works once",
     ),
 )
