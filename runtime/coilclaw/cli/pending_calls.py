@@ -45,13 +45,13 @@ def short_arguments(arguments: Any) -> str:
 
 
 def tell_pending(
-    pending: Iterable[ApprovalRequest], run_id: str, options: str, *, waits: bool = False, resume: str = "resume"
+    pending: Iterable[ApprovalRequest], run_id: str, options: str, *, waits: bool = False, resume: str = "resume", elsewhere: str = ""
 ) -> None:
     """Say on stderr what a run waits for, and which commands continue it, unless this process `waits` for them.
 
-    `resume` is the command that continues what waits.
+    `resume` is the command that continues what waits; `elsewhere` is what each command needs to reach its server.
     """
-    at_once = "" if waits or resume != "resume" else f" --resume{options}"
+    at_once = "" if waits or resume != "resume" else f" --resume{options}{elsewhere}"
     for each in pending:
         name = as_name(each.id)
         say(err=True)
@@ -62,14 +62,14 @@ def tell_pending(
         say_wrapped("  Args:    ", short_arguments(each.arguments), err=True)
         if each.runs is not None:
             say_wrapped("  Runs:    ", one_line(each.runs, _LONGEST_SHORT), err=True)
-        say(f"  Look:    coilclaw approval show {name}", err=True)
-        say(f"  Approve: coilclaw approval approve {name}{at_once}", err=True)
+        say(f"  Look:    coilclaw approval show {name}{elsewhere}", err=True)
+        say(f"  Approve: coilclaw approval approve {name}{at_once or elsewhere}", err=True)
     if waits:
         say_wrapped(
             "", f"{as_name(run_id)} waits here until this is decided elsewhere. Ctrl-C leaves it suspended.", err=True
         )
     else:
-        say(f"Then continue: coilclaw {resume} {as_name(run_id)}{options}", err=True)
+        say(f"Then continue: coilclaw {resume} {as_name(run_id)}{options}{elsewhere}", err=True)
 
 
 def approval_rows(facts: Mapping[str, Any], workspace: str, *, full: bool) -> Iterator[Row]:

@@ -21,6 +21,7 @@ from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
+    from coilclaw.cli.remote import RemoteApp
     from coilclaw.config import Settings
     from coilclaw.evidence import EventReader
     from coilclaw.policy import Question
@@ -32,16 +33,31 @@ __all__ = ["CommandApp", "command_caller", "open_for_run", "warn_if_stopped"]
 class CommandApp(Frozen):
     """The app of a command that runs something, and the caller it runs for."""
 
-    claw: CoilClaw
+    claw: CoilClaw | RemoteApp
     caller: Caller
+    elsewhere: str = ""
+    """The option that further commands need, if this is at a server."""
+
+    @property
+    def here(self) -> CoilClaw | None:
+        """The app of this process, if that is where the run is."""
+        from coilclaw.app import CoilClaw
+
+        return self.claw if isinstance(self.claw, CoilClaw) else None
 
 
 @contextmanager
-def open_for_run(settings: Settings, deadline: Deadline, *, yes: bool, wait: bool) -> Iterator[CommandApp]:
+def open_for_run(
+    settings: Settings, deadline: Deadline, *, yes: bool, wait: bool, server: str | None = None
+) -> Iterator[CommandApp]:
     """Open the app for a run that is resumed later if nobody answers now.
 
     With `wait`, nobody is asked here: this process stays until the decision is made elsewhere.
     """
+    if server is not None:
+        with _open_at(server, deadline, yes=yes, wait=wait) as command:
+            yield command
+        return
     with open_app(settings, deadline=deadline) as claw:
         warn_if_stopped(claw)
         if yes or not wait:
@@ -51,6 +67,18 @@ def open_for_run(settings: Settings, deadline: Deadline, *, yes: bool, wait: boo
         patience = _Patience()
         with patience.watching(claw):
             yield CommandApp(claw=claw, caller=command_caller(approver=patience, waits=patience.lasts))
+
+
+@contextmanager
+def _open_at(server: str, deadline: Deadline, *, yes: bool, wait: bool) -> Iterator[CommandApp]:
+    from coilclaw.cli.approver import somebody_is_here
+    from coilclaw.cli.remote import connected
+
+    decides = yes or (not wait and somebody_is_here())
+    with connected(server, "operator" if decides else "run") as remote:
+        approver = approver_for(yes, deadline, may_wait=True)
+        caller = command_caller(approver=approver, waits=lambda: wait and not yes)
+        yield CommandApp(claw=remote, caller=caller, elsewhere=f" --server {as_name(remote.client.url)}")
 
 
 def _questions(deadline: Deadline) -> Callable[[str], str | None]:
