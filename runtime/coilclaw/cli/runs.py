@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from coilclaw.app import RunRecord
-from coilclaw.cli.remote.connecting import open_place, server_option
 from coilclaw.cli.output_text import output_lines
+from coilclaw.cli.remote.connecting import open_place, server_option
 from coilclaw.cli.run_report import print_report, tell_waiting
-from coilclaw.cli.remote.answers import RemoteRun
 from coilclaw.cli.terminal import pass_through, say, say_json, styled
 from coilclaw.sdk.legible import as_name, visible_block
+
+if TYPE_CHECKING:
+    from coilclaw.cli.remote.answers import RemoteRun
 
 __all__ = ["list_runs", "show_run"]
 

@@ -21,7 +21,7 @@ from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
-    from coilclaw.cli.remote import RemoteApp
+    from coilclaw.cli.remote.remote_app import RemoteApp
     from coilclaw.config import Settings
     from coilclaw.evidence import EventReader
     from coilclaw.policy import Question
@@ -72,7 +72,7 @@ def open_for_run(
 @contextmanager
 def _open_at(server: str, deadline: Deadline, *, yes: bool, wait: bool) -> Iterator[CommandApp]:
     from coilclaw.cli.approver import somebody_is_here
-    from coilclaw.cli.remote import connected
+    from coilclaw.cli.remote.connecting import connected
 
     decides = yes or (not wait and somebody_is_here())
     with connected(server, "operator" if decides else "run") as remote:

@@ -16,7 +16,6 @@ import click
 from coilclaw.cli.opening import open_app, settings_for, this_person
 from coilclaw.config import home_folder
 from coilclaw.sdk import OperatorError
-from coilclaw.sdk.legible import as_name
 
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw, ServerNote
@@ -129,8 +128,3 @@ def _own_server(url: str) -> str | None:
 
 def _by_name(note: ServerNote) -> str:
     return note.url.lower().replace("://127.0.0.1:", "://localhost:").replace("://[::1]:", "://localhost:")
-
-
-def server_words(url: str) -> str:
-    """The option that a further command needs."""
-    return f" --server {as_name(url)}"

@@ -56,9 +56,7 @@ class Following:
         """Resume a run and follow it."""
         self._run_id = run_id
         return self._guarded(
-            lambda: self._decided(
-                self._client.resume(run_id, timeout=timeout, unknown=unknown, listen=self._hear)
-            )
+            lambda: self._decided(self._client.resume(run_id, timeout=timeout, unknown=unknown, listen=self._hear))
         )
 
     def decided(self, run_id: str) -> Report:
@@ -135,7 +133,7 @@ class Following:
             pending = self._client.approvals(run_id=self._run_id)
             if self._caller.waits():
                 self._tell(pending)
-            elif not all([self._is_answered(each) for each in pending]):
+            elif False in list(map(self._is_answered, pending)):  # Each is asked about.
                 return run
             try:
                 run = self._waited()

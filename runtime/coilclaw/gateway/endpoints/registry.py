@@ -219,9 +219,7 @@ async def _call(call: ApiCall[ToolCall, NoQuery]) -> ToolAnswer:
     )
     waits = [each.short_facts() for each in done.approvals]
     code, hint = (None, None) if done.error is None else (done.error.code, done.error.hint)
-    return ToolAnswer(
-        **done.facts(), code=code, hint=hint, run_id=done.run_id, status=done.status, approvals=waits
-    )
+    return ToolAnswer(**done.facts(), code=code, hint=hint, run_id=done.run_id, status=done.status, approvals=waits)
 
 
 async def _reload(call: ApiCall[NoBody, NoQuery]) -> Reloaded:
