@@ -10,14 +10,14 @@ from typing import Literal, NoReturn, TypeAlias
 
 import click
 
-from coilclaw.app import Report
+from coilclaw.app import CoilClaw, Report
 from coilclaw.cli.approver import somebody_is_here
 from coilclaw.cli.opening import settings_for, show_diagnostics, this_person
 from coilclaw.cli.paging import chosen
 from coilclaw.cli.remote.connecting import open_place, refuse_with_server, server_option
 from coilclaw.cli.run_report import Display, show_end, tell_waiting, workspace_option
 from coilclaw.cli.terminal import say, say_json
-from coilclaw.cli.waiting import CommandApp, open_for_run
+from coilclaw.cli.waiting import RunPlace, open_run_place
 from coilclaw.cli.windows import tell_left_open
 from coilclaw.config import Settings
 from coilclaw.runs import NotResumable, RunRecord
@@ -89,15 +89,15 @@ def resume_run(
     """Resume a run, print how it ended, and end the command."""
     deadline = Deadline(timeout or settings.config.limits.seconds)
     options = workspace_option(workspace)
-    with open_for_run(settings, deadline, yes=yes, wait=wait, server=server) as command:
-        if (here := command.here) is not None:
+    with open_run_place(settings, deadline, yes=yes, wait=wait, server=server) as command:
+        if isinstance(here := command.claw, CoilClaw):
             known = here.runs.find(run_id)
             if workspace is not None:
                 _refuse_elsewhere(known, settings)
             deadline.seconds = timeout or known.header.run_limits().seconds
             show_diagnostics(here.registry_of(run_id))
         else:
-            command.claw.timeout = timeout
+            here.timeout = timeout
         gc.freeze()
         report = _resumed(command, run_id, deadline, unknown, as_json)
         if report.unknown and unknown is None and not yes and (choice := _ask_about(report, options)):
@@ -117,14 +117,14 @@ def cancel(run_id: str, server: str | None, as_json: bool) -> None:
     with open_place(server, "run") as claw:
         workspace = claw.runs.find(run_id).header.workspace
         claw.runs.cancel(run_id, by=this_person())
-        still_open = claw.approvals.windows.list() if server is None else ()
+        still_open = claw.approvals.windows.list() if isinstance(claw, CoilClaw) else ()
     if as_json:
         say_json({"run_id": run_id, "status": "cancelled"})
     say(f"Cancelled {as_name(run_id)}.", err=True)
     tell_left_open(still_open, workspace)
 
 
-def _resumed(command: CommandApp, run_id: str, deadline: Deadline, unknown: Unknown | None, as_json: bool) -> Report:
+def _resumed(command: RunPlace, run_id: str, deadline: Deadline, unknown: Unknown | None, as_json: bool) -> Report:
     shown = Display(deadline, sys.stdout, quiet=as_json)
     caller = replace(command.caller, show=shown, display=shown.display)
     with redirect_stdout(sys.stderr):  # What tools print is not this command's output.

@@ -11,11 +11,12 @@ from typing import Any
 
 import click
 
+from coilclaw.app import CoilClaw
 from coilclaw.cli.arguments import json_value, named_texts
 from coilclaw.cli.opening import settings_for, show_diagnostics
 from coilclaw.cli.remote.connecting import refuse_with_server, server_option
 from coilclaw.cli.run_report import Display, show_end, workspace_option
-from coilclaw.cli.waiting import open_for_run
+from coilclaw.cli.waiting import open_run_place
 from coilclaw.sandbox import Deadline, Snippet
 from coilclaw.sdk.legible import as_name
 
@@ -86,24 +87,24 @@ def run(
     deadline = Deadline(settings.config.limits.seconds)
     options = workspace_option(workspace)
     # Whoever says yes to a plan in advance has not said it to what is not in the plan.
-    with open_for_run(settings, deadline, yes=yes and not approve_plan, wait=wait, server=server) as command:
+    with open_run_place(settings, deadline, yes=yes and not approve_plan, wait=wait, server=server) as command:
         claw = command.claw
-        if command.here is not None:
-            command.here.engines.get()  # First: what it starts gets ready while the rest is loaded.
-            show_diagnostics(command.here.tools.registry)
-        else:
+        if (here := command.here) is not None:
+            here.claw.engines.get()  # First: what it starts gets ready while the rest is loaded.
+            show_diagnostics(here.claw.tools.registry)
+        if not isinstance(claw, CoilClaw):
             claw.engine, claw.timeout, claw.memory_mib = engine, timeout, memory
         # Nothing that was loaded so far is garbage; looking through it again would interrupt the run.
         gc.freeze()
         approved = None
-        if approve_plan:
+        if approve_plan and here is not None:
             from coilclaw.cli.plan import approved_plan
 
-            approved = approved_plan(command, snippet, yes=yes)
-        elif dry_run:
+            approved = approved_plan(here, snippet, yes=yes)
+        elif dry_run and here is not None:
             from coilclaw.cli.plan import show_rehearsal
 
-            show_rehearsal(command, snippet, as_json=as_json)
+            show_rehearsal(here, snippet, as_json=as_json)
         shown = Display(deadline, sys.stdout, quiet=as_json, asks=not yes)
         caller = replace(command.caller, show=shown, display=shown.display)
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.

@@ -27,37 +27,33 @@ if TYPE_CHECKING:
     from coilclaw.policy import Question
     from coilclaw.sandbox import Deadline
 
-__all__ = ["CommandApp", "command_caller", "open_for_run", "warn_if_stopped"]
+__all__ = ["CommandApp", "RunPlace", "command_caller", "open_for_run", "open_run_place", "warn_if_stopped"]
 
 
 class CommandApp(Frozen):
     """The app of a command that runs something, and the caller it runs for."""
 
+    claw: CoilClaw
+    caller: Caller
+
+
+class RunPlace(Frozen):
+    """Where a command runs something, the app of this process or a server, and the caller it runs for."""
+
     claw: CoilClaw | RemoteApp
     caller: Caller
+    here: CommandApp | None = None
+    """The app of this process, if that is the place."""
     elsewhere: str = ""
-    """The option that further commands need, if this is at a server."""
-
-    @property
-    def here(self) -> CoilClaw | None:
-        """The app of this process, if that is where the run is."""
-        from coilclaw.app import CoilClaw
-
-        return self.claw if isinstance(self.claw, CoilClaw) else None
+    """The option that further commands need, if it is a server."""
 
 
 @contextmanager
-def open_for_run(
-    settings: Settings, deadline: Deadline, *, yes: bool, wait: bool, server: str | None = None
-) -> Iterator[CommandApp]:
+def open_for_run(settings: Settings, deadline: Deadline, *, yes: bool, wait: bool) -> Iterator[CommandApp]:
     """Open the app for a run that is resumed later if nobody answers now.
 
     With `wait`, nobody is asked here: this process stays until the decision is made elsewhere.
     """
-    if server is not None:
-        with _open_at(server, deadline, yes=yes, wait=wait) as command:
-            yield command
-        return
     with open_app(settings, deadline=deadline) as claw:
         warn_if_stopped(claw)
         if yes or not wait:
@@ -70,7 +66,14 @@ def open_for_run(
 
 
 @contextmanager
-def _open_at(server: str, deadline: Deadline, *, yes: bool, wait: bool) -> Iterator[CommandApp]:
+def open_run_place(
+    settings: Settings, deadline: Deadline, *, yes: bool, wait: bool, server: str | None
+) -> Iterator[RunPlace]:
+    """The same for a run that may be at a server."""
+    if server is None:
+        with open_for_run(settings, deadline, yes=yes, wait=wait) as command:
+            yield RunPlace(claw=command.claw, caller=command.caller, here=command)
+        return
     from coilclaw.cli.approver import somebody_is_here
     from coilclaw.cli.remote.connecting import connected
 
@@ -78,7 +81,7 @@ def _open_at(server: str, deadline: Deadline, *, yes: bool, wait: bool) -> Itera
     with connected(server, "operator" if decides else "run") as remote:
         approver = approver_for(yes, deadline, may_wait=True)
         caller = command_caller(approver=approver, waits=lambda: wait and not yes)
-        yield CommandApp(claw=remote, caller=caller, elsewhere=f" --server {as_name(remote.client.url)}")
+        yield RunPlace(claw=remote, caller=caller, elsewhere=f" --server {as_name(remote.client.url)}")
 
 
 def _questions(deadline: Deadline) -> Callable[[str], str | None]:

@@ -159,10 +159,10 @@ class Client:
         `unknown` says what to do about calls of unknown outcome: call again, or count as failed. A resumed run prints
         everything again, from its beginning.
         """
-        if unknown is None:
-            path, body = "/api/runs/{}/resume", {} if timeout is None else {"timeout": timeout}
-        else:
-            path, body = "/api/runs/{}/unknown", {"decision": unknown}
+        path = "/api/runs/{}/resume" if unknown is None else "/api/runs/{}/unknown"
+        body: dict[str, Any] = {} if unknown is None else {"decision": unknown}
+        if unknown is None and timeout is not None:
+            body["timeout"] = timeout
         begun = _read(Started, self._connection.ask("POST", path_of(path, run_id), body))
         if begun.status not in _MOVING:
             return self.show(run_id)

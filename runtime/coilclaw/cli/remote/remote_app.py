@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coilclaw.app import AlreadyDecided, CallReport, Row
 from coilclaw.cli.remote.answers import RemoteRun, read_receipt, read_report, read_request, read_run
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RemoteApp"]
 
-_MOST: int = 500
+_MOST: Final = 500
 
 
 class RemoteApp:
@@ -44,7 +44,7 @@ class RemoteApp:
         deadline: Deadline,
         inputs: Mapping[str, Any] | None = None,
         name: str = "snippet.py",
-        plan: None = None,
+        plan: object = None,
         retry_of: str | None = None,
     ) -> Report:
         """Run a snippet at the server and return its report; what it prints is shown as it comes."""
@@ -82,8 +82,8 @@ class RemoteApp:
         if report.status == "completed":
             return CallReport(result=Ok(report.value), report=report)
         last = report.activity[-1] if report.activity else None
-        code, message = (last.code, last.message) if last is not None else (None, None)
-        return CallReport(result=Err(code or report.status, message or report.status), report=report)
+        why = (last.code, last.message) if last is not None else (None, None)
+        return CallReport(result=Err(why[0] or report.status, why[1] or report.status), report=report)
 
 
 class RunPage(Frozen):
@@ -162,7 +162,7 @@ class RemoteApprovals:
         around = {name: getattr(found, name) for name in ("conversation_id", "run_status", "name", "kind", "source")}
         return {**request.facts(), **around, "activity": list(found.activity)}
 
-    def rows(self, approval_id: str) -> list[Row]:
+    def rows(self, approval_id: str) -> Sequence[Row]:
         """Everything that a call sends, as the server shows it: it has the files that a write would change."""
         return [
             Row(str(each.get("lead", "")), str(each.get("text", "")), each.get("colour"))
