@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.planted_search import PlantedSearch
 
 from coilclaw.bridge import Bridge, Caller, Handlers, Registry, RunSpec, Services, build_registry
 from coilclaw.policy import ApprovalStore, Approver, Autonomy, CallOfTool, NobodyToAsk, Policy, Rule, Window
@@ -53,6 +54,11 @@ sys.addaudithook(_stay_on_this_machine)
 # How long one takes says how busy the machine is.
 settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(PlantedSearch(config))
+
 
 KEY = b"k" * 32
 

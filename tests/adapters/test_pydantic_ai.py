@@ -10,7 +10,7 @@ from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from tests.conftest import cache_folder
-from tests.gateway.conftest import ApiServer, server
+from tests.gateway.endpoints.conftest import ApiServer, server
 
 from coilclaw.adapters.pydantic_ai import CoilClawToolset
 from coilclaw.app import CoilClaw

@@ -169,7 +169,7 @@ def test_no_secret_of_a_tool_is_in_a_prompt(opened: Open, mailbox: Mailbox) -> N
         """Get a page."""
         return f"the key is {ctx.secrets['WEB_KEY']}"
 
-    claw = opened(get, environment={"WEB_KEY": "sesame-1234567"})
+    claw = opened(get, environment={"WEB_KEY": "COILCLAW-PLANTED-sesame"})
     model = Scripted(call("web__get"), code("print(tools.web.get())"), say("There it is."))
     asyncio.run(Agent(claw, model, settings=AgentSettings()).answer("Get it"))
     assert "the key is" in model.requests[1].messages[-1].text

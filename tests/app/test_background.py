@@ -276,10 +276,11 @@ def test_what_the_caller_is_survives_in_the_queue(temporary: Open) -> None:
         return None
 
     claw = temporary(asks)
-    caller = Caller(channel="api", agent="helper", project="p-1", conversation="talk-1")
+    project = claw.spaces.create("Letters").id
+    caller = Caller(channel="api", agent="helper", project=project, conversation="talk-1")
     handle = claw.background.submit("tools.who.asks()", caller=caller)
     assert handle.result(60).status == "completed"
-    assert seen == [("helper", "p-1")]
+    assert seen == [("helper", project)]
     known = claw.runs.find(handle.run_id)
-    assert known.header.accepted == {"channel": "api", "agent": "helper", "project": "p-1"}
+    assert known.header.accepted == {"channel": "api", "agent": "helper", "project": project}
     assert known.header.conversation_id == "talk-1"

@@ -249,16 +249,16 @@ def test_secrets_do_not_leave_through_codes_reasons_or_invalid_arguments(world: 
     def forbid(ctx: ToolContext, n: int = 0) -> None:
         return None
 
-    world.secrets["KEY"] = "supersecret"
+    world.secrets["KEY"] = "COILCLAW-PLANTED-super"
     bridge = world.bridge(code, forbid)
     answers = [
         bridge.call("a.code", b"{}", 1),
         bridge.call("a.forbid", b"{}", 1),
-        bridge.call("a.forbid", b'{"n": "supersecret"}', 1),
+        bridge.call("a.forbid", b'{"n": "COILCLAW-PLANTED-super"}', 1),
     ]
     bridge.close()
     stored = world.log._database.read("SELECT body FROM receipts UNION ALL SELECT body FROM contents")
-    assert b"supersecret" not in b"".join([*answers, *(body for (body,) in stored)])
+    assert b"COILCLAW-PLANTED-super" not in b"".join([*answers, *(body for (body,) in stored)])
 
 
 def test_a_slow_yes_leaves_the_tool_its_time(world: World, time_passes: TimePasses) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Command
 
-SECRET = "hunter2-Zx9"
+SECRET = "COILCLAW-PLANTED-Zx9"
 
 WITH_CREDENTIALS = f"""
 [integrations.mcp.near]

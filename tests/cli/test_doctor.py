@@ -105,7 +105,7 @@ def test_a_folder_that_others_can_enter_fails_with_the_command_that_closes_it(
 @pytest.mark.parametrize("name", ["coilclaw.db", "config.toml", "secrets.toml", "keys/receipts.key"])
 def test_a_file_that_others_can_read_fails_with_the_command_that_closes_it(coilclaw: Command, name: str) -> None:
     coilclaw("init")
-    coilclaw("secret", "set", "TOKEN", stdin="hunter2")
+    coilclaw("secret", "set", "TOKEN", stdin="COILCLAW-PLANTED-doctor")
     (coilclaw.home / name).chmod(0o644)
     (coilclaw.home / name).parent.chmod(0o755)
     code, found = findings(coilclaw, "home")

@@ -11,8 +11,9 @@ from tests.cli.agent.assistant import Assistant
 from tests.cli.conftest import Command
 
 from coilclaw.cli.logs.secrets import Secrets
+from coilclaw.sdk.credential_shapes import CREDENTIAL_MARK
 
-PLANTED = "hunter2-planted-secret"
+PLANTED = "COILCLAW-PLANTED-code"
 PROMISED = (
     "startup config.path workspace.path provider.selected channel.started conversation.started tool.requested "
     "tool.approved tool.denied tool.completed tool.failed receipt.written memory.persisted estop.triggered"
@@ -71,7 +72,7 @@ def test_an_unknown_level_is_told_with_those_there_are(coilclaw: Command) -> Non
 def test_a_secret_is_in_no_line_of_the_log(coilclaw: Command, level: str) -> None:
     assert coilclaw("init").code == 0
     assert coilclaw("secret", "set", "SHOP_CODE", stdin=PLANTED).code == 0
-    assert coilclaw("auth", "add", "service", stdin="profile-planted-key").code == 0
+    assert coilclaw("auth", "add", "service", stdin="COILCLAW-PLANTED-profile").code == 0
     coilclaw.tool(
         "leaky/tools.py",
         f"""
@@ -81,9 +82,9 @@ from coilclaw.sdk import ToolContext, define_tool
 @define_tool(id="leaky.say", risk="read")
 def say(ctx: ToolContext) -> None:
     \"\"\"Log what should not be logged.\"\"\"
-    logging.getLogger("coilclaw.leaky").warning("the code is %s", {PLANTED!r})
-    logging.getLogger("elsewhere").error("x", extra={{"event": {{"list": ["profile-planted-key", "env-planted-value"]}}}})
-    logging.getLogger("elsewhere").error("x", extra={{"event": {{"url": "https://ada:{PLANTED}-2@example.org"}}}})
+    logging.getLogger("coilclaw.leaky").warning("the code is %s", {PLANTED[:9]!r} + {PLANTED[9:]!r})
+    logging.getLogger("elsewhere").error("x", extra={{"event": {{"list": ["COILCLAW" "-PLANTED-profile", "COILCLAW" "-PLANTED-env"]}}}})
+    logging.getLogger("elsewhere").error("x", extra={{"event": {{"url": "https://ada:{PLANTED[:9]}" "{PLANTED[9:]}-2@example.org"}}}})
     logging.getLogger("elsewhere").error("x", extra={{"event": {{"password": 12345, "other": "Bearer abcdefgh12345"}}}})
     try:
         raise ValueError("sk-proj-abcdefghijklmnop")
@@ -91,11 +92,11 @@ def say(ctx: ToolContext) -> None:
         logging.getLogger("elsewhere").exception("failed")
 """,
     )
-    done = coilclaw("run", "-", stdin="tools.leaky.say()", COILCLAW_LOG=level, MY_TOKEN="env-planted-value")
-    for secret in (PLANTED, "12345", "abcdefgh12345", "sk-proj", "profile-planted", "env-planted"):
+    done = coilclaw("run", "-", stdin="tools.leaky.say()", COILCLAW_LOG=level, MY_TOKEN="COILCLAW-PLANTED-env")
+    for secret in (PLANTED, "12345", "abcdefgh12345", "sk-proj", "PLANTED-profile", "PLANTED-env"):
         assert secret not in done.err
     assert "the code is [secret SHOP_CODE]" in done.err
-    assert "https://[secret]@example.org" in done.err
+    assert f"https://{CREDENTIAL_MARK}@example.org" in done.err
 
 
 def test_a_line_of_the_log_is_one_line_whatever_is_in_it(coilclaw: Command) -> None:
@@ -127,7 +128,7 @@ def say(ctx: ToolContext) -> None:
 def test_what_looks_like_a_credential_is_taken_out(secret: str) -> None:
     secrets = Secrets({"COILCLAW_HOME": "/nowhere"})
     cleaned = secrets.removed({"text": f"a {secret} b", "list": [secret], "n": 3})
-    assert cleaned == {"text": "a [secret] b", "list": ["[secret]"], "n": 3}
+    assert cleaned == {"text": f"a {CREDENTIAL_MARK} b", "list": [CREDENTIAL_MARK], "n": 3}
 
 
 def test_ordinary_text_stays_as_it_is() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import Command
 from tests.cli.terminal import on_terminal
 
-KEY = "sk-ant-a1b2c3d4e5f6g7h8"
+KEY = "sk-ant-COILCLAW-PLANTED-a1b2c3"
 
 
 @pytest.mark.req("R417", "R418")

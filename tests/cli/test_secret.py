@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Command
 
-VALUE = "s3cret-value-1"
+VALUE = "COILCLAW-PLANTED-value"
 TOOL = """
 from coilclaw.sdk import ToolContext, define_tool
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from tests.gateway.conftest import ApiServer, Serve
+from tests.gateway.endpoints.conftest import ApiServer, Serve
 
 from coilclaw.client import BadAddress, Client, Conflict, NotFound, NotUnderstood, Unreachable
 

@@ -14,7 +14,7 @@ from coilclaw.config import Config, ConfigError
 from coilclaw.config.disclosure import HIDDEN, disclosed, is_harmless
 from coilclaw.config.section import Section
 
-SECRET = "hunter2-Zx9"
+SECRET = "COILCLAW-PLANTED-Zx9"
 
 
 def shown(home: Path, text: str, **environment: str) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def test_arguments_of_rules_are_hidden_and_the_rest_of_a_rule_is_not(tmp_path: P
 
 @pytest.mark.req("R295")
 def test_a_key_that_nobody_called_harmless_is_hidden() -> None:
-    for key in ("gateway.host", "security.extra", "providers.x.api_key", "new", "integrations.x.y.z"):
+    for key in ("gateway.extra", "security.extra", "providers.x.api_key", "new", "integrations.x.y.z"):
         assert disclosed(key, SECRET) == HIDDEN
         assert disclosed(key, [SECRET, {"a": SECRET}]) == [HIDDEN, {"a": HIDDEN}]
     assert disclosed("integrations.x.pin", 1234) == HIDDEN

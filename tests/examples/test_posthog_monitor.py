@@ -21,7 +21,7 @@ from coilclaw.workspace_tools import load_workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/posthog_monitor"
-KEY = "phx_test_key_1234567890"
+KEY = "phx_COILCLAW-PLANTED-test-key"
 FILES = ("tools/posthog_custom/client.py", "tools/posthog_custom/tools.py")
 QUERY = "/api/projects/17/query/"
 READ, WRITE = "posthog_custom.analytics.getVisitors", "posthog_custom.monitor.createThresholdJob"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,8 @@ from tests.conftest import cache_folder
 
 from coilclaw.access import Scope
 from coilclaw.app import CoilClaw
-from coilclaw.gateway import Address, Gateway, Server, bound_socket
+from coilclaw.gateway import Address, Endpoint, Gateway, Server, bound_socket
+from coilclaw.gateway.endpoints import ENDPOINTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +46,12 @@ class Served:
 
 
 @contextmanager
-def serving(claw: CoilClaw, **address: Any) -> Iterator[Served]:
+def serving(claw: CoilClaw, endpoints: Iterable[Endpoint] = ENDPOINTS, **address: Any) -> Iterator[Served]:
     """Serve an app on any free port of loopback until the end."""
     with bound_socket("127.0.0.1", 0) as bound, ExitStack() as stack:
         gateway = Gateway(claw, Address(port=bound.getsockname()[1], **address))
         started = threading.Event()
-        server = Server(gateway, bound, started=started.set)
+        server = Server(gateway, bound, endpoints=endpoints, started=started.set)
         thread = threading.Thread(target=server.run, name="server")
         thread.start()
         stack.callback(thread.join, 60)

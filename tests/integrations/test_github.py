@@ -77,10 +77,10 @@ def test_releases_are_listed(server: Loopback, tmp_path: Path) -> None:
 def test_issues_are_listed_without_pull_requests(server: Loopback, tmp_path: Path) -> None:
     pull = {**ISSUE, "number": 2, "pull_request": {}}
     server.answers["/repos/o/r/issues"] = answer_json([ISSUE, pull, {**ISSUE, "number": 3, "user": None}])
-    found = called(list_issues, server, tmp_path, token="t0ken", state="all")
+    found = called(list_issues, server, tmp_path, token="COILCLAW-PLANTED-t0ken", state="all")
     assert [each.number for each in found] == [1, 3]
     assert (found[0].author, found[0].labels, found[1].author) == ("ada", ["bug", "old"], "")
-    assert server.seen[0].headers["authorization"] == "Bearer t0ken"
+    assert server.seen[0].headers["authorization"] == "Bearer COILCLAW-PLANTED-t0ken"
     assert "state=all" in server.seen[0].path
 
 
@@ -111,7 +111,7 @@ def test_as_many_are_given_as_asked_for(server: Loopback, tmp_path: Path) -> Non
 def test_a_renamed_repository_is_found(server: Loopback, tmp_path: Path) -> None:
     server.answers["/repos/o/r/issues"] = Answer(301, headers={"Location": "/repositories/7/issues"})
     server.answers["/repositories/7/issues"] = answer_json([ISSUE])
-    assert len(called(list_issues, server, tmp_path, token="t0ken")) == 1
+    assert len(called(list_issues, server, tmp_path, token="COILCLAW-PLANTED-t0ken")) == 1
 
 
 @pytest.fixture
@@ -124,23 +124,23 @@ def elsewhere() -> Iterator[Loopback]:
 def test_the_token_goes_to_github_only(server: Loopback, elsewhere: Loopback, tmp_path: Path) -> None:
     server.answers["/repos/o/r/issues"] = Answer(301, headers={"Location": f"{elsewhere.url}/"})
     with pytest.raises(ToolFailure) as caught:
-        called(list_issues, server, tmp_path, token="t0ken")
+        called(list_issues, server, tmp_path, token="COILCLAW-PLANTED-t0ken")
     assert caught.value.code == "host_not_declared"
     assert elsewhere.seen == []
 
 
 def test_an_issue_is_created(server: Loopback, tmp_path: Path) -> None:
     server.answers["/repos/o/r/issues"] = answer_json({"number": 9, "html_url": "https://github.com/o/r/issues/9"}, 201)
-    made = called(create_issue, server, tmp_path, token="t0ken", title="T", body="B", labels=["bug"])
+    made = called(create_issue, server, tmp_path, token="COILCLAW-PLANTED-t0ken", title="T", body="B", labels=["bug"])
     assert made.number == 9
     assert server.seen[0].json == {"title": "T", "body": "B", "labels": ["bug"]}
-    assert server.seen[0].headers["authorization"] == "Bearer t0ken"
+    assert server.seen[0].headers["authorization"] == "Bearer COILCLAW-PLANTED-t0ken"
 
 
 def test_creating_is_not_redirected(server: Loopback, tmp_path: Path) -> None:
     server.answers["/repos/o/r/issues"] = Answer(307, headers={"Location": "/repos/x/y/issues"})
     with pytest.raises(ToolFailure) as caught:
-        called(create_issue, server, tmp_path, token="t0ken", title="T")
+        called(create_issue, server, tmp_path, token="COILCLAW-PLANTED-t0ken", title="T")
     assert caught.value.code == "moved"
     assert len(server.seen) == 1
 
@@ -172,10 +172,10 @@ def test_creating_is_not_redirected(server: Loopback, tmp_path: Path) -> None:
 def test_a_refusal_is_explained(server: Loopback, tmp_path: Path, answer: Answer, code: str, says: str) -> None:
     server.answers["/repos/o/r/issues"] = answer
     with pytest.raises(ToolFailure) as caught:
-        called(list_issues, server, tmp_path, token="t0ken")
+        called(list_issues, server, tmp_path, token="COILCLAW-PLANTED-t0ken")
     assert caught.value.code == code
     assert says in f"{caught.value.message} {caught.value.hint}"
-    assert "t0ken" not in f"{caught.value.message} {caught.value.hint}"
+    assert "COILCLAW-PLANTED-t0ken" not in f"{caught.value.message} {caught.value.hint}"
 
 
 NAMES = [
@@ -206,7 +206,7 @@ def test_a_name_cannot_lead_to_another_path(
 ) -> None:
     extra = {"title": "T"} if tool is create_issue else {}
     with pytest.raises(ToolFailure) as caught:
-        called(tool, server, tmp_path, token="t0ken", **{field: name}, **extra)
+        called(tool, server, tmp_path, token="COILCLAW-PLANTED-t0ken", **{field: name}, **extra)
     assert caught.value.code == "invalid_request"
     assert server.seen == []
     if name.strip("."):

@@ -25,7 +25,7 @@ JOB = {"website": "example.com", "threshold": 100.0, "cron": "0 9 * * *"}
 
 
 def called(tool: Tool, server: Loopback, workspace: Path, **arguments: Any) -> Any:
-    secrets = {"POSTHOG_API_KEY": "phx_k3y"}
+    secrets = {"POSTHOG_API_KEY": "phx_COILCLAW-PLANTED-k3y"}
     ctx = ToolContext(
         workspace=workspace,
         hosts=tool.hosts,
@@ -78,7 +78,7 @@ def test_visitors_are_counted(hog: Loopback, tmp_path: Path, website: str) -> No
     assert (found.website, found.visitors, found.hours) == ("example.com", 42, 24)
     seen = hog.seen[0]
     assert (seen.method, seen.path) == ("POST", QUERY)
-    assert seen.headers["authorization"] == "Bearer phx_k3y"
+    assert seen.headers["authorization"] == "Bearer phx_COILCLAW-PLANTED-k3y"
     assert seen.json["query"]["values"] == {"website": "example.com"}
     assert "example.com" not in seen.json["query"]["query"]
 
@@ -225,7 +225,7 @@ def test_a_refusal_is_explained(hog: Loopback, tmp_path: Path, answer: Answer, c
     with pytest.raises(ToolFailure) as caught:
         called(get_visitors, hog, tmp_path, project_id="7", website="example.com")
     assert caught.value.code == code
-    assert "phx_k3y" not in f"{caught.value.message} {caught.value.hint}"
+    assert "phx_COILCLAW-PLANTED-k3y" not in f"{caught.value.message} {caught.value.hint}"
 
 
 @pytest.mark.parametrize("me", [{"id": "5"}, {}, {"id": True}])
@@ -239,7 +239,7 @@ def test_without_a_user_nothing_is_created(hog: Loopback, tmp_path: Path, me: di
 @pytest.mark.req("R97", "R98")
 def test_a_run_reads_at_once_and_asks_before_it_writes(world: World, hog: Loopback) -> None:
     world.autonomy = Autonomy.FULL  # The contract's own `ask` holds even here.
-    world.secrets["POSTHOG_API_KEY"] = "phx_k3y"
+    world.secrets["POSTHOG_API_KEY"] = "phx_COILCLAW-PLANTED-k3y"
     world.options["settings"] = lambda integration: {"url": hog.url} if integration == "posthog" else {}
     source = """
 count = tools.posthog.analytics.getVisitors(project_id="7", website="example.com").unwrap()["visitors"]

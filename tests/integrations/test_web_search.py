@@ -43,7 +43,7 @@ def failure(server: Loopback | None, workspace: Path, **arguments: Any) -> ToolF
 @pytest.mark.req("R340")
 def test_results_of_the_configured_server_are_returned(server: Loopback, tmp_path: Path) -> None:
     server.answers["/search"] = answer_json({"results": [FOUND, FOUND, FOUND]})
-    found = searched(server, tmp_path, key="k-123", max_results=2, language="en-GB", query="a & b")
+    found = searched(server, tmp_path, key="COILCLAW-PLANTED-k-123", max_results=2, language="en-GB", query="a & b")
     assert [each.model_dump() for each in found.results] == [
         {"title": "Landlock", "url": "https://landlock.io/", "excerpt": "Unprivileged access control"}
     ] * 2
@@ -51,7 +51,7 @@ def test_results_of_the_configured_server_are_returned(server: Loopback, tmp_pat
     address = urlsplit(seen.path)
     assert (seen.method, address.path) == ("GET", "/search")
     assert parse_qs(address.query) == {"q": ["a & b"], "format": ["json"], "language": ["en-GB"]}
-    assert seen.headers["authorization"] == "Bearer k-123"
+    assert seen.headers["authorization"] == "Bearer COILCLAW-PLANTED-k-123"
 
 
 @pytest.mark.req("R340")
@@ -85,5 +85,5 @@ def test_entries_that_are_no_web_pages_are_left_out_and_long_texts_cut(server: L
 
 def test_a_redirect_to_another_server_is_not_followed(server: Loopback, tmp_path: Path) -> None:
     server.answers["/search"] = Answer(status=302, headers={"Location": "http://127.0.0.1:1/"})
-    assert failure(server, tmp_path, key="k-123").code == "search_failed"
+    assert failure(server, tmp_path, key="COILCLAW-PLANTED-k-123").code == "search_failed"
     assert len(server.seen) == 1

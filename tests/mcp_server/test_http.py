@@ -18,6 +18,7 @@ from mcp_types import ElicitResult
 from starlette.applications import Starlette
 from starlette.routing import Route
 from tests.conftest import cache_folder
+from tests.mcp_server.conftest import text_of
 
 from coilclaw.app import CoilClaw
 from coilclaw.mcp_server import Client, McpEndpoint
@@ -106,7 +107,7 @@ def test_a_client_sees_nothing_of_another_client(mode: str) -> None:
             ):
                 foreign = await ada.call_tool(name, arguments)
                 assert foreign.is_error
-                assert "there is no run" in foreign.content[0].text
+                assert "there is no run" in text_of(foreign)
             assert (await ada.call_tool("list_pending", {})).structured_content == {"approvals": []}
             receipt = facts["activity"][0]["receipt_ref"]
             assert (await bob.read_resource(f"coilclaw://receipts/{receipt}")).contents

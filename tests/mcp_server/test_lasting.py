@@ -86,7 +86,7 @@ def test_clients_are_told_that_the_tools_have_changed(home: Home, mode: str) -> 
             with anyio.fail_after(60):
                 await told.wait()
             listed = await client.list_tools()
-            assert "late" in listed.tools[0].description
+            assert "late" in (listed.tools[0].description or "")
             done = await client.call_tool("run_python", {"code": "tools.late.tool().unwrap()"})
             assert done.structured_content["value"] == 5
             tasks.cancel_scope.cancel()

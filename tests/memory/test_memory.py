@@ -17,6 +17,14 @@ from coilclaw.store import BadCursor, BadLimit, Database
 SAID = TurnDraft(role="user", content="Tell me about the Aardvark adapter")
 
 
+def test_a_secret_that_occurs_in_an_id_of_ours_does_not_change_it(database: Database) -> None:
+    memory = Memory(database, redaction=lambda: lambda text: text.replace("turn", "[secret X]"))
+    conversation = memory.begin("cli")
+    result = {"request": "turn-1.0", "text": "turn", "run_id": "run-turn"}
+    (kept,) = memory.append(conversation, TurnDraft(role="tool", tool_results=[result]))
+    assert kept.tool_results == [{"request": "turn-1.0", "text": "[secret X]", "run_id": "run-turn"}]
+
+
 @pytest.mark.req("R384", "R385")
 def test_a_turn_is_kept_with_everything_it_consists_of(memory: Memory, database: Database) -> None:
     conversation = memory.begin("cli", agent="main", project="p-1")
@@ -207,26 +215,26 @@ def test_a_resumed_turn_is_suspended_again_by_whoever_resumed_it(memory: Memory)
 
 
 def test_secrets_are_replaced_wherever_they_stand(database: Database) -> None:
-    memory = Memory(database, redaction=lambda: lambda text: text.replace("hunter22", "[secret X]"))
+    memory = Memory(database, redaction=lambda: lambda text: text.replace("COILCLAW-PLANTED-22", "[secret X]"))
     conversation = memory.begin("cli")
     shown = memory.append(
         conversation,
         TurnDraft(
             role="user",
-            content="it is hunter22",
-            tool_calls=[{"a": ["hunter22"]}],
-            tool_results=[{"hunter22": "hunter22"}],
-            metadata={"x": "hunter22"},
+            content="it is COILCLAW-PLANTED-22",
+            tool_calls=[{"a": ["COILCLAW-PLANTED-22"]}],
+            tool_results=[{"COILCLAW-PLANTED-22": "COILCLAW-PLANTED-22"}],
+            metadata={"x": "COILCLAW-PLANTED-22"},
         ),
     )
-    memory.suspend(conversation, {"messages": ["hunter22"]})
+    memory.suspend(conversation, {"messages": ["COILCLAW-PLANTED-22"]})
     pending = memory.pending(conversation)
     assert pending == {"messages": ["[secret X]"]}
     memory.settle(conversation, pending)
     database.shrink(always=True)
     assert shown[0].content == memory.show(conversation).title == "it is [secret X]"
-    assert b"hunter22" not in database.path.read_bytes()
-    assert memory.search("hunter22") == ()
+    assert b"COILCLAW-PLANTED-22" not in database.path.read_bytes()
+    assert memory.search("COILCLAW-PLANTED-22") == ()
 
 
 @pytest.mark.req("R389")

@@ -15,7 +15,9 @@ from coilclaw.sdk import ToolContext, define_tool
 
 @pytest.fixture
 def claw() -> Iterator[CoilClaw]:
-    with CoilClaw.temporary(cache=cache_folder(), environment={"API_TOKEN": "hunter22-hunter22"}) as opened:
+    with CoilClaw.temporary(
+        cache=cache_folder(), environment={"API_TOKEN": "COILCLAW-PLANTED-22-COILCLAW-PLANTED-22"}
+    ) as opened:
         yield opened
 
 
@@ -75,9 +77,11 @@ def test_a_secret_of_a_tool_is_never_kept(claw: CoilClaw) -> None:
         return ctx.secrets["API_TOKEN"]
 
     with CoilClaw.temporary(
-        tools=[unlock], cache=cache_folder(), environment={"API_TOKEN": "hunter22-hunter22"}
+        tools=[unlock], cache=cache_folder(), environment={"API_TOKEN": "COILCLAW-PLANTED-22-COILCLAW-PLANTED-22"}
     ) as other:
         other.tools.registry  # noqa: B018
         conversation = other.memory.begin("cli")
-        (turn,) = other.memory.append(conversation, TurnDraft(role="user", content="use hunter22-hunter22, please"))
+        (turn,) = other.memory.append(
+            conversation, TurnDraft(role="user", content="use COILCLAW-PLANTED-22-COILCLAW-PLANTED-22, please")
+        )
         assert turn.content == "use [secret API_TOKEN], please"

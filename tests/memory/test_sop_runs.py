@@ -119,13 +119,17 @@ def test_clearing_the_memory_removes_what_agents_answered(processes: Processes, 
 
 def test_secrets_are_taken_out_of_what_steps_gave(database: Database) -> None:
     def redaction() -> Callable[[str], str]:
-        return lambda text: text.replace("hunter22", "[secret]")
+        return lambda text: text.replace("COILCLAW-PLANTED-22", "[secret]")
 
     runs = SopRuns(database, "a", lambda process: True, redaction=redaction)
     record = runs.begin("work", "/ws", "text")
     begun = runs.begin_step(record, 1, "run-1")
-    told = {"code": "failed", "message": "it is hunter22"}
-    runs.end_step(record, replace(begun, status="failed", output=[{"hunter22": "x hunter22"}], error=told), "failed")
+    told = {"code": "failed", "message": "it is COILCLAW-PLANTED-22"}
+    runs.end_step(
+        record,
+        replace(begun, status="failed", output=[{"COILCLAW-PLANTED-22": "x COILCLAW-PLANTED-22"}], error=told),
+        "failed",
+    )
     kept = runs.steps(record.run_id)[1]
     assert (kept.output, kept.error) == ([{"[secret]": "x [secret]"}], {**told, "message": "it is [secret]"})
 

@@ -12,7 +12,7 @@ from tests.providers.services import Service, chunk, completion, reply, serving,
 from coilclaw.providers import Provider, open_provider
 from coilclaw.providers.own_secret import OwnSecret
 
-KEY = "sk-sk-SECRETVALUE-0123456789"
+KEY = "sk-sk-COILCLAW-PLANTED-0123456789"
 
 
 def opened(service: Service) -> Provider:

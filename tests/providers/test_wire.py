@@ -34,8 +34,9 @@ from coilclaw.providers.credentials import KeyFromEnvironment
 from coilclaw.providers.openai_compatible import OpenAICompatible
 from coilclaw.providers.service import ModelService
 from coilclaw.sdk import OperatorError
+from coilclaw.sdk.credential_shapes import CREDENTIAL_MARK
 
-KEY = "sk-planted-5ecret-abcdefghijklmnop"
+KEY = "sk-COILCLAW-PLANTED-5ecret-abcdefghij"
 KINDS = ["openai-compatible", "anthropic"]
 HALF = {
     "openai-compatible": events(chunk({"content": "Half of"})),
@@ -114,12 +115,12 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
     ],
 )
 def test_a_status_says_who_has_to_react(kind: str, streaming: bool, status: int, expected: str) -> None:
-    body = {"error": {"message": f"No \x1b[31mway\nwith {KEY} or …{KEY[11:24]} or sk-other-key-1", "type": "x"}}
+    body = {"error": {"message": f"No \x1b[31mway\nwith {KEY} or …{KEY[11:24]} or sk-other-key-1234567", "type": "x"}}
     with serving(reply(body, status, location="http://127.0.0.1:1/elsewhere")) as service:
         error = failure(provider(kind, service, retries=0), streaming)
         assert error.kind == expected
         assert f"status {status}" in error.message
-        assert "No \\u001b[31mway\\nwith [redacted] or [redacted] or [redacted]" in error.message
+        assert f"No \\u001b[31mway\\nwith [redacted] or [redacted] or {CREDENTIAL_MARK}" in error.message
         assert len(service.seen) == 1  # No redirect is followed.
 
 

@@ -30,6 +30,16 @@ def draft(kind: str = "tool.call.requested", **fields: Any) -> Draft:
     return Draft(type=kind, status="pending", timestamp=now(), **fields)
 
 
+def test_the_receipts_of_a_conversation_are_found_behind_a_place(log: ReceiptLog) -> None:
+    forged = {"conversation_id": "talk-1", "id": "x"}
+    log.append(draft(conversation_id="talk-1"), draft(conversation_id="talk-11"), draft(payload={"a": forged}))
+    found, last = log.of_conversation("talk-1")
+    assert ([each.seq for each in found], last) == ([1], 3)
+    log.append(draft(conversation_id="talk-1"), draft(conversation_id='talk-1","id":'))
+    assert [each.seq for each in log.of_conversation("talk-1", last)[0]] == [4]
+    assert [each.seq for each in log.of_conversation('talk-1","id":')[0]] == [5]
+
+
 @pytest.mark.req("R369", "R370", "R377", "R378", "R379", "R380", "R87")
 def test_receipts_form_a_chain(log: ReceiptLog) -> None:
     ids = log.append(draft(tool="a.b", run_id="run-1"), draft(tool="a.c", run_id="run-1"))

@@ -46,6 +46,6 @@ def test_secrets_of_a_plugin_are_kept_out_of_what_leaves_it(world: World, tmp_pa
     plugin(tmp_path / "plugins", program, extra='secrets = ["WEATHER_KEY"]')
     tools = load_plugins(tmp_path / "plugins", path=PATH).tools
     assert world.run("tools.weather.forecast().error.code", *tools).value == "missing_secret"
-    world.secrets["WEATHER_KEY"] = "hunter2hunter2"
+    world.secrets["WEATHER_KEY"] = "COILCLAW-PLANTED-key"
     told = world.run("tools.weather.forecast().error.message", *tools).value
     assert "my key is [secret WEATHER_KEY]" in str(told)

@@ -98,13 +98,18 @@ class Sessions:
         credential, now = read_credential(_LINK, code), int(self._clock())
         if credential is None:
             return None
+        # Read first: whoever sends codes that are none does not keep the database from writers.
+        rows = self._database.read(
+            "SELECT name, hash, expires_at FROM session_links WHERE link_id = ?", (credential.id,)
+        )
+        if not rows or not credential.matches(rows[0][1]) or now >= rows[0][2]:
+            return None
         with self._database.transaction() as connection:
-            rows: list[Any] = connection.execute(
-                "SELECT name, hash, expires_at FROM session_links WHERE link_id = ?", (credential.id,)
+            used = connection.execute(
+                "DELETE FROM session_links WHERE link_id = ? RETURNING link_id", (credential.id,)
             ).fetchall()
-            if not rows or not credential.matches(rows[0][1]) or now >= rows[0][2]:
-                return None
-            connection.execute("DELETE FROM session_links WHERE link_id = ?", (credential.id,))
+            if not used:
+                return None  # Somebody else was faster.
             connection.execute("DELETE FROM sessions WHERE expires_at <= ? OR used_at <= ?", (now, now - _IDLE_SECONDS))
             return _begin(connection, rows[0][0], now)
 

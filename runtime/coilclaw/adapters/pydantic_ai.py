@@ -43,7 +43,7 @@ class CoilClawToolset(FunctionToolset[Any]):
         if ctx.tool_call_approved and waiting is not None:
             report = await asyncio.to_thread(self._continued, waiting)
         else:
-            report = await asyncio.to_thread(self._claw.run, code)
+            report = await asyncio.to_thread(lambda: self._claw.run(code))
         if report.status != "suspended":
             return _answer(report)
         shown = await asyncio.to_thread(self._shown, report.run_id)

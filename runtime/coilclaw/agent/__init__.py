@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from coilclaw.sdk.exports import lazy_exports
 
 if TYPE_CHECKING:
+    from coilclaw.agent.action_section import action_lines
     from coilclaw.agent.agent import Agent
     from coilclaw.agent.answer import (
         Answer,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         ignore,
     )
     from coilclaw.agent.errors import ConversationBusy, ConversationWaits, NothingToResume
+    from coilclaw.agent.evidence import ConversationActivity
     from coilclaw.agent.opening import open_agent
     from coilclaw.agent.prompt import activity_lines, as_data
     from coilclaw.agent.settings import AgentSettings, ModelChoice, Price
@@ -29,10 +31,12 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "action_section": "action_lines",
             "agent": "Agent",
             "answer": "Answer AnswerStatus CallChanged ExchangeEvent FailedSnippet Listen Problem ProviderChanged "
             "RoundStarted SnippetStarted TextReleased WaitingForApproval ignore",
             "errors": "ConversationBusy ConversationWaits NothingToResume",
+            "evidence": "ConversationActivity",
             "opening": "open_agent",
             "prompt": "activity_lines as_data",
             "settings": "AgentSettings ModelChoice Price",
@@ -45,6 +49,7 @@ __all__ = [
     "Answer",
     "AnswerStatus",
     "CallChanged",
+    "ConversationActivity",
     "ConversationBusy",
     "ConversationWaits",
     "ExchangeEvent",
@@ -59,6 +64,7 @@ __all__ = [
     "SnippetStarted",
     "TextReleased",
     "WaitingForApproval",
+    "action_lines",
     "activity_lines",
     "as_data",
     "ignore",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from coilclaw.evidence import Relevant
     from coilclaw.sdk import ActivityItem
 
-__all__ = ["action_section"]
+__all__ = ["action_lines"]
 
 _WORDS: Final = {
     "succeeded": "done",
@@ -27,7 +27,7 @@ _WORDS: Final = {
 _LONGEST: Final = 300
 
 
-def action_section(activity: Relevant, failed: Iterable[FailedSnippet] = ()) -> str:
+def action_lines(activity: Relevant, failed: Iterable[FailedSnippet] = ()) -> str:
     """One line for each relevant call and each failed snippet, with its receipt. Empty if there was none.
 
     The brackets around the receipt stand for nothing else: what others wrote has them written out.

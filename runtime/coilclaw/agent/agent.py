@@ -69,7 +69,7 @@ class Agent:
         def begin() -> tuple[Transcript, ConversationActivity]:
             if conversation is None:
                 made = Transcript.begin(self._claw.memory, caller.channel, caller.agent, caller.project, message, data)
-                return made, ConversationActivity(self._claw, made.conversation)
+                return made, ConversationActivity(self._claw, made.conversation, is_new=True)
             transcript, activity = self._taken(conversation)
             execution = Execution(self._claw, conversation, caller)
             transcript.say(message, partial(give_up, execution, transcript), data)

@@ -94,8 +94,3 @@ class Exchange(Frozen):
             for index, result in enumerate(round_.results)
             if result is None
         )
-
-    @property
-    def run_ids(self) -> tuple[str, ...]:
-        results = (result for round_ in self.rounds for result in round_.results if result is not None)
-        return tuple(dict.fromkeys(result.run_id for result in results if result.run_id is not None))

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from coilclaw.agent.action_section import action_section
+from coilclaw.agent.action_section import action_lines
 from coilclaw.agent.answer import (
     Answer,
     AnswerStatus,
@@ -61,7 +61,7 @@ __all__ = ["ExchangeLoop"]
 _NO_TEXT: Final = "The model gave no answer in words."
 _REFUSED: Final = "The model refused to answer."
 _MOST_KEPT: Final = 100
-"""Of calls and of claims, with an answer in memory; the receipts have all of them."""
+"""Claims that are kept with an answer. What was done is in the receipts."""
 _CUT_OFF: Final = "(The answer was cut off at its longest length.)"
 
 
@@ -112,7 +112,7 @@ class ExchangeLoop(Frozen):
         """Carry out what the model has asked for. Returns what was done so far, or how the exchange ends here."""
         report = self.requests.carry_out(resumed=resumed)
         if report is None:
-            return self.activity.evidence(self.transcript.current.run_ids)
+            return self.activity.evidence(self._run_ids())
         if report.status == "suspended":
             return self._waiting(report)
         problem = Problem(code="cancelled", message=f"{report.run_id} was cancelled")
@@ -249,22 +249,16 @@ class ExchangeLoop(Frozen):
         provider = response.provider or self.provider.name()
         few = {
             "status": status,
-            "folded_reads": made.folded_reads,
             "run_ids": list(made.run_ids),
             "usage": vars(self.spending.usage),
             **({"view": self.view} if self.view is not None else {}),
         }
-        metadata = {
-            **few,
-            "activity": [item._asdict() for item in made.activity[:_MOST_KEPT]],
-            "trace": [item._asdict() for item in self.activity.items(made.run_ids)[:_MOST_KEPT]],
-            "claims": made.facts()["claims"][:_MOST_KEPT],
-        }
+        metadata = {**few, "claims": made.facts()["claims"][:_MOST_KEPT]}
         keep = partial(self.transcript.answer, text, provider=provider, model=response.model)
         try:
             turn_id = keep(metadata=metadata)
         except BadTurn:  # Claims as long as books: the answer is worth more than what is kept beside it.
-            turn_id = keep(metadata={**few, "activity": [], "claims": [], "calls": len(made.activity)})
+            turn_id = keep(metadata={**few, "claims": []})
         return Answer(**{**vars(made), "turn_id": turn_id, "provider": provider, "model": response.model})
 
     def _waiting(self, report: Report) -> Answer:
@@ -276,7 +270,7 @@ class ExchangeLoop(Frozen):
             if what
             else f"A process ended while {one_line(unknown)} was under way; a person has to say what became of it."
         )
-        return self._answer("waiting", text, approvals=report.approvals, unknown=report.unknown, waits=report.run_id)
+        return self._answer("waiting", text, approvals=report.approvals, unknown=report.unknown)
 
     async def _unfinished(self, status: AnswerStatus, problem: Problem) -> Answer:
         return await finished(partial(self._left, status, problem))
@@ -286,8 +280,8 @@ class ExchangeLoop(Frozen):
         self.transcript.leave()
         return self._answer(status, "", error=problem)
 
-    def _answer(self, status: AnswerStatus, text: str, *, waits: str | None = None, **more: Any) -> Answer:
-        run_ids = (*self.transcript.current.run_ids, *([waits] if waits else []))
+    def _answer(self, status: AnswerStatus, text: str, **more: Any) -> Answer:
+        run_ids = self._run_ids()
         done = relevant(self.activity.items(run_ids))
         failed = self.activity.failed_snippets(run_ids)
         return Answer(
@@ -295,7 +289,7 @@ class ExchangeLoop(Frozen):
             turn_id=None,
             status=status,
             text=text,
-            actions=action_section(done, failed),
+            actions=action_lines(done, failed),
             activity=done.items,
             folded_reads=done.folded_reads,
             failed_snippets=failed,
@@ -303,6 +297,10 @@ class ExchangeLoop(Frozen):
             usage=self.spending.usage,
             **more,
         )
+
+    def _run_ids(self) -> tuple[str, ...]:
+        """The runs of this exchange, as their receipts say whose they are."""
+        return self.activity.runs_of({each.turn_id for each in self.transcript.current.rounds})
 
     def _release(self, text: str) -> None:
         self.listen(TextReleased(text=text))

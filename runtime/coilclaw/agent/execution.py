@@ -6,6 +6,7 @@ is read from the record, a run that waits is resumed, and nothing is executed tw
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,6 +14,7 @@ from coilclaw.agent.errors import ConversationBusy
 from coilclaw.agent.handles import HandleLost, handles_in
 from coilclaw.agent.tools import DirectCall, SnippetCode
 from coilclaw.app import BadArgument
+from coilclaw.runs import NoSuchRun, NotResumable
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from coilclaw.agent.handles import Handle
     from coilclaw.app import Caller, CoilClaw, Deadline, Report, RunHandle
     from coilclaw.runs import RunRecord
-    from coilclaw.sdk import ActivityItem
+    from coilclaw.sdk import ActivityItem, Receipt
 
 __all__ = ["Executed", "Execution", "NotRun"]
 
@@ -73,26 +75,63 @@ class Execution:
         return self._claw.runs.activity(run_id)
 
     def find(self, key: str) -> RunRecord | None:
-        """The run that answers a request, if one was begun."""
-        return next(
-            (each for each in self._claw.runs.of_conversation(self._conversation) if each.header.request == key), None
-        )
+        """The run that answers a request, if receipts say that one was begun.
+
+        Raises NotResumable where nobody can tell: what was made already must not be made again.
+        """
+        receipts, _ = self._claw.runs.receipts_of_conversation(self._conversation)
+        began = {each.run_id or "": each for each in receipts if each.type == "run.started"}
+        requests = {run_id: self._request_of(run_id, each) for run_id, each in began.items()}
+        for run_id, request in requests.items():
+            if request == key:
+                return self._record(run_id)
+        turns = {request.rpartition(".")[0] for request in requests.values() if request}
+        if None in requests.values() or turns != self._claw.memory.turn_numbers(self._conversation, turns).keys():
+            raise NotResumable(
+                f"{self._conversation} has runs that answer requests which memory no longer has as they were made",
+                hint="say what is to be done in a new message; `coilclaw receipt list` shows what was done",
+            )
+        return None
+
+    def _request_of(self, run_id: str, began: Receipt) -> str | None:
+        """The request that a run answers, or "" for none; None if neither its receipt nor a confirmed row says that."""
+        named = began.payload.get("request")
+        if named is not None:
+            return str(named)
+        with suppress(NoSuchRun, NotResumable):  # Begun by an older version, whose receipts have the header's hash.
+            record = self._claw.runs.find(run_id)
+            if self._claw.runs.is_confirmed(record):
+                return record.header.request or ""
+        return None
+
+    def _record(self, run_id: str) -> RunRecord:
+        try:
+            return self._claw.runs.find(run_id)
+        except NoSuchRun as error:
+            raise NotResumable(
+                f"{run_id} has receipts and is not in the table of runs", hint="say what is to be done in a new message"
+            ) from error
 
     def finish(self, record: RunRecord, deadline: Deadline) -> Report:
         """The report of a run that was begun in another process: resumed if it waits, else as it ended.
 
         Raises NotResumable, and ConversationBusy while that process is at work.
         """
-        if record.is_waiting:
-            return self._claw.resume(record.run_id, caller=self._caller, deadline=deadline)
-        if record.state == "running":
-            raise ConversationBusy(self._conversation)
-        return self._claw.runs.show(record.run_id)
+        report = self._ended(record)
+        return report or self._claw.resume(record.run_id, caller=self._caller, deadline=deadline)
 
     def give_up(self, record: RunRecord) -> Report:
         """End a run that waits, without making the calls it waits for; one that has ended is shown as it did."""
-        if record.is_waiting:
+        report = self._ended(record)
+        if report is None:
             self._claw.runs.cancel(record.run_id, by="the agent, for a new message")
-        elif record.state == "running":
+        return report or self._claw.runs.show(record.run_id)
+
+    def _ended(self, record: RunRecord) -> Report | None:
+        """The report of a run that is over, by its receipts; None if it waits. Raises ConversationBusy."""
+        report = self._claw.runs.show(record.run_id)
+        if report.status not in ("running", "suspended"):
+            return report
+        if record.state == "running":
             raise ConversationBusy(self._conversation)
-        return self._claw.runs.show(record.run_id)
+        return None

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from coilclaw.runs import NoSuchRun, NotResumable
 from coilclaw.sdk.frozen import Frozen
 
 if TYPE_CHECKING:
@@ -42,10 +43,12 @@ class Handle(Frozen):
 
     def read(self, claw: CoilClaw, conversation: str) -> Any:
         """The whole part, from the stored end of its run. Raises HandleLost."""
-        record = claw.runs.find(self.run_id)
-        if record.header.conversation_id != conversation:
+        if not any(each.conversation_id == conversation for each in claw.runs.receipts(self.run_id)[:1]):
             raise HandleLost(f"{self.name} is not of this conversation")
-        report = claw.runs.show(self.run_id)
+        try:
+            report = claw.runs.show(self.run_id)
+        except (NoSuchRun, NotResumable):
+            raise HandleLost(f"the record of {self.name} was changed") from None
         if self.part in report.unkept:
             raise HandleLost(f"{self.name} was too large to be kept")
         return report.value if self.part == "value" else report.stdout

@@ -1,4 +1,4 @@
-"""The requests of a model as memory keeps them: whole, or not carried out."""
+"""The requests of a model as memory keeps them: whole and without credentials, or not carried out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from coilclaw.memory import is_kept_whole
 from coilclaw.providers import ToolRequest
+from coilclaw.sdk.credential_shapes import CREDENTIAL_MARK, without_credentials
 
 __all__ = ["kept_request", "request_facts", "whole_requests"]
 
@@ -17,6 +18,11 @@ _LARGEST_REPLY: Final = 800_000
 """Characters of the requests of one reply, as JSON."""
 _LONGEST_NAME: Final = 200
 """Characters of the id and the name of a request that is not kept whole."""
+_HAS_CREDENTIAL: Final = (
+    "they hold something that looks like a credential. A person keeps it with `coilclaw secret set NAME`, for tools "
+    "that declare NAME; do not repeat it"
+)
+_HAS_MARK: Final = f"they hold the mark {CREDENTIAL_MARK!r}, which stands for something else that you were not given"
 
 
 def whole_requests(requests: Iterable[ToolRequest]) -> list[ToolRequest]:
@@ -28,9 +34,19 @@ def whole_requests(requests: Iterable[ToolRequest]) -> list[ToolRequest]:
             each = _refused(each, f"they have more than {_LARGEST_REQUEST} characters, or are nested too deep")
         elif not is_kept_whole(facts, left):
             each = _refused(each, f"all of one reply have more than {_LARGEST_REPLY} characters: ask for fewer at once")
+        elif problem := _credential_problem(facts["arguments"]):
+            each = _refused(each, problem)
         left -= len(json.dumps(request_facts(each)))
         made.append(each)
     return made
+
+
+def _credential_problem(arguments: Any) -> str | None:
+    """Why a request is not carried out whose run would keep a credential, or whose arguments have lost one."""
+    text = json.dumps(arguments, ensure_ascii=False)
+    if CREDENTIAL_MARK in text:
+        return _HAS_MARK
+    return _HAS_CREDENTIAL if without_credentials(text) != text else None
 
 
 def _refused(request: ToolRequest, problem: str) -> ToolRequest:

@@ -12,6 +12,7 @@ from coilclaw.agent.execution import NotRun
 from coilclaw.agent.prompt import REPEATED, found_tools
 from coilclaw.agent.result_text import result_text
 from coilclaw.agent.tools import FindTools, Misunderstood, SnippetCode
+from coilclaw.runs import NotCancellable, NotResumable
 from coilclaw.sandbox import Deadline
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _SHORTEST_RUN: Final = 1.0
 _MOST_AT_ONCE: Final = 16
 """Requests of one reply: rounds alone would not bound what a model does."""
 _GIVEN_UP: Final = "This was not carried out: the exchange was interrupted."
+_UNTOLD: Final = "Whether this was carried out is not known"
 
 
 class Requests:
@@ -148,10 +150,13 @@ class Requests:
 
 def give_up(execution: Execution, transcript: Transcript, round_: Round, index: int) -> RequestResult:
     """End an open request of an interrupted exchange: its run, if it has one, is ended if it waits, and reported."""
-    record = execution.find(round_.key(index))
-    if record is None:
-        return RequestResult(text=_GIVEN_UP, is_error=True)
-    return _result(execution.give_up(record), transcript.next_number + index)
+    try:
+        record = execution.find(round_.key(index))
+        if record is None:
+            return RequestResult(text=_GIVEN_UP, is_error=True)
+        return _result(execution.give_up(record), transcript.next_number + index)
+    except (NotResumable, NotCancellable) as error:  # Its row was changed: the next message must not wait for that.
+        return RequestResult(text=f"{_UNTOLD}: {error.message}.", is_error=True)
 
 
 def _result(report: Report, number: int) -> RequestResult:

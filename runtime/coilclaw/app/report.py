@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -225,16 +225,15 @@ def report_so_far(stores: Stores, known: RunRecord) -> Report:
 def run_activity(stores: Stores, known: RunRecord) -> tuple[ActivityItem, ...]:
     """What a run did so far, whatever became of it."""
     receipts = stores.log.of_run(known.run_id, after=known.first_seq)
-    return _activity(stores, known.run_id, receipts, is_orphaned=known.state == "orphaned")
+    return _activity(stores, known.run_id, receipts, is_orphaned=known.state != "running")
 
 
-def run_evidence(stores: Stores, known: RunRecord) -> RunEvidence:
+def run_evidence(stores: Stores, run_id: str, receipts: Sequence[Receipt], *, is_orphaned: bool) -> RunEvidence:
     """What a run did so far, with the arguments and results that an answer may speak of, as far as they are small."""
-    receipts = stores.log.of_run(known.run_id, after=known.first_seq)
     last = {each.tool_call_id: each for each in receipts if each.tool_call_id}
     hashes = {each for receipt in last.values() for each in (receipt.args_hash, receipt.result_hash) if each}
     contents = small_contents(stores.database, hashes) if hashes else {}
-    items = activity_of(known.run_id, receipts, contents, is_orphaned=known.state == "orphaned").items
+    items = activity_of(run_id, receipts, contents, is_orphaned=is_orphaned).items
     return RunEvidence(
         calls=tuple((item, _evidence(item, last[item.call_id or ""], contents)) for item in items),
         end=next((each for each in reversed(receipts) if each.type in _RUN_ENDS), None),

@@ -13,6 +13,7 @@ from coilclaw.app.report import report_so_far, reported, run_activity, run_evide
 from coilclaw.runs import (
     NoSuchRun,
     NotCancellable,
+    NotResumable,
     cancel_run,
     count_runs,
     find_run,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from coilclaw.app.report import Report, RunEvidence
     from coilclaw.memory import SopRuns
     from coilclaw.runs import RunPage, RunRecord
-    from coilclaw.sdk import ActivityItem
+    from coilclaw.sdk import ActivityItem, Receipt
 
 __all__ = ["Runs"]
 
@@ -89,7 +90,8 @@ class Runs:
         return is_confirmed(self._parts.stores.log, run)
 
     def of_conversation(self, conversation: str, *, after: str = "") -> Sequence[RunRecord]:
-        """The runs of a conversation, oldest first; with `after`, those that began after that run."""
+        """The runs of a conversation, oldest first, as the table of runs has them; with `after`, those that began after
+        that run. `receipts_of_conversation` has what they did, whatever became of the table."""
         check(conversation=conversation)
         return runs_of_conversation(self._parts.stores.database, conversation, after=after)
 
@@ -97,9 +99,32 @@ class Runs:
         """What a run did so far, from its receipts: one item for each call, in the order of issue."""
         return run_activity(self._parts.stores, self.find(run) if isinstance(run, str) else run)
 
-    def evidence(self, run: RunRecord | str) -> RunEvidence:
-        """The same, each with its arguments and its result as far as they are small, and the end of the run."""
-        return run_evidence(self._parts.stores, self.find(run) if isinstance(run, str) else run)
+    def evidence(self, run_id: str, receipts: Sequence[Receipt]) -> RunEvidence:
+        """What these receipts of a run say: each call with its arguments and its result as far as they are small, and
+        the end of the run. An answer is checked with it. The row says only whether the run's process is still there."""
+        try:
+            is_orphaned = self.find(run_id).state != "running"
+        except (NoSuchRun, NotResumable):
+            is_orphaned = True
+        return run_evidence(self._parts.stores, run_id, receipts, is_orphaned=is_orphaned)
+
+    def receipts(self, run_id: str) -> Sequence[Receipt]:
+        """Every receipt of a run, in order, whatever its row says. Empty for an id that is none."""
+        check(run_id=run_id)
+        return self._parts.stores.log.of_run(run_id)
+
+    def receipts_of_conversation(self, conversation: str, *, after: int = 0) -> tuple[Sequence[Receipt], int]:
+        """The receipts of a conversation behind a number of the log, in order, and the number of the log's last one.
+
+        Every receipt behind that number is looked at: give it, where something is known.
+        """
+        check(conversation=conversation)
+        return self._parts.stores.log.of_conversation(conversation, after)
+
+    @property
+    def last_receipt_number(self) -> int:
+        """The number of the log's last receipt."""
+        return self._parts.stores.log.last_seq()
 
     def cancel(self, run_id: str, *, by: str) -> None:
         """Cancel a run: one that is under way here as soon as it can be ended, a queued or suspended one at once.

@@ -108,7 +108,7 @@ class PolicyCheck:
             return Classified(opinion)
         # The handler is held to the very text; a person and the store get it as they get arguments.
         context.judged = opinion.runs
-        return Classified(Risk(opinion.risk), identity.redaction.text(opinion.runs))
+        return Classified(Risk(opinion.risk), identity.redaction.named(opinion.runs))
 
     def decide(self, tool: Tool, opinion: Risk | Forbid, given: Mapping[str, Any] | None, input: Any) -> Verdict:
         return self._services.policy.decide(tool, opinion, given, self._run.caller.channel, input=input)

@@ -1,4 +1,4 @@
-"""Keeping declared secrets out of everything that leaves a tool."""
+"""Keeping secrets out of everything that leaves a tool: declared ones, and what looks like a credential."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Redaction:
     """Replaces the values of one call's secrets by their names, in text and in JSON.
 
     It finds the value as it is and as JSON writes it; a value that a tool encodes in another way
-    (reversed, base64, split) is not recognised.
+    (reversed, base64, split) is not recognised. Text that only describes a call loses everything that looks like a
+    credential, too. Arguments and results do not: what is kept of them is what was executed, and is executed again.
     """
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
@@ -41,6 +42,13 @@ class Redaction:
             self._values += [(form, f"[secret {name}]") for form in sorted({value, *forms}, key=len, reverse=True)]
 
     def text(self, text: str) -> str:
+        """A text that nothing is executed from: a message, a summary, a turn of a conversation."""
+        from coilclaw.sdk.credential_shapes import without_credentials  # Few calls have such text.
+
+        return without_credentials(self.named(text))
+
+    def named(self, text: str) -> str:
+        """A text with the names of declared secrets in place of their values, and otherwise as it is."""
         for value, mark in self._values:
             text = text.replace(value, mark)
         return text
@@ -57,14 +65,14 @@ class Redaction:
 
     def _walk(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self.text(value)
+            return self.named(value)
         if isinstance(value, dict):
-            return {self.text(key): self._walk(item) for key, item in value.items()}
+            return {self.named(key): self._walk(item) for key, item in value.items()}
         if isinstance(value, list):
             return [self._walk(item) for item in value]
         if isinstance(value, int | float) and not isinstance(value, bool):
             shown = json.dumps(value)
-            return value if self.text(shown) == shown else self.text(shown)
+            return value if self.named(shown) == shown else self.named(shown)
         return value
 
 

@@ -16,6 +16,7 @@ from coilclaw.cli.terminal import counted, say, say_json, terminal_size
 from coilclaw.sdk.legible import as_name, cells, legible_lines, one_line
 
 if TYPE_CHECKING:
+    from coilclaw.agent import ConversationActivity
     from coilclaw.memory import Conversation, Memory, Turn
 
 __all__ = ["memory"]
@@ -87,12 +88,18 @@ def search(query: tuple[str, ...], limit: int, as_json: bool) -> None:
 @click.argument("conversation_id")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object, with calls and results in full.")
 def show(conversation_id: str, as_json: bool) -> None:
-    """Show a conversation, turn by turn, with who each turn comes from."""
+    """Show a conversation, turn by turn, with who each turn comes from, and what was done, from receipts."""
+    from coilclaw.agent import ConversationActivity, action_lines
+    from coilclaw.evidence import relevant
+
     with open_app(settings_for()) as claw:
         found = claw.memory.show(conversation_id)
         turns = list(_turns(claw.memory, conversation_id))
+        activity = ConversationActivity(claw, conversation_id)
+        done = activity.items()
+        shown = [_facts(turn, activity) for turn in turns] if as_json else []
     if as_json:
-        say_json({**found.facts(), "turns": [turn.facts() for turn in turns]})
+        say_json({**found.facts(), "turns": shown, "activity": [item._asdict() for item in done]})
         return
     _show_header(found)
     for turn in turns:
@@ -102,6 +109,10 @@ def show(conversation_id: str, as_json: bool) -> None:
         rows = _rows(turn)
         columns = terminal_size(sys.stdout)[0]
         say_rows(folded(_wrapped(rows, columns), columns) if sys.stdout.isatty() else rows)
+    if actions := action_lines(relevant(done)):
+        say()
+        say("What was done, from receipts:")
+        say_rows([Row("  ", line) for line in actions.splitlines()])
 
 
 @memory.command("clear", epilog="Example: coilclaw memory clear --yes")
@@ -122,6 +133,13 @@ def clear(yes: bool, as_json: bool) -> None:
         return
     removed = f"{counted(cleared.conversations, 'conversation')} with {counted(cleared.turns, 'turn')}"
     say(f"Removed {removed}. Receipts stay." if cleared.conversations else "There was nothing to remove.", err=True)
+
+
+def _facts(turn: Turn, activity: ConversationActivity) -> dict[str, Any]:
+    facts = turn.facts()
+    if "claims" in turn.metadata:
+        facts["metadata"] = {**turn.metadata, "claims": activity.confirmed(turn.metadata["claims"])}
+    return facts
 
 
 def _turns(kept: Memory, conversation_id: str) -> Iterator[Turn]:

@@ -138,7 +138,7 @@ def show_usage_error(error: click.ClickException) -> None:
         if context.command.get_help_option(context) is not None:
             say(f"Try '{context.command_path} {context.help_option_names[-1]}' for help.", err=True)
         say(err=True)
-    show_error(error.format_message(), None)
+    show_error(" ".join(error.format_message().split()), None)  # A list of choices has a line for each.
 
 
 def counted(number: int, what: str) -> str:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import time
+from typing import Final
 
 import click
 
-from coilclaw.cli.durations import Duration
 from coilclaw.cli.opening import open_app, settings_for
 from coilclaw.cli.terminal import say, say_json
 from coilclaw.sdk.legible import as_name
 
 __all__ = ["token"]
+
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def _seconds(text: str) -> int | None:
+    """A span of time in seconds; None for `never`."""
+    if text == "never":
+        return None
+    found = re.fullmatch(r"([1-9][0-9]{0,8})([smhd])", text, re.ASCII)
+    if found is None:
+        raise click.BadParameter("write a span of time such as 12h or 30d, or never")
+    return int(found[1]) * _SECONDS[found[2]]
 
 
 @click.group()
@@ -36,7 +49,11 @@ def token() -> None:
     help="read: look. run: also start runs, call tools and chat. operator: also decide approvals.",
 )
 @click.option(
-    "--expires", type=Duration(), default="90d", show_default=True, help="How long it is valid: 12h, 30d, never."
+    "--expires",
+    callback=lambda _ctx, _param, text: _seconds(text),
+    default="90d",
+    show_default=True,
+    help="How long it is valid: 12h, 30d, never.",
 )
 @click.option("--name", metavar="NAME", help="Recorded with what the token decides; by default its id.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

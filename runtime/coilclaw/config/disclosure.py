@@ -20,6 +20,7 @@ _HARMLESS: Final = frozenset(
         "security.shell_allow",
         "security.http_domains",
         "security.http_private",
+        "gateway.host",
         "sandbox.engine",
         "sandbox.restricted.require",
         "sandbox.restricted.off",

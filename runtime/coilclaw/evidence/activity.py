@@ -190,7 +190,9 @@ def _call_text(tool: str, arguments: bytes | None) -> str:
 
 
 def _value_text(value: Any) -> str:
-    return quoted(json.dumps(value, ensure_ascii=False), _LONGEST_VALUE)
+    from coilclaw.sdk.credential_shapes import without_credentials  # Listing needs no patterns.
+
+    return quoted(without_credentials(json.dumps(value, ensure_ascii=False)), _LONGEST_VALUE)
 
 
 def _name_text(name: str) -> str:

@@ -101,8 +101,6 @@ class EventReader:
         self.run_id = run_id
         self.cursor = self._position
         """Where to continue if this reader is lost: the cursor of the last event it gave."""
-        self.delay: Callable[[], float] = lambda: 0.0
-        """How many seconds `async for` waits for more, once there is something: many readers take turns with it."""
         self.awaits_commits = False
         """Whether it wants to be woken when more is on disk, whichever run that is of."""
         self._prepare()
@@ -233,10 +231,7 @@ class EventReader:
 
             def rouse() -> None:
                 with suppress(RuntimeError):  # The loop was closed: nobody waits any more.
-                    if (seconds := self.delay()) > 0:
-                        loop.call_soon_threadsafe(loop.call_later, seconds, signal.set)
-                    else:
-                        loop.call_soon_threadsafe(signal.set)
+                    loop.call_soon_threadsafe(signal.set)
 
             self._signal, self._rouse = signal, rouse
         return self._signal

@@ -27,9 +27,9 @@ STATUS_OF_CODES: Final = {
     "operator": 400,
     "bad_grant": 400,
     "tool_definition": 400,
-    # What it names is not there.
     "bad_project": 400,
     "path_refused": 400,
+    # What it names is not there.
     "no_such_approval": 404,
     "no_such_file": 404,
     "no_such_message": 404,
@@ -42,7 +42,7 @@ STATUS_OF_CODES: Final = {
     "no_such_tool": 404,
     "no_such_token": 404,
     "no_such_window": 404,
-    "no_such_workflow_run": 404,
+    "no_such_sop_run": 404,
     # It is there, and in another state than the request takes for granted: look, and decide again.
     "already_decided": 409,
     "channel_disabled": 409,
@@ -60,17 +60,20 @@ STATUS_OF_CODES: Final = {
     "file_changed": 412,
     "file_too_large": 413,
     "plan_not_usable": 409,
-    "workflow_run_taken": 409,
+    "sop_run_taken": 409,
     # The server's operator has to react.
     "config": 500,
     "damaged_receipt": 500,
     "would_block": 500,
     "app_closed": 503,
+    "credentials": 503,
     "engine_unavailable": 503,
     "evidence_unavailable": 503,
     "log_missing": 503,
+    "provider": 503,
     "store": 503,
     "store_unwritable": 503,
+    "too_many_files": 503,
     "too_many_runs": 503,
 }
 """The HTTP status of every error of the runtime that can reach a request, by its code."""

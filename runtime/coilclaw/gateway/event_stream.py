@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from random import random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["StreamEvent", "encoded_event", "event_stream", "resumed_from"]
 
 _PING_SECONDS: Final = 15
+"""At most; each stream has an interval of its own, so that those that began together are not all due at once."""
 _SEND_SECONDS: Final = 30.0
 """A reader that takes nothing for so long is let go; it continues from its last event."""
 
@@ -45,5 +47,8 @@ def event_stream(events: AsyncIterator[StreamEvent | bytes]) -> EventSourceRespo
             yield event if isinstance(event, bytes) else encoded_event(event)
 
     return EventSourceResponse(
-        encoded(), ping=_PING_SECONDS, send_timeout=_SEND_SECONDS, headers={"Cache-Control": "no-store"}
+        encoded(),
+        ping=_PING_SECONDS * (0.6 + 0.4 * random()),  # noqa: S311
+        send_timeout=_SEND_SECONDS,
+        headers={"Cache-Control": "no-store"},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -51,12 +52,19 @@ class Gateway:
         """While this is entered, accepted runs are executed and resumed, also those that a killed server left."""
         served = self.claw.background.served()
         await self.blocking(served.__enter__)
+        feed = self.claw.feed
+        reader = await self.blocking(lambda: feed.follow(feed.end()))
+        tasks = [asyncio.create_task(self.live.read(reader)), asyncio.create_task(self.live.wake())]
         try:
             await self.chat.take_up()
             yield
         finally:
             with CancelScope(shield=True):
                 await self.chat.aclose()
+                reader.close()
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
                 await self.blocking(served.__exit__, None, None, None)
 
     async def blocking(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

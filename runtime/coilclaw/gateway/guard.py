@@ -35,6 +35,8 @@ _logger: Final = logging.getLogger(__name__)
 
 TOOL_PATHS: Final = "/api/tools/"
 """Run tokens are taken below this path, and nowhere else; nothing else is taken there."""
+_MOST_HEADERS: Final = 100
+_HEAD_BYTES: Final = 32 * 1024
 _READING: Final = ("GET", "HEAD")
 
 
@@ -78,6 +80,7 @@ class Guard:
 
     async def _sender(self, scope: Scope, headers: RequestHeaders) -> Sender:
         """Authenticate a request, and refuse it without a sender unless it is for something open."""
+        _check_head(scope)
         is_open = self._is_open(scope)
         self._check_host(headers)
         self._check_origin(scope, headers, is_open)
@@ -182,6 +185,13 @@ class Admission:
                 )
         self._body.allow(endpoint.body_bytes)
         return identity
+
+
+def _check_head(scope: Scope) -> None:
+    """The server bounds heads that arrive in pieces; one that arrives at once may be larger."""
+    sizes = [len(name) + len(value) for name, value in scope["headers"]]
+    if len(sizes) > _MOST_HEADERS or sum(sizes) + len(scope["raw_path"]) + len(scope["query_string"]) > _HEAD_BYTES:
+        raise ApiError(431, "head_too_large", "the headers or the path are too large")
 
 
 def _check_run_token(identity: Identity | None, endpoint: Endpoint) -> None:

@@ -21,7 +21,7 @@ __all__ = ["describe"]
 
 _PARAMETER: Final = re.compile(r"\{([a-z_]+)(?::[a-z]+)?\}")
 _TEMPLATE: Final = "#/components/schemas/{model}"
-_COMMON: Final = (400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 500, 503)
+_COMMON: Final = (400, 401, 403, 404, 405, 408, 413, 415, 421, 429, 500, 503)
 """Statuses of errors that any endpoint may answer."""
 _JSON: Final = "application/json"
 _EVENT_STREAM: Final = "text/event-stream"
@@ -46,12 +46,17 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
         "components": {
             "schemas": models.schemas,
             "securitySchemes": {
-                "token": {"type": "http", "scheme": "bearer", "description": "An API token, or that of a run."},
+                "token": {"type": "http", "scheme": "bearer", "description": "An API token."},
+                "run_token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The token of a run, which names its project and what it may do there.",
+                },
                 "session": {
                     "type": "apiKey",
                     "in": "cookie",
-                    "name": "coilclaw_session",
-                    "description": "A browser's session; decisions need its header secret too.",
+                    "name": "coilclaw-session-PORT",
+                    "description": "A browser's session; its secret is sent too, as `X-CoilClaw-Secret`.",
                 },
             },
         },
@@ -84,7 +89,7 @@ def _operation(endpoint: Endpoint, models: _Models) -> dict[str, Any]:
         "summary": endpoint.summary,
         "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint)],
         "responses": _responses(endpoint, models),
-        "security": [] if _is_open(endpoint) else [{"token": []}, {"session": []}],
+        "security": _security(endpoint),
     }
     if endpoint.scope is not None:
         made["x-coilclaw-scope"] = endpoint.scope.value
@@ -97,8 +102,11 @@ def _operation(endpoint: Endpoint, models: _Models) -> dict[str, Any]:
     return made
 
 
-def _is_open(endpoint: Endpoint) -> bool:
-    return endpoint.scope is None and getattr(endpoint, "tool_operation", None) is None
+def _security(endpoint: Endpoint) -> list[dict[str, list[str]]]:
+    """What a request must carry, one of these; nothing where anybody may ask."""
+    if endpoint.tool_operation is not None:
+        return [{"run_token": []}]
+    return [] if endpoint.scope is None else [{"token": []}, {"session": []}]
 
 
 def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:

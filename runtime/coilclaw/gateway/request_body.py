@@ -21,10 +21,9 @@ _SECONDS: Final = 30.0
 class RequestBody:
     """Receives a body and refuses one that is too large or too slow. Nothing is read before a limit is set."""
 
-    def __init__(self, receive: Receive, headers: RequestHeaders, *, seconds: float = _SECONDS) -> None:
+    def __init__(self, receive: Receive, headers: RequestHeaders) -> None:
         self._receive = receive
         self._headers = headers
-        self._seconds = seconds
         self._limit = 0
         self._count = 0
         self._deadline: float | None = None
@@ -42,7 +41,7 @@ class RequestBody:
         if self.is_complete:
             return await self._receive()
         now = asyncio.get_running_loop().time()
-        self._deadline = self._deadline or now + self._seconds
+        self._deadline = self._deadline or now + _SECONDS
         try:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()

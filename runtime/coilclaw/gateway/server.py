@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,9 +14,11 @@ import uvicorn
 
 from coilclaw.gateway.application import make_application
 from coilclaw.gateway.connection import Connection
+from coilclaw.gateway.endpoints import ENDPOINTS
 from coilclaw.sdk import OperatorError
 
 if TYPE_CHECKING:
+    from coilclaw.gateway.endpoint import Endpoint
     from coilclaw.gateway.gateway import Gateway
 
 __all__ = ["Server", "bound_socket"]
@@ -61,6 +63,7 @@ class Server:
         gateway: Gateway,
         bound: socket.socket,
         *,
+        endpoints: Iterable[Endpoint] = ENDPOINTS,
         certificate: Path | None = None,
         key: Path | None = None,
         started: Callable[[], None] = lambda: None,
@@ -68,7 +71,7 @@ class Server:
         """`started` is called once requests are answered."""
         self._bound = bound
         config = uvicorn.Config(
-            make_application(gateway),
+            make_application(gateway, endpoints),
             http=Connection,
             ws="none",
             lifespan="on",

@@ -53,7 +53,9 @@ class Executions:
 
         A request that is cancelled cancels the deadline, and still waits: whatever was started has its receipts then.
         """
-        deadline, failed = Deadline(seconds), None
+        deadline = Deadline(seconds)
+        done: list[T] = []
+        failed: Exception | None = None
         with _Counted(self):
             async with create_task_group() as tasks:
                 sending, receiving = create_memory_object_stream[str](_MOST_REPORTS)
@@ -63,7 +65,7 @@ class Executions:
                 try:
                     done = [await run_sync(partial(work, deadline, progress), limiter=self._threads)]
                 except Exception as error:
-                    done, failed = [], error  # As it is, and not in a group.
+                    failed = error  # As it is, and not in a group.
                 finally:
                     sending.close()
                     tasks.cancel_scope.cancel()

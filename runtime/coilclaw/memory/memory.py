@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -43,7 +43,9 @@ from coilclaw.memory.turns import (
     kept_draft,
     list_turns,
     message_turns,
+    turn_numbers,
 )
+from coilclaw.sdk.credential_shapes import CREDENTIAL_MARK
 from coilclaw.sdk.frozen import Frozen
 from coilclaw.store import checked_limit
 
@@ -55,6 +57,10 @@ __all__ = ["Cleared", "Memory", "create_ambient_table", "create_tables"]
 _logger: Final = logging.getLogger(__name__)
 _TITLE: Final = 80
 """Characters."""
+_TAKEN_OUT: Final = (
+    "something in your message looks like a credential, and is neither kept nor sent to a model; "
+    "`coilclaw secret set NAME` keeps one for the tools that declare NAME"
+)
 
 
 def create_tables(connection: Any) -> None:
@@ -215,6 +221,10 @@ class Memory:
         self.show(conversation_id)
         return latest_exchange(self._database, conversation_id)
 
+    def turn_numbers(self, conversation_id: str, turn_ids: Collection[str]) -> dict[str, int]:
+        """Return the numbers of those turns of a conversation that have one of these ids."""
+        return turn_numbers(self._database, conversation_id, turn_ids)
+
     def search(self, query: str, *, limit: int = 10) -> tuple[Hit, ...]:
         """Return the turns that fit some words, best first; a few of each conversation, and at most a thousand.
 
@@ -263,7 +273,10 @@ class _Kept(NamedTuple):
 
 def _kept(drafts: tuple[TurnDraft, ...], redact: Redact) -> _Kept:
     said = next((each.content for each in drafts if each.role == "user" and each.source in (None, "person")), "")
-    title = " ".join(kept_content(said, redact)[: 4 * _TITLE].split())[:_TITLE]
+    content = kept_content(said, redact)
+    if content.count(CREDENTIAL_MARK) > said.count(CREDENTIAL_MARK):
+        _logger.warning(_TAKEN_OUT)
+    title = " ".join(content[: 4 * _TITLE].split())[:_TITLE]
     return _Kept([kept_draft(each, redact) for each in drafts], title)
 
 

@@ -176,8 +176,8 @@ class SopRuns:
             )
         return StepRecord(number=number, status="running", started=started)
 
-    def end_step(self, record: SopRecord, step: StepRecord, status: SopStatus) -> None:
-        """Record how a step ended, and with it where the run stands then."""
+    def end_step(self, record: SopRecord, step: StepRecord, status: SopStatus) -> StepRecord:
+        """Record how a step ended, and with it where the run stands then. Returns the step as it is kept."""
         redact = self._redaction()
         output = json.dumps(redacted(step.output, redact))
         error = None if step.error is None else json.dumps(redacted(step.error, redact))
@@ -187,6 +187,7 @@ class SopRuns:
                 "UPDATE sop_steps SET status = ?, output = ?, error = ? WHERE run_id = ? AND number = ?",
                 (step.status, output, error, record.run_id, step.number),
             )
+        return _step(record.run_id, (step.number, step.status, step.started, output, error))
 
     def end(self, record: SopRecord, status: SopStatus) -> None:
         """Record that the run was suspended, or is over."""

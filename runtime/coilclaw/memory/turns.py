@@ -43,6 +43,7 @@ __all__ = [
     "origins_at",
     "searched_parts",
     "substring_places",
+    "turn_numbers",
     "turns_at",
 ]
 
@@ -56,6 +57,8 @@ _SOURCES: Final[Mapping[str, tuple[Source, ...]]] = {
 }
 """Who a turn of each role may come from; the first unless its draft says. Nothing else may pass for a person."""
 _LONGEST_NUMBER: Final = 15
+_AT_ONCE: Final = 500
+"""Values in one query."""
 _HIGHEST: Final = 10**_LONGEST_NUMBER
 """No turn has a number as high."""
 _INDEXED: Final = 256 * 1024
@@ -278,7 +281,18 @@ def substring_places(database: Database, text: str, limit: int) -> list[int]:
     return [place for (place,) in rows]
 
 
-def _marks(values: Collection[int]) -> str:
+def turn_numbers(database: Database, conversation_id: str, turn_ids: Collection[str]) -> dict[str, int]:
+    """Return the numbers of those turns of a conversation that have one of these ids."""
+    found: dict[str, int] = {}
+    ids = sorted(turn_ids)
+    for first in range(0, len(ids), _AT_ONCE):
+        some = ids[first : first + _AT_ONCE]
+        sql = f"SELECT turn_id, number FROM turns WHERE conversation_id = ? AND turn_id IN ({_marks(some)})"  # noqa: S608
+        found.update(database.read(sql, (conversation_id, *some)))
+    return found
+
+
+def _marks(values: Collection[Any]) -> str:
     return ", ".join("?" for _ in values)
 
 

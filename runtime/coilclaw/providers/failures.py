@@ -133,7 +133,7 @@ def redacted(text: str, secret: str | None) -> str:
     """Return a text without words that have a part of the credential in them, or look like another one."""
     if secret:
         text = re.sub(r"\S+", lambda word: "[redacted]" if _tells(word[0], secret) else word[0], text)
-    return without_credentials(text, "[redacted]", parts=True)
+    return without_credentials(text, parts=True)
 
 
 def _tells(word: str, secret: str) -> bool:

@@ -17,6 +17,7 @@ __all__ = [
     "args_hash_of",
     "behind_payload",
     "continues",
+    "conversation_field",
     "ends_of",
     "payload_hash",
     "request_facts",
@@ -47,6 +48,11 @@ def type_field(kind: str) -> bytes:
 def run_field(run_id: str | None) -> bytes:
     """A field that the receipts of a run have behind their payloads, and no others."""
     return _RUN + to_json(run_id) + _SEQ
+
+
+def conversation_field(conversation: str) -> bytes:
+    """A field that the receipts of a conversation have; one in a payload may look the same."""
+    return b'"conversation_id":%b,"id":' % to_json(conversation)
 
 
 def run_of(body: bytes, at: int) -> str | None:

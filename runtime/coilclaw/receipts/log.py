@@ -15,6 +15,7 @@ from coilclaw.receipts.commits import RELAXED_SECONDS, Commits, Entry
 from coilclaw.receipts.contents import keep_contents, read_content
 from coilclaw.receipts.cursor import end_cursor, read_page, start_cursor
 from coilclaw.receipts.errors import Conflict, DamagedReceipt, NoSuchReceipt
+from coilclaw.receipts.fast_reading import conversation_field
 from coilclaw.receipts.founding import begin_log
 from coilclaw.receipts.head import Head, checked_head, demanded_head, move_head, stored_heads
 from coilclaw.receipts.marks import MarkWriter, numbers_of
@@ -25,6 +26,7 @@ from coilclaw.receipts.receipt_table import (
     last_receipt,
     last_receipts,
     receipts_at,
+    receipts_with,
 )
 from coilclaw.receipts.rows import checked_rows, execute_rows
 from coilclaw.receipts.tail import Tail
@@ -153,9 +155,26 @@ class ReceiptLog:
     def of_run(self, run_id: str, *, since: str | None = None, after: int = 0) -> list[Receipt]:
         """The receipts of one run, in order; `since` is the id of its first, `after` a place before it, if known."""
         self._flush_if_usable()
-        return self._of_run(
-            run_id, numbers_of(self._database, run_id, int(since.rsplit("-", 1)[1]) - 1 if since else after)
-        )
+        place = int(since.rsplit("-", 1)[1]) - 1 if since else after
+        found = self._of_run(run_id, numbers_of(self._database, run_id, place))
+        if after and (not found or found[0].type not in ("run.queued", "run.started")):
+            # The place is from a table that somebody has edited: it would hide what the run did first.
+            return self._of_run(run_id, numbers_of(self._database, run_id))
+        return found
+
+    def of_conversation(self, conversation: str, after: int = 0) -> tuple[list[Receipt], int]:
+        """The receipts of a conversation behind a place, in order, and the place behind which to look for later ones.
+
+        Every receipt behind the place is looked at.
+        """
+        last = self.last_seq()
+        found = receipts_with(self._database.read, conversation_field(conversation), after, last)
+        return [each for each in (receipt_of(*row) for row in found) if each.conversation_id == conversation], last
+
+    def last_seq(self) -> int:
+        """The number of the last receipt, or 0."""
+        self._flush_if_usable()
+        return (last_receipt(self._database.read) or (0, ""))[0]
 
     def proven_of_run(self, run_id: str, after: int) -> list[Receipt]:
         """The receipts of a run behind a place. Raises DamagedReceipt unless the head proves them."""

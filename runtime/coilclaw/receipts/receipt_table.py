@@ -29,6 +29,7 @@ __all__ = [
     "linked_receipts",
     "numbers_of_run",
     "receipts_at",
+    "receipts_with",
 ]
 
 CREATE_RECEIPTS: Final = f"""
@@ -103,6 +104,12 @@ def numbers_of_run(read: Read, run_id: str, after: int, last: int) -> list[int]:
     """The numbers of a run's receipts in a part of the log, all of which is looked at."""
     sql = "SELECT seq FROM receipts WHERE seq > ? AND seq <= ? AND run_id = ? ORDER BY seq"
     return [seq for (seq,) in read(sql, (after, last, run_id))]
+
+
+def receipts_with(read: Read, field: bytes, after: int, last: int) -> Iterable[tuple[bytes, str, int]]:
+    """Body, hash and number of the receipts in a part of the log that have some bytes in them; all are looked at."""
+    sql = f"SELECT {_WHOLE} FROM receipts WHERE seq > ? AND seq <= ? AND instr({_BODY}, ?) > 0 ORDER BY seq"  # noqa: S608
+    return read(sql, (after, last, field))
 
 
 def linked_receipts(

@@ -14,6 +14,7 @@ from coilclaw.store import Database
 
 __all__ = ["cancel_run"]
 
+_ENDS: Final = ("run.finished", "run.diverged")
 _OUTCOMES: Final = ("tool.call.succeeded", "tool.call.reused", "tool.call.failed", "tool.call.denied")
 
 
@@ -30,12 +31,16 @@ def cancel_run(database: Database, log: ReceiptLog, approvals: ApprovalStore, ru
         state = "is under way in another process" if under_way else f"is over ({record.status})"
         hint = "interrupt that process, or stop all tools: `coilclaw estop`, `estop.set()`" if under_way else None
         raise NotCancellable(f"{run_id} {state}", hint=hint)
+    receipts = log.of_run(run_id, after=record.first_seq)
+    last = next((each for each in reversed(receipts) if each.type.startswith("run.")), None)
+    if last is not None and last.type in _ENDS:
+        raise NotCancellable(f"{run_id} is over ({last.status}), by its receipts")
     message = f"{decided_by} cancelled the run"
     facts = {"code": "cancelled", "message": message, "decided_by": decided_by}
     ends = [
         each.draft("tool.call.denied", "denied", facts) for each in approvals.list("pending", "granted", run_id=run_id)
     ]
-    ends += [_given_up(each, decided_by) for each in _without_outcome(log.of_run(run_id, after=record.first_seq))]
+    ends += [_given_up(each, decided_by) for each in _without_outcome(receipts)]
     finished = Draft(
         type="run.finished",
         status="cancelled",

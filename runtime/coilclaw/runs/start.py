@@ -62,6 +62,7 @@ def start_run(
         "process": os.getpid(),
         **({"rehearsal": True} if rehearsal else {}),
         **({"retry_of": header.retry_of} if header.retry_of else {}),
+        **({"request": header.request} if header.request else {}),
     }
     started = Draft("run.started", "running", now(), spec.run_id, header.conversation_id, payload=payload)
     row = add_run(spec.run_id, header) if queued is None else begin_queued_run(spec.run_id, header)

@@ -55,6 +55,7 @@ class Supervisor(Protocol):
 
     def state(self) -> ServiceState:
         """How the service stands now."""
+        ...
 
 
 class Control:

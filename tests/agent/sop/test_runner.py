@@ -11,6 +11,7 @@ import pytest
 from tests.agent.conftest import Mailbox, Open
 from tests.agent.scripted import Scripted, call, code, say
 from tests.agent.sop.test_definition import DAILY_CHECK
+from tests.planted import planted_setup_token
 
 from coilclaw.agent import Agent
 from coilclaw.agent.sop import AgentAnswers, Answered, SopReport, SopRunner, StepReport, read_sop
@@ -19,6 +20,7 @@ from coilclaw.memory import NoSuchSopRun, SopRuns, SopRunTaken
 from coilclaw.policy import ApproveAll
 from coilclaw.providers import ProviderError
 from coilclaw.sdk import OperatorError, ToolContext, define_tool
+from coilclaw.sdk.credential_shapes import CREDENTIAL_MARK
 
 HEAD = 'name = "work"\ndescription = "x"\n'
 
@@ -370,6 +372,32 @@ def test_an_approval_that_no_receipt_confirms_is_none(claw: CoilClaw, edit: str)
     with pytest.raises(OperatorError, match="step"):
         desk.resume(report)
     assert not desk.exists("out.txt")
+
+
+def test_what_a_later_step_is_given_is_what_receipts_have_and_not_what_the_table_has(claw: CoilClaw) -> None:
+    """The table may be edited, and has a mark where the result had something that looks like a credential."""
+    text = "key = sk-ant-api03-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF"
+    (claw.settings.config.workspace_dir / "in.txt").write_text(text)
+    desk = Desk(claw)
+    steps = tool_step("read", "files.read", '{path = "in.txt"}')
+    ask = '[[steps]]\nid = "ok"\nkind = "approval"\nprompt = "Copy?"\n'
+    write = tool_step("save", "files.write", '{path = "out.txt", text_from = "read"}')
+    report = desk.run(steps + ask + write)
+    desk.decide(report)
+    with claw._parts.stores.database.transaction() as connection:
+        ((kept,),) = connection.execute("SELECT output FROM sop_steps WHERE number = 1").fetchall()
+        connection.execute("UPDATE sop_steps SET output = '\"forged\"' WHERE number = 1")
+    assert CREDENTIAL_MARK in str(kept)
+    report = desk.resume(report)
+    assert report.status == "completed"
+    assert text in desk.read("out.txt")
+
+
+def test_a_step_gets_an_answer_as_it_was_kept_also_from_the_process_that_heard_it(claw: CoilClaw) -> None:
+    desk = Desk(claw, say(f"It is {planted_setup_token('answered')}"))
+    ask = '[[steps]]\nid = "say"\nkind = "agent"\nprompt = "Say."\n'
+    report = desk.run(ask + tool_step("save", "files.write", '{ path = "x", text_from = "say" }'))
+    assert (report.status, desk.read("x")) == ("completed", f"It is {CREDENTIAL_MARK}")
 
 
 def test_the_run_of_another_step_approves_nothing(claw: CoilClaw) -> None:

@@ -159,7 +159,7 @@ def test_history_is_private_and_keeps_neither_secrets_nor_lines_that_begin_with_
         (b"answer0", b""),
         (b">", b" not me\r"),
         (b"answer1", b""),
-        (b">", b"my key is sk-ant-abcdefghijklmnop1234\r"),
+        (b">", b"my key is sk-ant-COILCLAW-PLANTED-1234\r"),
         (b"answer2", b""),
         (b">", END),
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutations import (
+    access,
     agent,
     agent_sop,
     app,
@@ -17,6 +18,7 @@ from tests.mutants.mutations import (
     cli,
     config,
     evidence,
+    gateway,
     integrations,
     mcp_server,
     memory,
@@ -37,6 +39,7 @@ from tests.mutants.mutations import (
 __all__ = ["MUTATIONS"]
 
 _LAYERS: Final = (
+    access,
     agent,
     agent_sop,
     app,
@@ -45,6 +48,7 @@ _LAYERS: Final = (
     cli,
     config,
     evidence,
+    gateway,
     integrations,
     mcp_server,
     memory,

@@ -14,6 +14,13 @@ _RUNNER: Final = "tests/agent/sop/test_runner.py"
 
 MUTATIONS: Final = (
     Mutation(
+        "coilclaw.agent.sop.runner:_Progress._with_given_output",
+        "return replace(record, output=report.value)",
+        "return record",
+        "tests/agent/sop/test_runner.py -k what_receipts_have",
+        "a later step is given what the receipts have",
+    ),
+    Mutation(
         "coilclaw.agent.sop.definition:_Reading._step",
         "elif step_id in self._kinds:",
         "elif False:",

@@ -180,14 +180,14 @@ MUTATIONS: Final = (
         "[limits] kept_bytes is in force",
     ),
     Mutation(
-        "coilclaw.app.services:make_bounds",
-        "*_histories(both, config.workspace_dir.resolve())",
+        "coilclaw.app.services:_forbidden",
+        "*_histories(both, workspace)",
         "",
         "tests/cli/test_wiring.py -k history",
         "the history of a forbidden path is forbidden",
     ),
     Mutation(
-        "coilclaw.app.runner:Runner.workspace_of",
+        "coilclaw.app.runner:Runner._refuse_unproven",
         "if not is_proven(self._parts.stores.log, known):",
         "if False:",
         "tests/app/test_edited_runs.py -k workspace",

@@ -158,8 +158,15 @@ MUTATIONS: Final = (
         "a loop that was left behind ends",
     ),
     Mutation(
+        "coilclaw.bridge.redaction:Redaction.text",
+        "without_credentials(self.named(text))",
+        "self.named(text)",
+        "tests/agent/test_pasted_credentials.py -k pasted_credential_reaches",
+        "a pasted credential is not kept",
+    ),
+    Mutation(
         "coilclaw.bridge.redaction:Redaction._walk",
-        "{self.text(key): self._walk(item)",
+        "{self.named(key): self._walk(item)",
         "{key: self._walk(item)",
         "tests/bridge/test_redaction.py",
         "a secret is found in names too",

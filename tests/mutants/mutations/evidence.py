@@ -222,7 +222,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.evidence.activity:_value_text",
-        "quoted(json.dumps(value, ensure_ascii=False), _LONGEST_VALUE)",
+        "quoted(without_credentials(json.dumps(value, ensure_ascii=False)), _LONGEST_VALUE)",
         "json.dumps(value, ensure_ascii=False)[:_LONGEST_VALUE]",
         "tests/evidence/test_activity.py -k ends_its_quotation",
         "a cut argument stays in its quotation",

@@ -58,7 +58,7 @@ MUTATIONS: Final = (
         "coilclaw.memory.documents:_entry",
         "each if name in _OWN else ",
         "",
-        "tests/agent/test_transcript.py -k secret_in_a_request",
+        f"{_MEMORY} -k occurs_in_an_id",
         "redaction leaves our own ids as they are",
     ),
     Mutation(

@@ -16,6 +16,20 @@ _VERIFICATION: Final = "tests/receipts/test_verification.py tests/receipts/test_
 
 MUTATIONS: Final = (
     Mutation(
+        "coilclaw.receipts.log:ReceiptLog.of_conversation",
+        " if each.conversation_id == conversation",
+        "",
+        "tests/receipts/test_log.py -k of_a_conversation",
+        "a payload that names a conversation makes no receipt of it",
+    ),
+    Mutation(
+        "coilclaw.receipts.log:ReceiptLog.of_run",
+        'if after and (not found or found[0].type != "run.started"):',
+        "if False:",
+        "tests/runs/test_edited_places.py",
+        "an edited place hides nothing of a run",
+    ),
+    Mutation(
         "coilclaw.receipts.rows:execute_rows",
         'connection.execute("ROLLBACK TO claim")',
         "pass",

@@ -17,6 +17,13 @@ _DISPLAYED: Final = "tests/runs/test_displayed.py"
 
 MUTATIONS: Final = (
     Mutation(
+        "coilclaw.runs.cancellation:cancel_run",
+        "if last is not None and last.type in _ENDS:",
+        "if False:",
+        "tests/runs/test_edited_places.py",
+        "a run that is over is not cancelled because its row was changed",
+    ),
+    Mutation(
         "coilclaw.runs.kept_end:keep_end",
         "if fits(found, len(body)):",
         "if True:",

@@ -13,6 +13,20 @@ _EXACT: Final = "tests/runs/test_exact_values.py"
 
 MUTATIONS: Final = (
     Mutation(
+        "coilclaw.sdk.credential_shapes:_has_digit",
+        "return any(char.isdecimal() for char in found[0])",
+        "return True",
+        "tests/sdk/test_credential_shapes.py -k only_resembles",
+        "a word with dashes is no credential",
+    ),
+    Mutation(
+        "coilclaw.sdk.credential_shapes:without_credentials",
+        "                break\n",
+        "                return text\n",
+        "tests/sdk/test_credential_shapes.py -k wherever_it_stands",
+        "every shape is looked for",
+    ),
+    Mutation(
         "coilclaw.sdk.contract:Tool.names",
         'f"{first}.{last}", *self.aliases',
         "*self.aliases",

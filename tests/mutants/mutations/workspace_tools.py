@@ -12,6 +12,13 @@ _INDEX: Final = "tests/workspace_tools/test_contract_index.py"
 
 MUTATIONS: Final = (
     Mutation(
+        "coilclaw.workspace_tools.mcp_servers.stdio:Complaints._write",
+        'self._without_secrets(data.decode("utf-8", "replace")).encode()',
+        "data",
+        "tests/workspace_tools/mcp/test_attacks.py -k told_without_its_secrets",
+        "a server's log has none of its secrets",
+    ),
+    Mutation(
         "coilclaw.workspace_tools.contract_index:_identity",
         " {status.st_ctime_ns}",
         "",

@@ -48,7 +48,7 @@ class World:
         listed = [each if isinstance(each, dict) else offered(each) for each in tools]
         (place / "tools.json").write_text(json.dumps(listed))
         command = (sys.executable, "-I", "-S", str(HERE / "strange_server.py"), str(place), mode)
-        return ServerSpec(name=name, command=command, seconds=seconds, env={"API_TOKEN": "hunter2hunter2"})
+        return ServerSpec(name=name, command=command, seconds=seconds, env={"API_TOKEN": "COILCLAW-PLANTED-key"})
 
     def open(self, *specs: ServerSpec, on_change: Callable[[], None] | None = None) -> McpServers:
         servers = McpServers(

@@ -49,7 +49,7 @@ def call(request: dict[str, Any]) -> None:
         facts = {"cwd": os.getcwd(), "environment": dict(os.environ), "folder": os.listdir(".")}
         answer(request, json.dumps(facts))
     elif name in ("crash", "read_crash"):
-        sys.stderr.write("cannot go on: hunter2hunter2\n")
+        sys.stderr.write(f"cannot go on: {os.environ.get('API_TOKEN')}\n")
         sys.stderr.flush()
         os._exit(3)
     elif name == "crash_once":
@@ -125,7 +125,7 @@ def main() -> None:
     with (FOLDER / "starts").open("a") as file:
         file.write(f"{os.getpid()}\n")
     if MODE == "dies":
-        sys.stderr.write("no configuration: hunter2hunter2\n")
+        sys.stderr.write(f"no configuration: {os.environ.get('API_TOKEN')}\n")
         sys.exit(4)
     if MODE == "leaves":
         leave()

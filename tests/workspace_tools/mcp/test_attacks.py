@@ -19,6 +19,7 @@ from coilclaw.receipts import ReceiptLog
 from coilclaw.sandbox.wasm import WasmEngine
 from coilclaw.sdk import Decision
 from coilclaw.workspace_tools import Loaded
+from coilclaw.workspace_tools.mcp_servers.stdio import Complaints
 
 
 def registry_of(loaded: Loaded) -> Registry:
@@ -193,10 +194,19 @@ def test_a_broken_server_is_told_without_its_secrets(world: World) -> None:
     world.tools(spec)
     world.opened.pop().close()
     strange = world.strange("crash", mode="dies")
-    assert "hunter2" not in str(world.load(strange).diagnostics)
+    assert "PLANTED" not in str(world.load(strange).diagnostics)
     log = next(iter(world.cache.glob(f"{strange.key}.log")))
     assert log.stat().st_mode & 0o077 == 0
-    assert Path(log).exists()
+    assert "no configuration: [secret API_TOKEN]" in log.read_text()
+
+
+def test_a_secret_in_two_pieces_of_a_line_is_not_in_the_log(tmp_path: Path) -> None:
+    complaints = Complaints(tmp_path / "a.log", lambda text: text.replace("s3cret", "[secret]"))
+    complaints.begin()
+    for piece in (b"the s3", b"cret\nand s3c", b"ret"):
+        complaints.add(piece)
+    complaints.end()
+    assert (tmp_path / "a.log").read_text() == "the [secret]\nand [secret]"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the group ends")

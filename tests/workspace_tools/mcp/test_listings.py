@@ -209,8 +209,8 @@ def test_another_command_is_another_memory_and_secrets_are_not_in_it(world: Worl
     world.tools(spec)
     other = ServerSpec(name="odd", command=(*(spec.command or ()), "more"), env=spec.env)
     assert other.key != spec.key
-    assert all(b"hunter2" not in file.read_bytes() for file in world.cache.rglob("*.json"))
-    assert "hunter2" not in repr(spec)
+    assert all(b"PLANTED" not in file.read_bytes() for file in world.cache.rglob("*.json"))
+    assert "PLANTED" not in repr(spec)
     assert (world.cache.stat().st_mode & 0o077) == 0
 
 

@@ -66,7 +66,7 @@ def test_the_filesystem_server(world: World, tmp_path: Path) -> None:
 
 def test_the_everything_server(world: World) -> None:
     tools = world.tools(
-        ServerSpec(name="every", command=from_npm("mcp-server-everything"), env={"API_TOKEN": "hunter2hunter2"})
+        ServerSpec(name="every", command=from_npm("mcp-server-everything"), env={"API_TOKEN": "COILCLAW-PLANTED-key"})
     )
     assert "hi" in world.call(tools["every.echo"], {"message": "hi"})
     assert "5" in world.call(tools["every.get_sum"], {"a": 2, "b": 3})
@@ -76,5 +76,5 @@ def test_the_everything_server(world: World) -> None:
     assert picture["attachments"][0]["size"] > 1_000
     assert len(str(picture)) < 1_000
     seen = world.call(tools["every.get_env"])
-    assert "hunter2" not in seen
+    assert "PLANTED" not in seen
     assert "do-not-leak" not in seen

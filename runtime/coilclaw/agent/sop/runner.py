@@ -128,7 +128,7 @@ class _Progress:
                     f"what is kept of {record.run_id} says of step {number} what no receipt confirms",
                     hint=f"start it again: `coilclaw sop run {record.name}`",
                 )
-            self._keep_output(step, each)
+            self._keep_output(step, self._with_given_output(step, each))
 
     def advance(self) -> SopReport:
         """Carry out step after step, until the last one, or until one ends the run or waits."""
@@ -177,9 +177,10 @@ class _Progress:
             done = StepRecord(number=number, status=kind, started=started, error=outcome.facts())
             if isinstance(step, ApprovalStep) or step.on_failure == "abort":
                 status = kind
-        self._runs.end_step(self._record, done, status)
+        kept = self._runs.end_step(self._record, done, status)
         self._known[number] = done
-        self._keep_output(step, done)
+        # A process that continues the run finds an answer as it was kept: the next step gets the same here.
+        self._keep_output(step, kept if isinstance(step, AgentStep) else done)
         self._listen(_step_report(step, done))
         return status
 
@@ -228,6 +229,18 @@ class _Progress:
             return True
         found = self._run_of(number, record.started)
         return found is not None and found.status == "completed"
+
+    def _with_given_output(self, step: Step, record: StepRecord) -> StepRecord:
+        """A step that was kept, with the output of its call as the receipts have it, and not as the table has it."""
+        if not isinstance(step, ToolStep) or record.status != "succeeded":
+            return record
+        report = self._claw.runs.show(record.started)
+        if "value" in report.unkept:
+            raise OperatorError(
+                f"the result of {record.started} was too large to be kept, and later steps need it",
+                hint=f"start it again: `coilclaw sop run {self._record.name}`",
+            )
+        return replace(record, output=report.value)
 
     def _run_of(self, number: int, run_id: str) -> RunRecord | None:
         """The run of a step; None if it never began. Raises OperatorError if receipts do not say that it is that."""

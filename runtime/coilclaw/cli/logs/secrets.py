@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
-from coilclaw.sdk.credential_shapes import without_credentials
+from coilclaw.sdk.credential_shapes import is_secret_field, is_secret_variable, without_credentials
 
 __all__ = ["Secrets"]
 
@@ -16,10 +15,6 @@ V = TypeVar("V")
 _SHORTEST: Final = 6
 """Shorter values would garble ordinary text, and protect nothing."""
 _OF_PROFILES: Final = ("key", "token", "access", "refresh")
-_SECRET_NAME: Final = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE)
-_SECRET_KEY: Final = re.compile(
-    r"^(.*_)?(api_?key|token|secret|password|passwd|passphrase|authorization|cookie|credentials?)$", re.IGNORECASE
-)
 
 
 class Secrets:
@@ -36,7 +31,7 @@ class Secrets:
             made = self._text(value)
         elif isinstance(value, Mapping):
             made = {
-                self._text(str(key)): "[secret]" if _SECRET_KEY.match(str(key)) else self.removed(each)
+                self._text(str(key)): "[secret]" if is_secret_field(str(key)) else self.removed(each)
                 for key, each in value.items()
             }
         elif isinstance(value, list | tuple):
@@ -48,13 +43,13 @@ class Secrets:
     def _text(self, text: str) -> str:
         if self._values is None:
             self._values = sorted(self._known(), key=lambda each: -len(each[1]))
-        text = without_credentials(text, "[secret]")
+        text = without_credentials(text)
         for name, secret in self._values:
             text = text.replace(secret, f"[secret {name}]")
         return text
 
     def _known(self) -> list[tuple[str, str]]:
-        found = [(name, value) for name, value in self._environment.items() if _SECRET_NAME.search(name)]
+        found = [(name, value) for name, value in self._environment.items() if is_secret_variable(name)]
         # A store that cannot be read gives no secrets away either.
         with suppress(Exception):
             from coilclaw.config import SecretStore, home_folder

@@ -9,6 +9,7 @@ from coilclaw.gateway.event_stream import StreamEvent
 
 if TYPE_CHECKING:
     from coilclaw.app import ApprovalRequest
+    from coilclaw.gateway.chat.answer_work import AnswerWork
     from coilclaw.memory import Turn
 
 __all__ = ["approval_facts", "done_facts", "kept_events", "message_facts", "tool_facts"]
@@ -37,9 +38,9 @@ def approval_facts(asked: ApprovalRequest) -> dict[str, Any]:
     return {**tool_facts(item, asked.id), "run_id": asked.run_id, "risk": asked.risk}
 
 
-def kept_events(answer: Turn) -> Iterator[StreamEvent]:
+def kept_events(answer: Turn, work: AnswerWork) -> Iterator[StreamEvent]:
     """The events of an answer that is in memory: its calls as they ended, its text, and `done`."""
-    for item in _trace(answer):
+    for item in work.trace:
         yield StreamEvent("tool", tool_facts(item))
     yield StreamEvent("delta", {"text": answer.content})
     yield StreamEvent("done", done_facts(answer))
@@ -54,23 +55,23 @@ def done_facts(answer: Turn) -> dict[str, Any]:
     }
 
 
-def message_facts(turn: Turn) -> dict[str, Any]:
-    """A message as the API shows it. Of a model's work, the metadata has the trace, and receipts have the rest."""
+def message_facts(turn: Turn, work: AnswerWork | None = None) -> dict[str, Any]:
+    """A message as the API shows it; an answer with what was done for it."""
     metadata: dict[str, Any] = {}
-    if turn.role == "assistant":
-        kept, trace = turn.metadata, _trace(turn)
+    if turn.role == "assistant" and work is not None:
+        kept = turn.metadata
         metadata = {
             "status": kept.get("status"),
-            "trace": [tool_facts(item) for item in trace],
-            "activity": kept.get("activity", []),
+            "trace": [tool_facts(item) for item in work.trace],
+            "activity": list(work.activity),
             "approvals": [
                 {name: item.get(name) for name in ("tool_id", "call_id", "approval", "decided_by", "scope")}
-                for item in trace
+                for item in work.trace
                 if item.get("approval") not in (None, "none")
             ],
             "drafts": [],
-            "run_ids": kept.get("run_ids", []),
-            "claims": kept.get("claims", []),
+            "run_ids": list(work.run_ids),
+            "claims": list(work.claims),
             "provider": turn.provider,
             "model": turn.model,
             "usage": kept.get("usage"),
@@ -83,9 +84,3 @@ def message_facts(turn: Turn) -> dict[str, Any]:
         "created_at": turn.timestamp,
         "metadata": metadata,
     }
-
-
-def _trace(turn: Turn) -> list[dict[str, Any]]:
-    # Memory has no seal: what stands there may be anything.
-    kept = turn.metadata.get("trace")
-    return [each for each in kept if isinstance(each, dict)] if isinstance(kept, list) else []

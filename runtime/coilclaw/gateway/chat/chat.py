@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from coilclaw.app import Caller
 from coilclaw.gateway.chat.answer_events import approval_facts, done_facts, kept_events, message_facts, tool_facts
+from coilclaw.gateway.chat.answer_work import AnswerWorks
 from coilclaw.gateway.chat.live_exchange import LiveExchange
 from coilclaw.gateway.errors import ApiError
 from coilclaw.gateway.event_stream import StreamEvent
@@ -37,6 +38,7 @@ class Chat:
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
+        self.works = AnswerWorks(gateway.claw)
         self._live: dict[str, LiveExchange] = {}
         """By conversation: one message of a conversation is answered at a time."""
         self._views: dict[str, str] = {}
@@ -107,7 +109,8 @@ class Chat:
             return live
         if answer is not None:
             over = LiveExchange(conversation, said.id, lambda event: None)
-            for event in kept_events(answer):
+            work = await self._gateway.blocking(self.works.of_answer, said, answer)
+            for event in kept_events(answer, work):
                 over.put(event.name, event.data)
             over.end()
             return over
@@ -270,13 +273,14 @@ class Chat:
     async def _tell_kept(self, live: LiveExchange) -> None:
         """Tell of an answer that is in memory already."""
         memory = self._gateway.claw.memory
-        _, answer = await self._gateway.blocking(memory.message, live.conversation, live.message)
+        said, answer = await self._gateway.blocking(memory.message, live.conversation, live.message)
         if answer is None:
             live.put("error", {"message": "this message has no answer", "code": "nothing_to_resume"})
         elif live.is_stopped:
             live.put("done", done_facts(answer))
         else:
-            for event in kept_events(answer):
+            work = await self._gateway.blocking(self.works.of_answer, said, answer)
+            for event in kept_events(answer, work):
                 live.put(event.name, event.data)
 
     # Opening -----------------------------------------------------------------------------------------------

@@ -201,10 +201,11 @@ async def _show(call: ApiCall[NoBody, MessagePage]) -> JsonObject:
     memory, found, query = call.gateway.claw.memory, call.path["conversation_id"], call.query
     turns = await call.gateway.blocking(memory.messages, found, limit=query.limit + 1, before=query.before)
     shown = turns[-query.limit :]
+    works = await call.gateway.blocking(call.gateway.chat.works.of_page, found, turns)
     facts = ConversationFacts.of(await call.gateway.blocking(memory.show, found))
     return {
         **facts.model_dump(),
-        "messages": [message_facts(each) for each in shown],
+        "messages": [message_facts(each, works.get(each.id)) for each in shown],
         "earlier": shown[0].number if len(turns) > len(shown) else None,
     }
 
@@ -235,7 +236,8 @@ async def _chat(call: ApiCall[ChatMessage, NoQuery]) -> JsonObject:
     message = await gateway.chat.post(conversation, body.message, None)
     exchange = await gateway.chat.exchange(conversation, message)
     await exchange.rested()
-    _, answer = await gateway.blocking(gateway.claw.memory.message, conversation, message)
+    said, answer = await gateway.blocking(gateway.claw.memory.message, conversation, message)
+    work = None if answer is None else await gateway.blocking(gateway.chat.works.of_answer, said, answer)
     error = exchange.last("error")
     metadata: dict[str, Any] = {} if answer is None else answer.metadata
     waiting = "failed" if error is not None else "waiting"
@@ -243,7 +245,7 @@ async def _chat(call: ApiCall[ChatMessage, NoQuery]) -> JsonObject:
         "conversation_id": conversation,
         "message_id": message,
         "answer": "" if answer is None else answer.content,
-        "activity": metadata.get("activity", []),
+        "activity": [] if work is None else list(work.activity),
         "status": metadata.get("status", waiting) if answer is not None else waiting,
         "approvals": exchange.pending() if answer is None else [],
         "error": error,

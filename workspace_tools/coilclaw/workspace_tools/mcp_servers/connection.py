@@ -54,7 +54,7 @@ class Connection:
         self.spec = spec
         self._environment = environment
         self._folder = folder
-        self._complaints = Complaints(log)
+        self._complaints = Complaints(log, spec.without_secrets)
         self._learned = learned
         self._client: Client | None = None
         self._holder: asyncio.Task[None] | None = None

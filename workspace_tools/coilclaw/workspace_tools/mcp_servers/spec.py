@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from coilclaw.sdk.credential_shapes import is_secret_variable, without_credentials
+
 __all__ = ["ServerSpec", "Unreachable"]
 
-_SECRET: Final = re.compile(r"token|secret|passw|credential|auth|key", re.IGNORECASE)
 _SHORTEST_SECRET: Final = 6
 
 
@@ -37,11 +37,11 @@ class ServerSpec:
         return f"[integrations.mcp.{self.name}]"
 
     def without_secrets(self, text: str) -> str:
-        """The text without values of `env` that look like secrets by their name."""
+        """The text without values of `env` that are secrets by their name, and what looks like a credential."""
         for name, value in self.env.items():
-            if len(value) >= _SHORTEST_SECRET and _SECRET.search(name):
+            if len(value) >= _SHORTEST_SECRET and is_secret_variable(name, of_program=True):
                 text = text.replace(value, f"[secret {name}]")
-        return text
+        return without_credentials(text)
 
 
 class Unreachable(Exception):

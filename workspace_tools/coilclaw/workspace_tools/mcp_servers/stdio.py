@@ -25,6 +25,7 @@ __all__ = ["Complaints", "program_problem", "stdio_transport"]
 MOST_LINE_BYTES: Final = 8 * 1024 * 1024
 _MOST_STRAY_LINES: Final = 1_000
 _MOST_LOG_BYTES: Final = 256 * 1024
+_LONGEST_LOG_LINE: Final = 64 * 1024
 _KEPT_BYTES: Final = 600
 _GRACE_SECONDS: Final = 0.5
 _ENDING_SECONDS: Final = 10.0
@@ -44,21 +45,37 @@ def program_problem(command: tuple[str, ...], environment: Mapping[str, str]) ->
 
 
 class Complaints:
-    """A server's standard error: the beginning in a file, the end at hand for messages."""
+    """A server's standard error: the beginning in a file, without secrets, and the end at hand for messages."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, without_secrets: Callable[[str], str]) -> None:
         self._file = file
+        self._without_secrets = without_secrets
         self._written = 0
+        self._line = b""
+        """The beginning of a line: half a secret could not be recognised."""
         self._tail = b""
 
     def begin(self) -> None:
-        self._written, self._tail = 0, b""
+        self._written, self._line, self._tail = 0, b"", b""
         with contextlib.suppress(OSError):
             self._file.replace(self._file.with_suffix(".log.old"))
 
     def add(self, data: bytes) -> None:
         self._tail = (self._tail + data)[-4 * _KEPT_BYTES :]
-        kept = data[: _MOST_LOG_BYTES - self._written]
+        lines, end, self._line = (self._line + data).rpartition(b"\n")
+        self._write(lines + end)
+        if len(self._line) > _LONGEST_LOG_LINE:
+            self.end()
+
+    def end(self) -> None:
+        """Write what is left of a line that has no end."""
+        line, self._line = self._line, b""
+        self._write(line)
+
+    def _write(self, data: bytes) -> None:
+        if self._written >= _MOST_LOG_BYTES:
+            return
+        kept = self._without_secrets(data.decode("utf-8", "replace")).encode()[: _MOST_LOG_BYTES - self._written]
         self._written += len(kept)
         if kept:
             with contextlib.suppress(OSError):
@@ -252,8 +269,11 @@ def _answered(line: bytes) -> int | str | None:
 
 async def _listen_to_complaints(process: asyncio.subprocess.Process, complaints: Complaints) -> None:
     assert process.stderr is not None
-    while data := await process.stderr.read(65536):
-        complaints.add(data)
+    try:
+        while data := await process.stderr.read(65536):
+            complaints.add(data)
+    finally:
+        complaints.end()
 
 
 async def _stop(program: _Program) -> None:
