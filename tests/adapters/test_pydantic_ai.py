@@ -44,7 +44,7 @@ def test_an_approval_is_pydantic_ais_own_and_binds_what_was_shown(
 ) -> None:
     claw: CoilClaw | Client
     if remote:
-        claw, workspace = Client(server.url), server.workspace
+        claw, workspace = Client(server.url, token=server.token), server.workspace
     else:
         workspace = tmp_path / "workspace"
         workspace.mkdir()

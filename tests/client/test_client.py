@@ -13,7 +13,7 @@ WRITE = "print('before')\ntools.files.write(path='n.txt', text='hi').unwrap()\np
 
 
 def test_a_snippet_runs_and_its_output_comes_as_it_is_printed(server: ApiServer) -> None:
-    with Client(server.url) as claw:
+    with Client(server.url, token=server.token) as claw:
         heard: list[str] = []
         done = claw.run(
             "print('hello')\nwho", inputs={"who": "Ada"}, name="a.py", listen=lambda event: heard.append(event.kind)
@@ -25,7 +25,7 @@ def test_a_snippet_runs_and_its_output_comes_as_it_is_printed(server: ApiServer)
 
 
 def test_an_approval_is_bound_to_what_was_shown_and_the_run_resumes(server: ApiServer) -> None:
-    with Client(server.url) as claw:
+    with Client(server.url, token=server.token) as claw:
         waiting = claw.run(WRITE)
         assert waiting.status == "suspended"
         (asked,) = [each for each in claw.approvals() if each.run_id == waiting.run_id]
@@ -41,7 +41,7 @@ def test_an_approval_is_bound_to_what_was_shown_and_the_run_resumes(server: ApiS
 
 
 def test_a_denied_call_reaches_the_snippet_with_its_reason(server: ApiServer) -> None:
-    with Client(server.url) as claw:
+    with Client(server.url, token=server.token) as claw:
         waiting = claw.run("tools.files.write(path='x', text='y').error.message")
         (asked,) = [each for each in claw.approvals() if each.run_id == waiting.run_id]
         assert claw.deny(asked, reason="not on a Friday").status == "denied"
@@ -50,7 +50,7 @@ def test_a_denied_call_reaches_the_snippet_with_its_reason(server: ApiServer) ->
 
 
 def test_tools_are_listed_and_called(server: ApiServer) -> None:
-    with Client(server.url) as claw:
+    with Client(server.url, token=server.token) as claw:
         assert "time.now" in {each.id for each in claw.tools()}
         done = claw.call("time.now")
         assert done.success
@@ -60,7 +60,7 @@ def test_tools_are_listed_and_called(server: ApiServer) -> None:
 
 def test_events_are_continued_behind_a_cursor(serve: Serve) -> None:
     server = serve()
-    with Client(server.url) as claw:
+    with Client(server.url, token=server.token) as claw:
         first = claw.run("1")
         seen, cursor = [], None
         for event in claw.run_events(first.run_id):
@@ -78,7 +78,7 @@ def test_events_are_continued_behind_a_cursor(serve: Serve) -> None:
 
 
 def test_what_the_server_refuses_is_a_typed_error_with_its_hint(server: ApiServer) -> None:
-    with Client(server.url) as claw:
+    with Client(server.url, token=server.token) as claw:
         with pytest.raises(NotFound) as missing:
             claw.show("run-0000000000000000000")
         assert missing.value.code == "no_such_run"
@@ -122,7 +122,7 @@ def test_a_token_is_in_no_representation_and_no_error() -> None:
 
 
 def test_versions_that_differ_are_named(server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Client(server.url) as claw:
+    with Client(server.url, token=server.token) as claw:
         assert claw.check().version
         monkeypatch.setattr("coilclaw.client.client.VERSION", "9.9.9")
         with pytest.raises(NotUnderstood, match=r"and this is 9\.9\.9"):
@@ -130,7 +130,7 @@ def test_versions_that_differ_are_named(server: ApiServer, monkeypatch: pytest.M
 
 
 def test_many_threads_share_a_client(server: ApiServer) -> None:
-    with Client(server.url) as claw:
+    with Client(server.url, token=server.token) as claw:
         values: list[object] = []
         threads = [
             threading.Thread(target=lambda n=n: values.append(claw.run("n * 2", inputs={"n": n}).value))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -102,6 +103,16 @@ class ApiTokens:
                 (made.token_id, made.name, str(made.scope), now, made.expires_at, None, credential.hash),
             )
         return NewApiToken(made, credential.text)
+
+    @contextmanager
+    def temporary(self, scope: Scope, *, name: str | None, seconds: float) -> Iterator[str]:
+        """The text of a token that is gone at the end, for a command that needs one for itself."""
+        made = self.create(scope, name=name, seconds=seconds)
+        try:
+            yield made.text
+        finally:
+            with self._database.transaction() as connection:
+                connection.execute("DELETE FROM api_tokens WHERE token_id = ?", (made.token.token_id,))
 
     def find(self, text: str) -> ApiToken | None:
         """Return the token that a text is, if it is valid now."""

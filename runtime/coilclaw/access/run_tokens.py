@@ -62,8 +62,8 @@ class RunTokens:
     def mint(self, run_id: str, project_id: str, operations: Iterable[str], *, seconds: int = _SECONDS) -> str:
         """Return the text of a new token for a run. Raises BadGrant."""
         wanted = sorted(set(operations))
-        if wrong := next((each for each in wanted if not _OPERATION.fullmatch(each)), None):
-            raise BadGrant(f"{wrong[:100]!r} is not an operation, such as `live-artifacts:create`")
+        if wrong := [each for each in wanted if not _OPERATION.fullmatch(each)]:
+            raise BadGrant(f"{wrong[0][:100]!r} is not an operation, such as `live-artifacts:create`")
         if not run_id or not project_id or seconds < 1:
             raise BadGrant("a run token needs a run, a project and some seconds to live")
         credential, now = mint(_KIND), int(self._clock())

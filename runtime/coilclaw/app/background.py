@@ -6,11 +6,12 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 from weakref import WeakValueDictionary
 
 from coilclaw.app.approvals import pending_approvals
-from coilclaw.app.arguments import check, given_request
+from coilclaw.app.arguments import check, given_limits, given_request
 from coilclaw.app.errors import AppClosed, TooManyRuns
 from coilclaw.app.report import reported
 from coilclaw.bridge import Caller
@@ -61,6 +62,7 @@ class Background:
         name: str = "snippet.py",
         engine: str | None = None,
         timeout: float | None = None,
+        memory_mib: int | None = None,
         caller: Caller | None = None,
         retry_of: str | None = None,
     ) -> RunHandle:
@@ -70,7 +72,9 @@ class Background:
         """
         self._parts.refuse_to_block("background.submit")
         config = self._parts.settings.config
-        request = given_request(config, source, name, inputs, engine, timeout, None, caller, retry_of)
+        limits = given_limits(config, None, None)
+        limits = limits if memory_mib is None else replace(limits, memory_bytes=memory_mib * 2**20)
+        request = given_request(config, source, name, inputs, engine, timeout, limits, caller, retry_of)
         chosen, run_id, runtime = (
             self._parts.engines.chosen(engine),
             new_run_id(),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
 from coilclaw.cli.approver import somebody_is_here
 from coilclaw.cli.opening import open_app, settings_for, this_person
-from coilclaw.cli.paging import confirmed, say_rows
-from coilclaw.cli.pending_calls import approval_rows, short_arguments, shown_risk, shown_status
+from coilclaw.cli.paging import Row, confirmed, say_rows
+from coilclaw.cli.pending_calls import approval_rows, sent_rows, short_arguments, shown_risk, shown_status
+from coilclaw.cli.remote.connecting import open_place, refuse_with_server, server_option
 from coilclaw.cli.terminal import say, say_json, styled
 from coilclaw.cli.windows import DEFAULT_USES, MOST_USES, revoke, tell_window, window_arguments, window_seconds, windows
 from coilclaw.sdk import OperatorError
@@ -18,6 +20,7 @@ from coilclaw.sdk.legible import as_name
 
 if TYPE_CHECKING:
     from coilclaw.app import ApprovalRequest, CoilClaw, Window
+    from coilclaw.cli.remote.remote_app import RemoteApp
     from coilclaw.config import Settings
     from coilclaw.runs import RunRecord
 
@@ -50,10 +53,11 @@ approval.add_command(revoke)
 @click.option(
     "--limit", type=click.IntRange(1, 1_000_000), help=f"How many to show; {_SHOWN} unless told, or all as JSON."
 )
+@server_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
-def list_approvals(everything: bool, run_id: str | None, limit: int | None, as_json: bool) -> None:
+def list_approvals(everything: bool, run_id: str | None, limit: int | None, server: str | None, as_json: bool) -> None:
     """List pending calls, oldest first."""
-    with open_app(settings_for()) as claw:
+    with open_place(server, "read") as claw:
         found = claw.approvals.list(run_id=run_id) if everything else claw.approvals.pending(run_id)
     shown = found[: limit or (len(found) if as_json else _SHOWN)]
     if as_json:
@@ -74,20 +78,21 @@ def list_approvals(everything: bool, run_id: str | None, limit: int | None, as_j
 @approval.command("show", epilog="Example: coilclaw approval show approval-1f0c9a77d2")
 @click.argument("approval_id", metavar="ID")
 @click.option("--full", is_flag=True, help="The whole snippet, however long.")
+@server_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-def show(approval_id: str, full: bool, as_json: bool) -> None:
+def show(approval_id: str, full: bool, server: str | None, as_json: bool) -> None:
     """Show a pending call in full, and the snippet that made it.
 
     That is its tool and version, all arguments, and what the run has done so far. Characters that cannot be seen are
     written out as JSON writes them.
     """
-    with open_app(settings_for()) as claw:
+    with open_place(server, "read") as claw:
         facts = claw.approvals.explain(approval_id)
-        workspace = claw.runs.find(facts["run_id"]).header.workspace
+        sent = _sent(claw, facts)
     if as_json:
         say_json(facts)
     else:
-        say_rows(approval_rows(facts, workspace, full=full))
+        say_rows(approval_rows(facts, sent, full=full))
 
 
 @approval.command(
@@ -99,6 +104,7 @@ def show(approval_id: str, full: bool, as_json: bool) -> None:
 @click.option("--uses", type=click.IntRange(1, MOST_USES), metavar="N", help="How many calls the window lets through.")
 @click.option("--where", multiple=True, metavar="NAME=VALUE", help="Only calls with this argument pass the window.")
 @click.option("--workspace", metavar="DIR", help="The workspace the run began in; need not be given.")
+@server_option
 @click.option("--yes", is_flag=True, help="Do not ask again on a terminal. Holds for this call, not for later ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object: the approval, or with --resume the run.")
 def approve(
@@ -108,6 +114,7 @@ def approve(
     uses: int | None,
     where: tuple[str, ...],
     workspace: str | None,
+    server: str | None,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -118,6 +125,9 @@ def approve(
     is edited or the policy changes.
     """
     seconds = window_seconds(window, uses, where)
+    refuse_with_server(server, workspace=workspace, window=window)
+    if server is not None:
+        _decide_there(server, [approval_id], None, resumes, as_json, approved=True, yes=yes)
     settings = settings_for(workspace)
     with open_app(settings) as claw:
         asked = claw.approvals.open_request(approval_id)
@@ -142,10 +152,17 @@ def approve(
 @click.option("--run", "run_id", metavar="RUN", help="Deny everything that this run waits for.")
 @click.option("--reason", metavar="TEXT", help="What the snippet is told with the denial.")
 @click.option("--resume", "resumes", is_flag=True, help="Resume the run at once, here; the call is refused.")
+@server_option
 @click.option("--workspace", metavar="DIR", help="The workspace the run began in; need not be given.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object: the approval, or with --resume the run.")
 def deny(
-    approval_id: str | None, run_id: str | None, reason: str | None, resumes: bool, workspace: str | None, as_json: bool
+    approval_id: str | None,
+    run_id: str | None,
+    reason: str | None,
+    resumes: bool,
+    workspace: str | None,
+    server: str | None,
+    as_json: bool,
 ) -> None:
     """Deny a pending call, or all of a run. The snippet receives an Err and continues.
 
@@ -155,6 +172,9 @@ def deny(
         raise click.UsageError("give either the ID of one approval, or --run RUN for all that a run waits for")
     if reason is not None and len(reason) > _LONGEST_REASON:
         raise click.BadParameter(f"at most {_LONGEST_REASON} characters", param_hint="--reason")
+    refuse_with_server(server, workspace=workspace, run=run_id)
+    if server is not None:
+        _decide_there(server, [str(approval_id)], reason, resumes, as_json, approved=False)
     settings = settings_for(workspace)
     with open_app(settings) as claw:
         asked = [claw.approvals.open_request(approval_id)] if approval_id else _pending(claw, str(run_id))
@@ -165,6 +185,40 @@ def deny(
         resumable = resumes and _is_resumable(claw, decided[0], None)
     facts = [each.facts() for each in decided]
     _end(settings, facts if run_id else facts[0], decided[0].run_id, workspace, resumes, resumable, as_json)
+
+
+def _decide_there(
+    server: str,
+    approval_ids: list[str],
+    reason: str | None,
+    resumes: bool,
+    as_json: bool,
+    *,
+    approved: bool,
+    yes: bool = True,
+) -> NoReturn:
+    """Decide a call at a server, which resumes its run by itself."""
+    from coilclaw.cli.remote.connecting import connected
+
+    with connected(server, "operator") as remote:
+        asked = remote.approvals.open_request(approval_ids[0])
+        if not yes and somebody_is_here() and not _confirmed(remote, asked, as_json):
+            say(f"{asked.id} is still pending.", err=True)
+            sys.exit(1)
+        (decided,) = remote.approvals.decide(asked.id, approved=approved, by=this_person(), reason=reason or None)
+        _tell(decided, "Approved" if approved else "Denied")
+        left = remote.approvals.pending(decided.run_id)
+    for each in left:
+        say(f"Still pending: {as_name(each.id)}  {as_name(each.tool)}", err=True)
+    if resumes and not left:
+        from coilclaw.cli.resume import resume_run
+
+        resume_run(settings_for(), decided.run_id, server=server, as_json=as_json)
+    if as_json:
+        say_json(decided.facts())
+    if not left:
+        say(f"{as_name(decided.run_id)} continues at the server.", err=True)
+    sys.exit(3 if resumes and left else 0)
 
 
 def _pending(claw: CoilClaw, run_id: str) -> tuple[ApprovalRequest, ...]:
@@ -178,11 +232,20 @@ def _pending(claw: CoilClaw, run_id: str) -> tuple[ApprovalRequest, ...]:
     return found
 
 
-def _confirmed(claw: CoilClaw, asked: ApprovalRequest, as_json: bool) -> bool:
+def _confirmed(claw: CoilClaw | RemoteApp, asked: ApprovalRequest, as_json: bool) -> bool:
     if asked.status != "pending":
         return True  # There is nothing to confirm: the decision itself will say why.
-    workspace = claw.runs.find(asked.run_id).header.workspace
-    return confirmed("Approve?", approval_rows(claw.approvals.explain(asked.id), workspace, full=False), err=as_json)
+    facts = claw.approvals.explain(asked.id)
+    return confirmed("Approve?", approval_rows(facts, _sent(claw, facts), full=False), err=as_json)
+
+
+def _sent(claw: CoilClaw | RemoteApp, facts: Mapping[str, Any]) -> Iterable[Row]:
+    """Everything that a call sends, beside the files that are there where it would be made."""
+    from coilclaw.app import CoilClaw
+
+    if isinstance(claw, CoilClaw):
+        return sent_rows(facts, claw.runs.find(facts["run_id"]).header.workspace)
+    return claw.approvals.rows(facts["id"])
 
 
 def _tell(decided: ApprovalRequest, word: str) -> None:

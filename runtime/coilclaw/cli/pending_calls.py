@@ -17,7 +17,7 @@ from coilclaw.sdk.legible import as_name, legible_line, one_line
 if TYPE_CHECKING:
     from coilclaw.app import ApprovalRequest
 
-__all__ = ["approval_rows", "short_arguments", "shown_risk", "shown_status", "tell_pending"]
+__all__ = ["approval_rows", "sent_rows", "short_arguments", "shown_risk", "shown_status", "tell_pending"]
 
 _LONGEST_SHORT: Final = 300
 """Characters of a reason or of arguments in a notice. `approval show` has them whole."""
@@ -45,13 +45,19 @@ def short_arguments(arguments: Any) -> str:
 
 
 def tell_pending(
-    pending: Iterable[ApprovalRequest], run_id: str, options: str, *, waits: bool = False, resume: str = "resume"
+    pending: Iterable[ApprovalRequest],
+    run_id: str,
+    options: str,
+    *,
+    waits: bool = False,
+    resume: str = "resume",
+    elsewhere: str = "",
 ) -> None:
     """Say on stderr what a run waits for, and which commands continue it, unless this process `waits` for them.
 
-    `resume` is the command that continues what waits.
+    `resume` is the command that continues what waits; `elsewhere` is what each command needs to reach its server.
     """
-    at_once = "" if waits or resume != "resume" else f" --resume{options}"
+    at_once = "" if waits or resume != "resume" else f" --resume{options}{elsewhere}"
     for each in pending:
         name = as_name(each.id)
         say(err=True)
@@ -62,17 +68,17 @@ def tell_pending(
         say_wrapped("  Args:    ", short_arguments(each.arguments), err=True)
         if each.runs is not None:
             say_wrapped("  Runs:    ", one_line(each.runs, _LONGEST_SHORT), err=True)
-        say(f"  Look:    coilclaw approval show {name}", err=True)
-        say(f"  Approve: coilclaw approval approve {name}{at_once}", err=True)
+        say(f"  Look:    coilclaw approval show {name}{elsewhere}", err=True)
+        say(f"  Approve: coilclaw approval approve {name}{at_once or elsewhere}", err=True)
     if waits:
         say_wrapped(
             "", f"{as_name(run_id)} waits here until this is decided elsewhere. Ctrl-C leaves it suspended.", err=True
         )
     else:
-        say(f"Then continue: coilclaw {resume} {as_name(run_id)}{options}", err=True)
+        say(f"Then continue: coilclaw {resume} {as_name(run_id)}{options}{elsewhere}", err=True)
 
 
-def approval_rows(facts: Mapping[str, Any], workspace: str, *, full: bool) -> Iterator[Row]:
+def approval_rows(facts: Mapping[str, Any], sent: Iterable[Row], *, full: bool) -> Iterator[Row]:
     """Yield the snippet first and the call last: what counts must not scroll away."""
     if facts["source"] is not None:
         yield Row("", f"Snippet {as_name(facts['name'])}:", bold=True)
@@ -86,6 +92,11 @@ def approval_rows(facts: Mapping[str, Any], workspace: str, *, full: bool) -> It
     yield Row("", f"{as_name(facts['id'])} ({shown_status(facts['status'])})", bold=True)
     for label, text in _facts(facts):
         yield Row(f"  {label + ':':<10}", text)
+    yield from sent
+
+
+def sent_rows(facts: Mapping[str, Any], workspace: str) -> Iterator[Row]:
+    """Yield everything that a call sends; what it writes to a file of the workspace as a change of that."""
     arguments = None if facts["arguments"] is None else json.dumps(facts["arguments"])
     yield from call_rows(facts["tool"], arguments, facts["runs"], Path(workspace) if workspace else None)
 

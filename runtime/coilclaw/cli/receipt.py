@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from coilclaw.cli.opening import open_app, settings_for, this_person
+from coilclaw.cli.remote.connecting import open_place, refuse_with_server, server_option
 from coilclaw.cli.terminal import counted, say, say_json
 from coilclaw.receipts import LogMissing
 from coilclaw.sdk import OperatorError, Receipt
@@ -43,12 +44,16 @@ def receipt() -> None:
 @click.option(
     "--limit", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many, counted from the last."
 )
+@server_option
 @click.option("--follow", is_flag=True, help="Print new ones too, as they come, until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list; with --follow, one JSON object a line.")
-def list_receipts(run_id: str | None, limit: int, follow: bool, as_json: bool) -> None:
+def list_receipts(run_id: str | None, limit: int, server: str | None, follow: bool, as_json: bool) -> None:
     """List the latest receipts, oldest first."""
-    with open_app(settings_for()) as claw:
-        if follow:
+    from coilclaw.app import CoilClaw
+
+    refuse_with_server(server, follow=follow)
+    with open_place(server, "read") as claw:
+        if follow and isinstance(claw, CoilClaw):
             _follow(claw, run_id, limit, as_json=as_json)
             return
         receipts = claw.receipts.latest(limit, run_id=run_id)

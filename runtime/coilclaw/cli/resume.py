@@ -10,13 +10,14 @@ from typing import Literal, NoReturn, TypeAlias
 
 import click
 
-from coilclaw.app import Report
+from coilclaw.app import CoilClaw, Report
 from coilclaw.cli.approver import somebody_is_here
-from coilclaw.cli.opening import open_app, settings_for, show_diagnostics, this_person
+from coilclaw.cli.opening import settings_for, show_diagnostics, this_person
 from coilclaw.cli.paging import chosen
+from coilclaw.cli.remote.connecting import open_place, refuse_with_server, server_option
 from coilclaw.cli.run_report import Display, show_end, tell_waiting, workspace_option
 from coilclaw.cli.terminal import say, say_json
-from coilclaw.cli.waiting import CommandApp, open_for_run
+from coilclaw.cli.waiting import RunPlace, open_run_place
 from coilclaw.cli.windows import tell_left_open
 from coilclaw.config import Settings
 from coilclaw.runs import NotResumable, RunRecord
@@ -41,6 +42,7 @@ Unknown: TypeAlias = Literal["retry", "failed"]
 )
 @click.option("--yes", is_flag=True, help="Approve every call that needs approval. A denial stays.")
 @click.option("--wait", is_flag=True, help="Ask nobody here; stay until the decision is made elsewhere.")
+@server_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, as `run` does.")
 def resume(
     run_id: str,
@@ -49,6 +51,7 @@ def resume(
     unknown: Unknown | None,
     yes: bool,
     wait: bool,
+    server: str | None,
     as_json: bool,
 ) -> None:
     """Resume a suspended run, or one whose process ended.
@@ -56,9 +59,18 @@ def resume(
     It is repeated from its journal up to where it was, and nothing is executed twice; then it continues. Output and
     exit codes are those of `run`; a run that would do something else than it did ends as diverged, with exit code 1.
     """
+    refuse_with_server(server, workspace=workspace)
     settings = settings_for(workspace, limits__seconds=timeout)
     resume_run(
-        settings, run_id, workspace=workspace, timeout=timeout, unknown=unknown, yes=yes, wait=wait, as_json=as_json
+        settings,
+        run_id,
+        workspace=workspace,
+        timeout=timeout,
+        unknown=unknown,
+        yes=yes,
+        wait=wait,
+        server=server,
+        as_json=as_json,
     )
 
 
@@ -71,43 +83,48 @@ def resume_run(
     unknown: Unknown | None = None,
     yes: bool = False,
     wait: bool = False,
+    server: str | None = None,
     as_json: bool = False,
 ) -> NoReturn:
     """Resume a run, print how it ended, and end the command."""
     deadline = Deadline(timeout or settings.config.limits.seconds)
     options = workspace_option(workspace)
-    with open_for_run(settings, deadline, yes=yes, wait=wait) as command:
-        known = command.claw.runs.find(run_id)
-        if workspace is not None:
-            _refuse_elsewhere(known, settings)
-        deadline.seconds = timeout or known.header.run_limits().seconds
-        show_diagnostics(command.claw.registry_of(run_id))
+    with open_run_place(settings, deadline, yes=yes, wait=wait, server=server) as command:
+        if isinstance(here := command.claw, CoilClaw):
+            known = here.runs.find(run_id)
+            if workspace is not None:
+                _refuse_elsewhere(known, settings)
+            deadline.seconds = timeout or known.header.run_limits().seconds
+            show_diagnostics(here.registry_of(run_id))
+        else:
+            here.timeout = timeout
         gc.freeze()
         report = _resumed(command, run_id, deadline, unknown, as_json)
         if report.unknown and unknown is None and not yes and (choice := _ask_about(report, options)):
             report = _resumed(command, run_id, deadline, choice, as_json)
-    show_end(report, options=options, as_json=as_json)
+    show_end(report, options=options, as_json=as_json, elsewhere=command.elsewhere)
 
 
 @click.command(epilog="Example: coilclaw cancel run-1a1e265a6b2e813fd94")
 @click.argument("run_id", metavar="RUN")
+@server_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-def cancel(run_id: str, as_json: bool) -> None:
+def cancel(run_id: str, server: str | None, as_json: bool) -> None:
     """Cancel a suspended run, or one whose process ended. What it asked is void; it cannot be resumed.
 
     A run that is under way is cancelled with Ctrl-C where it runs.
     """
-    with open_app(settings_for()) as claw:
+    with open_place(server, "run") as claw:
         workspace = claw.runs.find(run_id).header.workspace
         claw.runs.cancel(run_id, by=this_person())
-        still_open = claw.approvals.windows.list()
+        still_open = claw.approvals.windows.list() if isinstance(claw, CoilClaw) else ()
     if as_json:
         say_json({"run_id": run_id, "status": "cancelled"})
     say(f"Cancelled {as_name(run_id)}.", err=True)
     tell_left_open(still_open, workspace)
 
 
-def _resumed(command: CommandApp, run_id: str, deadline: Deadline, unknown: Unknown | None, as_json: bool) -> Report:
+def _resumed(command: RunPlace, run_id: str, deadline: Deadline, unknown: Unknown | None, as_json: bool) -> Report:
     shown = Display(deadline, sys.stdout, quiet=as_json)
     caller = replace(command.caller, show=shown, display=shown.display)
     with redirect_stdout(sys.stderr):  # What tools print is not this command's output.

@@ -11,10 +11,12 @@ from typing import Any
 
 import click
 
+from coilclaw.app import CoilClaw
 from coilclaw.cli.arguments import json_value, named_texts
 from coilclaw.cli.opening import settings_for, show_diagnostics
+from coilclaw.cli.remote.connecting import refuse_with_server, server_option
 from coilclaw.cli.run_report import Display, show_end, workspace_option
-from coilclaw.cli.waiting import open_for_run
+from coilclaw.cli.waiting import open_run_place
 from coilclaw.sandbox import Deadline, Snippet
 from coilclaw.sdk.legible import as_name
 
@@ -47,6 +49,7 @@ class _Run(click.Command):
 @click.option("--dry-run", is_flag=True, help="Only read; print what it would do. Writes get made-up answers.")
 @click.option("--approve-plan", is_flag=True, help="Rehearse first; one yes then allows exactly the calls shown.")
 @click.option("--retry-of", metavar="RUN", help="Answer the same writes that succeeded in RUN from its receipts.")
+@server_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def run(
     file: str,
@@ -60,6 +63,7 @@ def run(
     dry_run: bool,
     approve_plan: bool,
     retry_of: str | None,
+    server: str | None,
     as_json: bool,
 ) -> None:
     """Run the Python snippet in FILE (or '-' for standard input) in the sandbox.
@@ -77,26 +81,30 @@ def run(
     """
     if retry_of is not None and (dry_run or approve_plan):
         raise click.UsageError("--retry-of goes with neither --dry-run nor --approve-plan")
+    refuse_with_server(server, workspace=workspace, dry_run=dry_run, approve_plan=approve_plan)
     snippet = Snippet(source=_source(file), name=_name(file), inputs=_inputs(inputs))
     settings = settings_for(workspace, sandbox__engine=engine, limits__seconds=timeout, limits__memory_mib=memory)
     deadline = Deadline(settings.config.limits.seconds)
     options = workspace_option(workspace)
     # Whoever says yes to a plan in advance has not said it to what is not in the plan.
-    with open_for_run(settings, deadline, yes=yes and not approve_plan, wait=wait) as command:
+    with open_run_place(settings, deadline, yes=yes and not approve_plan, wait=wait, server=server) as command:
         claw = command.claw
-        claw.engines.get()  # First: what it starts gets ready while the rest is loaded.
-        show_diagnostics(claw.tools.registry)
+        if (here := command.here) is not None:
+            here.claw.engines.get()  # First: what it starts gets ready while the rest is loaded.
+            show_diagnostics(here.claw.tools.registry)
+        if not isinstance(claw, CoilClaw):
+            claw.engine, claw.timeout, claw.memory_mib = engine, timeout, memory
         # Nothing that was loaded so far is garbage; looking through it again would interrupt the run.
         gc.freeze()
         approved = None
-        if approve_plan:
+        if approve_plan and here is not None:
             from coilclaw.cli.plan import approved_plan
 
-            approved = approved_plan(command, snippet, yes=yes)
-        elif dry_run:
+            approved = approved_plan(here, snippet, yes=yes)
+        elif dry_run and here is not None:
             from coilclaw.cli.plan import show_rehearsal
 
-            show_rehearsal(command, snippet, as_json=as_json)
+            show_rehearsal(here, snippet, as_json=as_json)
         shown = Display(deadline, sys.stdout, quiet=as_json, asks=not yes)
         caller = replace(command.caller, show=shown, display=shown.display)
         with redirect_stdout(sys.stderr):  # What tools print is not this command's output.
@@ -109,7 +117,7 @@ def run(
                 plan=approved,
                 retry_of=retry_of,
             )
-    show_end(report, options=options, as_json=as_json)
+    show_end(report, options=options, as_json=as_json, elsewhere=command.elsewhere)
 
 
 def _source(file: str) -> str:

@@ -46,25 +46,25 @@ def workspace_option(workspace: str | None) -> str:
     return f" --workspace {shlex.quote(one_line(workspace))}" if workspace is not None else ""
 
 
-def show_end(report: Report, *, options: str, as_json: bool) -> NoReturn:
+def show_end(report: Report, *, options: str, as_json: bool, elsewhere: str = "") -> NoReturn:
     """Print how a run ended, and end the command with the code that says the same."""
     report = _with_hints(report)
     if as_json:
         say_json(report.facts())
     else:
         print_report(report)
-    tell_waiting(report, options)
+    tell_waiting(report, options, elsewhere)
     sys.exit(exit_code(report))
 
 
-def tell_waiting(report: Report, options: str) -> None:
+def tell_waiting(report: Report, options: str, elsewhere: str = "") -> None:
     """What a suspended run waits for, and how it is resumed. On stderr, also beside JSON."""
     if report.status != "suspended":
         return
     if report.unknown:
-        tell_unknown(report.unknown, f"coilclaw resume {report.run_id}{options}")
+        tell_unknown(report.unknown, f"coilclaw resume {report.run_id}{options}{elsewhere}")
         return
-    tell_pending(report.approvals, report.run_id, options)
+    tell_pending(report.approvals, report.run_id, options, elsewhere=elsewhere)
 
 
 def tell_unknown(unknown: Iterable[UnknownCall], command: str) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from coilclaw.app import RunRecord
-from coilclaw.cli.opening import open_app, settings_for
 from coilclaw.cli.output_text import output_lines
+from coilclaw.cli.remote.connecting import open_place, server_option
 from coilclaw.cli.run_report import print_report, tell_waiting
 from coilclaw.cli.terminal import pass_through, say, say_json, styled
 from coilclaw.sdk.legible import as_name, visible_block
+
+if TYPE_CHECKING:
+    from coilclaw.cli.remote.answers import RemoteRun
 
 __all__ = ["list_runs", "show_run"]
 
@@ -26,13 +29,14 @@ _COLOURS: Final = {"completed": "green", "suspended": "cyan", "running": "cyan",
 @click.command("list", epilog="Example: coilclaw run list --status suspended")
 @click.option("--status", type=click.Choice(_STATES), help="Only runs in this state.")
 @click.option("--limit", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many to show.")
+@server_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
-def list_runs(status: str | None, limit: int, as_json: bool) -> None:
+def list_runs(status: str | None, limit: int, server: str | None, as_json: bool) -> None:
     """List runs, newest first.
 
     An orphaned run is one whose process ended before the run did; like a suspended one, it can be resumed.
     """
-    with open_app(settings_for()) as claw:
+    with open_place(server, "read") as claw:
         page = claw.runs.list(status=status, limit=limit)
     if as_json:
         say_json([_facts(each) for each in page.runs])
@@ -50,14 +54,15 @@ def list_runs(status: str | None, limit: int, as_json: bool) -> None:
 
 @click.command("show", epilog="Example: coilclaw run show run-1a1e265a6b2e813fd94 --json")
 @click.argument("run_id", metavar="RUN")
+@server_option
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON object that `run --json` printed at its end.")
-def show_run(run_id: str, as_json: bool) -> None:
+def show_run(run_id: str, server: str | None, as_json: bool) -> None:
     """Show a run again as it ended: what it printed, its value, its calls.
 
     Its output and value go to stdout, everything else to stderr. What it printed comes out of a pipe or in a file
     unchanged, control characters included; a terminal gets them written out.
     """
-    with open_app(settings_for()) as claw:
+    with open_place(server, "read") as claw:
         report, known = claw.runs.show(run_id), claw.runs.find(run_id)
     if as_json:
         say_json(report.facts())
@@ -73,10 +78,10 @@ def show_run(run_id: str, as_json: bool) -> None:
         say(f"Its {part} was not kept.", err=True)
     if known.state == "orphaned":
         say(f"The process of this run ended first. To continue: coilclaw resume {as_name(run_id)}", err=True)
-    tell_waiting(report, "")
+    tell_waiting(report, "", "" if server is None else f" --server {as_name(server)}")
 
 
-def _facts(known: RunRecord) -> dict[str, Any]:
+def _facts(known: RunRecord | RemoteRun) -> dict[str, Any]:
     header = known.header
     return {
         "run_id": known.run_id,

@@ -21,12 +21,13 @@ from coilclaw.sdk.legible import as_name, one_line
 
 if TYPE_CHECKING:
     from coilclaw.app import CoilClaw
+    from coilclaw.cli.remote.remote_app import RemoteApp
     from coilclaw.config import Settings
     from coilclaw.evidence import EventReader
     from coilclaw.policy import Question
     from coilclaw.sandbox import Deadline
 
-__all__ = ["CommandApp", "command_caller", "open_for_run", "warn_if_stopped"]
+__all__ = ["CommandApp", "RunPlace", "command_caller", "open_for_run", "open_run_place", "warn_if_stopped"]
 
 
 class CommandApp(Frozen):
@@ -34,6 +35,17 @@ class CommandApp(Frozen):
 
     claw: CoilClaw
     caller: Caller
+
+
+class RunPlace(Frozen):
+    """Where a command runs something, the app of this process or a server, and the caller it runs for."""
+
+    claw: CoilClaw | RemoteApp
+    caller: Caller
+    here: CommandApp | None = None
+    """The app of this process, if that is the place."""
+    elsewhere: str = ""
+    """The option that further commands need, if it is a server."""
 
 
 @contextmanager
@@ -51,6 +63,25 @@ def open_for_run(settings: Settings, deadline: Deadline, *, yes: bool, wait: boo
         patience = _Patience()
         with patience.watching(claw):
             yield CommandApp(claw=claw, caller=command_caller(approver=patience, waits=patience.lasts))
+
+
+@contextmanager
+def open_run_place(
+    settings: Settings, deadline: Deadline, *, yes: bool, wait: bool, server: str | None
+) -> Iterator[RunPlace]:
+    """The same for a run that may be at a server."""
+    if server is None:
+        with open_for_run(settings, deadline, yes=yes, wait=wait) as command:
+            yield RunPlace(claw=command.claw, caller=command.caller, here=command)
+        return
+    from coilclaw.cli.approver import somebody_is_here
+    from coilclaw.cli.remote.connecting import connected
+
+    decides = yes or (not wait and somebody_is_here())
+    with connected(server, "operator" if decides else "run") as remote:
+        approver = approver_for(yes, deadline, may_wait=True)
+        caller = command_caller(approver=approver, waits=lambda: wait and not yes)
+        yield RunPlace(claw=remote, caller=caller, elsewhere=f" --server {as_name(remote.client.url)}")
 
 
 def _questions(deadline: Deadline) -> Callable[[str], str | None]:

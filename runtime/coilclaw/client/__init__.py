@@ -2,6 +2,7 @@
 
 from coilclaw.client.answers import (
     Approval,
+    ApprovalDetails,
     CallResult,
     Conversation,
     Event,
@@ -28,6 +29,7 @@ from coilclaw.client.errors import (
 
 __all__ = [
     "Approval",
+    "ApprovalDetails",
     "BadAddress",
     "CallResult",
     "Client",

@@ -10,6 +10,7 @@ from coilclaw.sdk.frozen import Frozen
 
 __all__ = [
     "Approval",
+    "ApprovalDetails",
     "CallResult",
     "Conversation",
     "Event",
@@ -38,6 +39,7 @@ class Started(_Answer):
 
     run_id: str
     status: str
+    cursor: str | None = None
 
 
 class Run(_Answer):
@@ -59,6 +61,19 @@ class Run(_Answer):
     duration_ms: float
     unknown: tuple[dict[str, Any], ...] = ()
     """Calls of unknown outcome that a suspended run needs a decision about."""
+    unmet: tuple[str, ...] = ()
+    """What calls lacked: `approval_required`, `missing_secret`."""
+    not_made: tuple[str, ...] = ()
+    """`receipt_ref` of calls that never started."""
+    unkept: tuple[str, ...] = ()
+    """Parts of the report that were not kept, and so are empty."""
+    state: str = ""
+    """The status, but `orphaned` for a run whose process ended before the run did."""
+    kind: str = ""
+    name: str = ""
+    started_at: str = ""
+    workspace: str = ""
+    conversation_id: str | None = None
 
     @property
     def is_over(self) -> bool:
@@ -76,6 +91,8 @@ class RunSummary(_Answer):
     engine: str
     started_at: str
     conversation_id: str | None
+    workspace: str = ""
+    resumable: bool = False
 
 
 class Runs(_Answer):
@@ -109,12 +126,28 @@ class Approval(_Answer):
     decided_at: str | None = None
 
 
+class ApprovalDetails(Approval):
+    """The same call, with the run around it."""
+
+    run_status: str
+    conversation_id: str | None = None
+    name: str
+    kind: str
+    source: str | None
+    activity: tuple[dict[str, Any], ...]
+    """What the run has done so far."""
+    rows: tuple[dict[str, Any], ...]
+    """Everything that the call sends, as a person reads it: `lead`, `text` and `colour` of each line."""
+
+
 class ToolInfo(_Answer):
     """A tool of the server's registry."""
 
     id: str
     description: str
     risk: str
+    policy: str = ""
+    """`allow`, `ask` or `deny`."""
 
 
 class CallResult(_Answer):
@@ -126,6 +159,12 @@ class CallResult(_Answer):
     error: str | None
     metadata: dict[str, Any]
     receipt_id: str | None
+    code: str | None = None
+    """What kind of failure `error` is."""
+    hint: str | None = None
+    run_id: str = ""
+    status: str = ""
+    """`suspended` if it waits for a decision; `wait(run_id)` has what becomes of it."""
 
 
 class Message(_Answer):

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from coilclaw.client.answers import (
     Approval,
+    ApprovalDetails,
     CallResult,
     Conversation,
     Event,
@@ -35,6 +36,7 @@ _LONGEST_SECONDS: Final = 86_400.0
 _PATIENCE_SECONDS: Final = 60.0
 _ENDS: Final = ("run.finished", "run.diverged")
 _MOVING: Final = ("queued", "running")
+_LARGEST_PAGE: Final = 500
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -103,10 +105,12 @@ class Client:
         engine: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
+        memory_mib: int | None = None,
         retry_of: str | None = None,
     ) -> str:
         """Have a snippet run by the server and return its run's id. When this returns, it will be executed."""
         optional = {"name": name, "engine": engine, "project": project, "timeout": timeout, "retry_of": retry_of}
+        optional["memory_mib"] = memory_mib
         body: dict[str, Any] = {"code": code, "inputs": dict(inputs or {})}
         body |= {key: value for key, value in optional.items() if value is not None}
         return _read(Started, self._connection.ask("POST", "/api/runs", body)).run_id
@@ -119,7 +123,9 @@ class Client:
         return self.wait(self.start(code, **options), listen=listen)
 
     def wait(self, run_id: str, *, after: str | None = None, listen: Callable[[Event], object] | None = None) -> Run:
-        """Wait until a run has ended or is suspended."""
+        """Wait until a run has ended or is suspended; with `after`, until that happens behind this cursor."""
+        if after is not None and (found := self.show(run_id)).is_over:
+            return found  # Its end may be before the cursor, and no event comes behind it.
         for event in self.run_events(run_id, after):
             if listen is not None:
                 listen(event)
@@ -140,11 +146,27 @@ class Client:
         }
         return _read(Runs, self._connection.ask("GET", "/api/runs", query=query))
 
-    def resume(self, run_id: str, *, timeout: float | None = None) -> Run:
-        """Resume a suspended run and wait for its end or the next suspension; of any other, return how it stands."""
-        body = {"wait": True, **({} if timeout is None else {"timeout": timeout})}
-        self._connection.ask("POST", path_of("/api/runs/{}/resume", run_id), body, seconds=_LONGEST_SECONDS)
-        return self.show(run_id)
+    def resume(
+        self,
+        run_id: str,
+        *,
+        timeout: float | None = None,
+        unknown: Literal["retry", "failed"] | None = None,
+        listen: Callable[[Event], object] | None = None,
+    ) -> Run:
+        """Resume a suspended run and wait until it has ended or is suspended again; one that is over is returned.
+
+        `unknown` says what to do about calls of unknown outcome: call again, or count as failed. A resumed run prints
+        everything again, from its beginning.
+        """
+        path = "/api/runs/{}/resume" if unknown is None else "/api/runs/{}/unknown"
+        body: dict[str, Any] = {} if unknown is None else {"decision": unknown}
+        if unknown is None and timeout is not None:
+            body["timeout"] = timeout
+        begun = _read(Started, self._connection.ask("POST", path_of(path, run_id), body))
+        if begun.status not in _MOVING:
+            return self.show(run_id)
+        return self.wait(run_id, after=begun.cursor, listen=listen)
 
     def cancel(self, run_id: str) -> str:
         """Cancel a run and return its status."""
@@ -165,14 +187,15 @@ class Client:
 
     # Approvals ---------------------------------------------------------------------------------------------
 
-    def approvals(self, *, run_id: str | None = None) -> tuple[Approval, ...]:
-        """Calls that wait for a decision, oldest first."""
-        found = self._connection.ask("GET", "/api/approvals", query=None if run_id is None else {"run": run_id})
+    def approvals(self, *, run_id: str | None = None, status: str = "pending") -> tuple[Approval, ...]:
+        """Calls that wait for a decision, oldest first; with the status `all`, what was decided too."""
+        query = {"status": status, **({} if run_id is None else {"run": run_id})}
+        found = self._connection.ask("GET", "/api/approvals", query=query)
         return tuple(_read(Approval, each) for each in _list_in(found, "approvals"))
 
-    def approval(self, approval_id: str) -> Approval:
-        """One call that needed approval."""
-        return _read(Approval, self._connection.ask("GET", path_of("/api/approvals/{}", approval_id)))
+    def approval(self, approval_id: str) -> ApprovalDetails:
+        """One call that needed approval, with the run around it."""
+        return _read(ApprovalDetails, self._connection.ask("GET", path_of("/api/approvals/{}", approval_id)))
 
     def approve(self, asked: Approval) -> Approval:
         """Approve a call, once and exactly as it was shown. The last open decision of a run resumes it."""
@@ -196,6 +219,10 @@ class Client:
         found = self._connection.ask("GET", "/api/registry", query={"q": query} if query else None)
         return tuple(_read(ToolInfo, each) for each in _list_in(found, "tools"))
 
+    def tool(self, name: str) -> dict[str, Any]:
+        """A tool's contract, its stub, and what policy says about it, as JSON data."""
+        return _object(self._connection.ask("GET", path_of("/api/registry/{}", name)))
+
     def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> CallResult:
         """Call one tool, with the same checks and receipts as a snippet."""
         path = path_of("/api/registry/{}/call", tool)
@@ -211,10 +238,22 @@ class Client:
     def chat(self, message: str, *, conversation_id: str | None = None) -> dict[str, Any]:
         """Say something and wait for the answer: `conversation_id`, `answer`, `activity`, `status`."""
         body = {"message": message, **({} if conversation_id is None else {"conversation_id": conversation_id})}
-        found = self._connection.ask("POST", "/chat", body, seconds=_LONGEST_SECONDS)
-        if not isinstance(found, dict):
-            raise NotUnderstood("the server's answer is not one of this version")
-        return found
+        return _object(self._connection.ask("POST", "/chat", body, seconds=_LONGEST_SECONDS))
+
+    # Receipts ----------------------------------------------------------------------------------------------
+
+    def receipts(self, limit: int = 20, *, run_id: str | None = None) -> list[dict[str, Any]]:
+        """The last receipts, oldest first, as JSON data; with `run_id`, only those of a run."""
+        found: list[dict[str, Any]] = []
+        query = {} if run_id is None else {"run": run_id}
+        while True:
+            query["limit"] = str(min(_LARGEST_PAGE, limit - len(found)))
+            page = self._connection.ask("GET", "/api/receipts", query=query)
+            found += map(_object, _list_in(page, "receipts"))
+            cursor = page.get("cursor")
+            if len(found) >= limit or not isinstance(cursor, str):
+                return found[:limit][::-1]
+            query["cursor"] = cursor
 
 
 def _read(kind: type[A], answer: Any) -> A:
@@ -226,6 +265,14 @@ def _read(kind: type[A], answer: Any) -> A:
             f"the server's answer is not one that version {VERSION} understands: {places or 'all of it'}",
             hint="are server and client of the same version?",
         ) from None
+
+
+def _object(answer: Any) -> dict[str, Any]:
+    if not isinstance(answer, dict):
+        raise NotUnderstood(
+            "the server's answer is not one of this version", hint="are server and client of the same version?"
+        )
+    return answer
 
 
 def _list_in(answer: Any, name: str) -> list[Any]:

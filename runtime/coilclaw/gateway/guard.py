@@ -81,6 +81,7 @@ class Guard:
     async def _sender(self, scope: Scope, headers: RequestHeaders) -> Sender:
         """Authenticate a request, and refuse it without a sender unless it is for something open."""
         _check_head(scope)
+        _check_length(headers)
         is_open = self._is_open(scope)
         self._check_host(headers)
         self._check_origin(scope, headers, is_open)
@@ -185,6 +186,12 @@ class Admission:
                 )
         self._body.allow(endpoint.body_bytes)
         return identity
+
+
+def _check_length(headers: RequestHeaders) -> None:
+    if headers.all("content-length") and headers.all("transfer-encoding"):
+        # A proxy in front may go by the one and this server by the other, and what follows is a request to one of them.
+        raise ApiError(400, "invalid_request", "the length of the body is given in two ways")
 
 
 def _check_head(scope: Scope) -> None:

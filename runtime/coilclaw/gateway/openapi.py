@@ -21,7 +21,7 @@ __all__ = ["describe"]
 
 _PARAMETER: Final = re.compile(r"\{([a-z_]+)(?::[a-z]+)?\}")
 _TEMPLATE: Final = "#/components/schemas/{model}"
-_COMMON: Final = (400, 401, 403, 404, 405, 408, 413, 415, 421, 429, 500, 503)
+_COMMON: Final = (400, 401, 403, 404, 405, 408, 413, 415, 421, 429, 431, 500, 503)
 """Statuses of errors that any endpoint may answer."""
 _JSON: Final = "application/json"
 _EVENT_STREAM: Final = "text/event-stream"

@@ -47,6 +47,11 @@ class DisplayedOutput(Frozen):
         """The output as JSON data; what is JSON is not wrapped in text once more."""
         return {"mime": self.mime, "data": json.loads(self.data) if self.mime in (JSON, TABLE) else self.data}
 
+    @classmethod
+    def of_facts(cls, mime: str, data: Any) -> DisplayedOutput:
+        """The output that gives these facts."""
+        return cls(mime=mime, data=json.dumps(data) if mime in (JSON, TABLE) else str(data))
+
 
 def accepted_output(sent: str) -> DisplayedOutput | None:
     """The output that a sandbox sent, or None if it is not of the form that it says. Nothing in it is interpreted."""

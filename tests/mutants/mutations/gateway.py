@@ -88,4 +88,11 @@ MUTATIONS: Final = (
         f"{_ATTACKS} -k 'behind_a_refused or read_to_its_end'",
         "a connection with an unread body is closed",
     ),
+    Mutation(
+        "coilclaw.gateway.guard:_check_length",
+        'if headers.all("content-length") and headers.all("transfer-encoding"):',
+        "if False:",
+        "tests/gateway/test_crafted_requests.py -k two_lengths",
+        "a body of two lengths smuggles nothing",
+    ),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from coilclaw.bridge import allowed_tools, first_sentence
 from coilclaw.cli.opening import this_person
 from coilclaw.cli.paging import Row, ask
-from coilclaw.cli.pending_calls import approval_rows, short_arguments
+from coilclaw.cli.pending_calls import approval_rows, sent_rows, short_arguments
 from coilclaw.cli.receipt import print_receipt
 from coilclaw.cli.terminal import counted, say, say_wrapped, terminal_size, warn
 from coilclaw.sdk import OperatorError, Risk
@@ -156,7 +156,8 @@ class SlashCommands:
 
     def _decide(self, request: ApprovalRequest) -> None:
         workspace = self._claw.runs.find(request.run_id).header.workspace
-        rows = approval_rows(self._claw.approvals.explain(request.id), workspace, full=False)
+        facts = self._claw.approvals.explain(request.id)
+        rows = approval_rows(facts, sent_rows(facts, workspace), full=False)
         whose = self._whose(request)
         is_mine = whose == "this conversation"
         elsewhere = () if is_mine else (Row(""), Row("", f"Not of this conversation: of {whose}", "yellow", bold=True))

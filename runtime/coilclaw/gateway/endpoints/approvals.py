@@ -43,6 +43,7 @@ class ApprovalDetails(ApprovalFacts):
     """A call that needs approval, with the run around it."""
 
     run_status: str
+    conversation_id: str | None
     name: str
     kind: str
     source: str | None
@@ -147,7 +148,7 @@ def _details(claw: CoilClaw, approval_id: str) -> ApprovalDetails:
     arguments = None if asked.arguments is None else json.dumps(asked.arguments)
     details: ApprovalDetails = ApprovalDetails.of(
         asked,
-        **{name: facts[name] for name in ("run_status", "name", "kind", "source", "activity")},
+        **{name: facts[name] for name in ("run_status", "conversation_id", "name", "kind", "source", "activity")},
         code=[] if facts["source"] is None else code_rows(facts["source"]),
         rows=text_rows(call_rows(asked.tool, arguments, asked.runs, Path(place) if place else None)),
     )

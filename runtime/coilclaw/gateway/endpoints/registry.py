@@ -97,6 +97,9 @@ class ToolAnswer(BaseModel):
     error: str | None
     metadata: JsonObject
     receipt_id: str | None
+    code: str | None
+    """What kind of failure `error` is."""
+    hint: str | None
     run_id: str
     status: str
     """`suspended` when it waits for a decision: then the run is resumed once that is made."""
@@ -215,7 +218,8 @@ async def _call(call: ApiCall[ToolCall, NoQuery]) -> ToolAnswer:
         claw.call, tool.id, call.body.arguments, timeout=call.body.timeout, caller=Caller(channel="api")
     )
     waits = [each.short_facts() for each in done.approvals]
-    return ToolAnswer(**done.facts(), run_id=done.run_id, status=done.status, approvals=waits)
+    code, hint = (None, None) if done.error is None else (done.error.code, done.error.hint)
+    return ToolAnswer(**done.facts(), code=code, hint=hint, run_id=done.run_id, status=done.status, approvals=waits)
 
 
 async def _reload(call: ApiCall[NoBody, NoQuery]) -> Reloaded:

@@ -42,6 +42,7 @@ class NewRun(BaseModel):
     wait: bool = False
     """Whether to answer when the run has ended or is suspended, with its report."""
     timeout: _Seconds | None = None
+    memory_mib: Annotated[int, Field(ge=64, le=4096)] | None = None
     retry_of: Annotated[str, Field(max_length=200)] | None = None
     """A run whose succeeded writes are not made again."""
 
@@ -93,6 +94,12 @@ class RunDetails(RunReportFacts):
     """The source in coloured pieces, one row for each line."""
     unknown: list[JsonObject]
     """Calls of unknown outcome that the run waits for a decision about."""
+    unmet: list[str]
+    """What calls lacked: `approval_required`, `missing_secret`."""
+    not_made: list[str]
+    """`receipt_ref` of calls that never started."""
+    unkept: list[str]
+    """Parts of the report that were not kept, and so are empty."""
     timeline: list[JsonObject]
     """Its events, oldest first."""
 
@@ -113,6 +120,13 @@ class Continued(BaseModel):
 
     wait: bool = False
     timeout: _Seconds | None = None
+
+
+class ContinuedState(RunState):
+    """How a run stands that was asked to continue."""
+
+    cursor: str | None
+    """That of its last suspension: what has happened since is behind it. None if it was never suspended."""
 
 
 class UnknownDecision(BaseModel):
@@ -163,6 +177,7 @@ async def _start(call: ApiCall[NewRun, NoQuery]) -> Response | JsonObject:
         name=body.name,
         engine=body.engine,
         timeout=body.timeout,
+        memory_mib=body.memory_mib,
         caller=Caller(channel="api", project=body.project),
         retry_of=body.retry_of,
     )
@@ -208,6 +223,9 @@ def _details(claw: CoilClaw, run_id: str, with_events: bool) -> JsonObject:
         "source": source,
         "code": [] if source is None else code_rows(source),
         "unknown": [asdict(each) for each in report.unknown],
+        "unmet": sorted(report.unmet),
+        "not_made": sorted(report.not_made),
+        "unkept": sorted(report.unkept),
         "timeline": [event_of(each).object() for each in receipts],
     }
 
@@ -236,11 +254,22 @@ async def _continued(
     unknown: Literal["retry", "failed"] | None = None,
 ) -> JsonObject:
     claw, run_id = call.gateway.claw, call.path["run_id"]
+    cursor = await call.gateway.blocking(_last_suspended, claw, run_id)
     handle = await call.gateway.blocking(claw.background.resume, run_id, timeout=timeout, unknown=unknown)
     if wait and handle is not None:
-        return {name: value for name, value in (await _waited(call, handle)).items() if name in RunState.model_fields}
+        return {"run_id": run_id, "status": (await _waited(call, handle))["status"], "cursor": cursor}
     known = await call.gateway.blocking(claw.runs.find, run_id)
-    return {"run_id": run_id, "status": known.state if handle is None else "running"}
+    return {"run_id": run_id, "status": known.state if handle is None else "running", "cursor": cursor}
+
+
+def _last_suspended(claw: CoilClaw, run_id: str) -> str | None:
+    page: str | None = None
+    while True:
+        found, page = claw.receipts.page(limit=1, run_id=run_id, type="run.suspended", cursor=page)
+        if found:
+            return event_of(found[0]).cursor
+        if page is None:
+            return None
 
 
 async def _cancel(call: ApiCall[NoBody, NoQuery]) -> RunState:
@@ -319,7 +348,7 @@ RUNS: Final = (
         summary="Resume a suspended run in the background; of any other, answer its state",
         scope=Scope.RUN,
         body=Continued,
-        answer=RunState,
+        answer=ContinuedState,
         statuses=(404, 409),
     ),
     Endpoint(
@@ -330,7 +359,7 @@ RUNS: Final = (
         scope=Scope.OPERATOR,
         decides=True,
         body=UnknownDecision,
-        answer=RunState,
+        answer=ContinuedState,
         statuses=(404, 409),
     ),
     Endpoint(

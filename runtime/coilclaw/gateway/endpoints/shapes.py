@@ -106,6 +106,9 @@ class RunSummary(BaseModel):
     conversation_id: str | None
     project: str | None
     retry_of: str | None
+    workspace: str
+    resumable: bool
+    """Whether `resume` would continue it."""
 
     @classmethod
     def of(cls, known: RunRecord) -> RunSummary:
@@ -121,6 +124,8 @@ class RunSummary(BaseModel):
             conversation_id=header.conversation_id,
             project=header.project,
             retry_of=header.retry_of,
+            workspace=header.workspace,
+            resumable=known.is_waiting,
         )
 
 
