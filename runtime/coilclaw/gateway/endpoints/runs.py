@@ -164,7 +164,7 @@ async def _start(call: ApiCall[NewRun, NoQuery]) -> Response | JsonObject:
         inputs=body.inputs,
         name=body.name,
         engine=body.engine,
-        timeout=body.timeout,
+        timeout=call.timeout(body.timeout),
         memory_mib=body.memory_mib,
         caller=Caller(channel="api", project=body.project),
         retry_of=body.retry_of,
@@ -218,7 +218,7 @@ def _details(claw: CoilClaw, run_id: str) -> JsonObject:
 
 
 async def _resume(call: ApiCall[Continued, NoQuery]) -> Response | JsonObject:
-    return await _continued(call, wait=call.body.wait, timeout=call.body.timeout)
+    return await _continued(call, wait=call.body.wait, timeout=call.timeout(call.body.timeout))
 
 
 async def _decide_unknown(call: ApiCall[UnknownDecision, NoQuery]) -> Response | JsonObject:
