@@ -67,11 +67,11 @@ BUDGETS = {
     ),
     "auth list": Budget(packages=CLICK, ours=41, never=("app", "receipts", "policy", "bridge", "runs", "net", *TOOLS)),
     "receipt list": Budget(packages=STORED, ours=85, never=(*RUNNING, *TOOLS, "policy.policy", "evidence", "net")),
-    "approval list": Budget(packages=STORED, ours=92, never=(*RUNNING, *TOOLS, "policy.policy", "net")),
+    "approval list": Budget(packages=STORED, ours=95, never=(*RUNNING, *TOOLS, "policy.policy", "net")),
     "tool list": Budget(packages=STORED, ours=122, never=(*RUNNING, "integrations.files", "policy.rules", "net")),
     "run -": Budget(
         packages=STORED | {"wasmtime"},
-        ours=195,
+        ours=201,
         never=("integrations.files", "policy.rules", "net.hosts", "runs.replay"),
     ),
     "agent -m hello": Budget(

@@ -343,6 +343,13 @@ def test_a_path_is_taken_as_it_is_written(served: Served, path: str) -> None:
     assert raw(served, sent).startswith(b"HTTP/1.1 401 ")
 
 
+def test_a_request_is_never_redirected(served: Served) -> None:
+    for path in ("/api/read/", "/api/read%2f", "/mcp/"):
+        assert code(served.http.get(path)) == (404, "not_found")
+    with served.client() as anybody:
+        assert anybody.get("/health/").status_code == 401
+
+
 def test_a_large_body_is_refused_by_its_length_and_by_its_bytes(served: Served) -> None:
     assert code(served.http.post("/api/run", json={"words": "x" * 2000})) == (413, "too_large")
     pieces = (piece for piece in [b'{"words": "', b"x" * 600, b"x" * 600, b'"}'])

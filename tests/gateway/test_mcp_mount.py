@@ -69,6 +69,7 @@ def test_mcp_wants_a_token_that_may_run(served: Served) -> None:
         assert runner.post("/mcp", headers={"Host": "evil.example"}, json={}).status_code == 421
         assert runner.post("/mcp", headers={"Origin": "http://evil.example"}, json={}).status_code == 403
         assert runner.post("/mcp", content=b"x" * (5 * 1024 * 1024)).status_code == 413
+        assert runner.post("/mcp", content=b"x" * (3 * 1024 * 1024)).status_code != 413
 
 
 def test_the_sdk_is_not_imported_before_it_is_needed() -> None:

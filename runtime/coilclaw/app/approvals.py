@@ -205,18 +205,23 @@ class Windows:
     ) -> Window:
         """Let calls like this one through for a while: of the same tool, with the same values of `where`."""
         check(approval_id=approval_id, by=by, seconds=seconds, uses=uses)
-        narrowed = dict(given_json("where", where))
-        stores = self._parts.stores
+        narrowed, stores = self.narrowed(approval_id, where), self._parts.stores
         asked = stores.approvals.asked(approval_id)
-        arguments = _arguments(asked, stores.log)
+        place = find_run(stores.database, asked.run_id).header.workspace
+        return stores.approvals.open_window(asked.of_tool, place, narrowed, uses=uses, seconds=seconds, granted_by=by)
+
+    def narrowed(self, approval_id: str, where: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return `where` as a window would have it. Raises OperatorError if the call itself does not fit it."""
+        check(approval_id=approval_id)
+        narrowed, stores = dict(given_json("where", where)), self._parts.stores
+        arguments = _arguments(stores.approvals.asked(approval_id), stores.log)
         if narrowed and not isinstance(arguments, dict):
             raise OperatorError("the arguments of this call are no longer kept, so `where` cannot be checked")
         for name, value in narrowed.items():
             # A window that does not fit the call it is opened from would be useless, and surely a mistake.
             if name not in arguments or contents_json(value) != contents_json(arguments[name]):
                 raise OperatorError(f"the call itself does not fit `where`: {name}")
-        place = find_run(stores.database, asked.run_id).header.workspace
-        return stores.approvals.open_window(asked.of_tool, place, narrowed, uses=uses, seconds=seconds, granted_by=by)
+        return narrowed
 
     def coverage(self, approval_id: str, where: Mapping[str, Any] | None = None) -> tuple[int, int]:
         """How many of the latest calls of the same tool a window like this would have let through, and of how many."""

@@ -43,6 +43,8 @@ def make_application(gateway: Gateway, endpoints: Iterable[Endpoint] = SERVED) -
         lifespan=lambda application: _serving(gateway, mount),
         exception_handlers={HTTPException: _not_routed, CoilClawError: _refused, Exception: _crashed},
     )
+    # A redirection names the scheme that the server sees: behind a proxy, a token would be sent again without TLS.
+    routed.router.redirect_slashes = False
     # Outside of everything, so that the answer to a crash passes it too.
     return Guard(routed, gateway, endpoints)
 

@@ -59,6 +59,15 @@ class ApiCall(Generic[B, Q]):
         assert isinstance(self.principal, Principal)
         return self.principal
 
+    def timeout(self, wanted: float | None) -> float | None:
+        """The time that a run was asked to have. Raises ApiError if the sender may not have it that long."""
+        most = self.gateway.claw.settings.config.limits.seconds
+        if wanted is not None and wanted > most and not self.sender.scope.includes(Scope.OPERATOR):
+            raise ApiError(
+                403, "forbidden", f"a `timeout` above {most:g} s, the limit of this server, needs the scope operator"
+            )
+        return wanted
+
     @property
     def run_token(self) -> RunToken:
         """The run whose token was sent, at an endpoint with a `tool_operation`."""

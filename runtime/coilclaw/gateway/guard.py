@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from starlette.routing import compile_path
@@ -19,6 +20,7 @@ from coilclaw.access import RunToken
 from coilclaw.gateway.address import is_loopback
 from coilclaw.gateway.authentication import Identity, RequestHeaders, Sender, authenticate
 from coilclaw.gateway.errors import ApiError, error_response
+from coilclaw.gateway.lasting_response import while_valid
 from coilclaw.gateway.rate_limit import RateLimit
 from coilclaw.gateway.request_body import RequestBody
 from coilclaw.gateway.response_headers import strict
@@ -65,13 +67,16 @@ class Guard:
         body = RequestBody(receive, headers)
         send = strict(send, body)
         try:
-            admission = Admission(await self._sender(scope, headers), scope, body)
+            sender = await self._sender(scope, headers)
+            admission = Admission(sender, scope, body)
         except ApiError as error:
             self._log(scope, error)
             await error_response(error)(scope, receive, send)
             return
         scope["coilclaw.sender"] = admission.identity
         scope["coilclaw.admit"] = admission.admit
+        if sender.identity is not None:
+            send = while_valid(send, partial(self._is_valid, headers))
         try:
             await self._app(scope, body.receive, send)
         except Exception:
@@ -94,8 +99,7 @@ class Guard:
             return Sender(None, presented=False)
         if is_limited:
             self._within(self._failures, address)
-        gateway = self._gateway
-        sender = await gateway.blocking(authenticate, gateway.claw.access, headers, gateway.address.cookie_name)
+        sender = await self._authenticated(headers)
         if sender.identity is None:
             if is_limited and sender.presented:
                 self._failures.take(address)
@@ -104,6 +108,14 @@ class Guard:
                 401, "unauthenticated", what, hint="send an API token: `coilclaw token create`, or open a session"
             )
         return sender
+
+    async def _authenticated(self, headers: RequestHeaders) -> Sender:
+        gateway = self._gateway
+        return await gateway.blocking(authenticate, gateway.claw.access, headers, gateway.address.cookie_name)
+
+    async def _is_valid(self, headers: RequestHeaders) -> bool:
+        """Whether what a request was sent with still counts."""
+        return (await self._authenticated(headers)).identity is not None
 
     def _is_open(self, scope: Scope) -> bool:
         return any(scope["method"] in methods and pattern.match(scope["path"]) for methods, pattern in self._open)

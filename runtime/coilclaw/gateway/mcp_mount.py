@@ -33,7 +33,14 @@ async def _elsewhere(call: ApiCall[NoBody, NoQuery]) -> dict[str, Any]:
     raise AssertionError("the mount answers by itself")
 
 
-_ADMITTED: Final = Endpoint(method="POST", path=MCP_PATH, handler=_elsewhere, summary="The MCP server", scope=Scope.RUN)
+_ADMITTED: Final = Endpoint(
+    method="POST",
+    path=MCP_PATH,
+    handler=_elsewhere,
+    summary="The MCP server",
+    scope=Scope.RUN,
+    body_bytes=_LARGEST_BODY,
+)
 
 
 class McpMount:

@@ -71,6 +71,12 @@ def test_of_two_changes_to_one_version_one_is_refused(server: ApiServer, project
     assert put(server, project, "n.txt", "x", **{"If-None-Match": "*"}).status_code == 412
 
 
+def test_a_star_as_the_version_to_replace_writes_nothing(server: ApiServer, project: str) -> None:
+    # Elsewhere it means "whatever is there": taken as "nothing is there", it would make the file.
+    assert put(server, project, "star.txt", "x", **{"If-Match": "*"}).status_code == 400
+    server.get(f"/api/projects/{project}/files/star.txt", 404)
+
+
 @pytest.mark.parametrize(
     "path",
     [

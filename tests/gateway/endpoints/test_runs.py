@@ -122,6 +122,16 @@ def test_a_window_lets_further_calls_through_and_can_be_closed(serve: Serve) -> 
     assert late["window"] is None, "a call that was decided before opens no window"
 
 
+def test_a_window_that_is_refused_decides_nothing(serve: Serve) -> None:
+    server = serve()
+    server.run(WRITE)
+    (asked,) = server.get("/api/approvals")["approvals"]
+    wanted = {"decision": "window", "window": {"seconds": 600, "where": {"text": "another"}}}
+    server.post(f"/api/approvals/{asked['id']}/decision", wanted, status=400)
+    assert server.get(f"/api/approvals/{asked['id']}")["status"] == "pending"
+    assert server.get("/api/windows") == {"windows": []}
+
+
 def test_a_suspended_run_can_be_cancelled_and_a_finished_one_replayed(server: ApiServer) -> None:
     waits = server.run(WRITE)["run_id"]
     assert server.post(f"/api/runs/{waits}/cancel")["status"] == "cancelled"

@@ -24,7 +24,7 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "coilclaw.receipts.log:ReceiptLog.of_run",
-        'if after and (not found or found[0].type != "run.started"):',
+        'if after and (not found or found[0].type not in ("run.queued", "run.started")):',
         "if False:",
         "tests/runs/test_edited_places.py",
         "an edited place hides nothing of a run",

@@ -166,6 +166,9 @@ def _decided(claw: CoilClaw, approval_id: str, wanted: Decision, by: str) -> Dec
         raise ApiError(400, "invalid_request", "`window` goes with the decision `window`, and with no other")
     if wanted.digest is not None:
         claw.approvals.check_digest(approval_id, wanted.digest)
+    if wanted.window is not None:
+        # Before the decision: a request that is answered with an error must have decided nothing.
+        claw.approvals.windows.narrowed(approval_id, wanted.window.where)
     opened: Window | None = None
     approved = wanted.decision != "deny"
     try:

@@ -208,6 +208,8 @@ def _expected(call: ApiCall[Any, Any]) -> str | None:
     if headers.get("if-none-match") == "*":
         return "*"
     given = headers.get("if-match")
+    if given is not None and given.strip() == "*":
+        raise ApiError(400, "invalid_request", "`If-Match` takes the ETag of a file", hint="read the file for its ETag")
     return None if given is None else given.strip().removeprefix('"').removesuffix('"')
 
 

@@ -212,10 +212,10 @@ def _found(claw: CoilClaw, name: str) -> Tool:
 async def _call(call: ApiCall[ToolCall, NoQuery]) -> ToolAnswer:
     from coilclaw.app import Caller
 
-    claw = call.gateway.claw
+    claw, timeout = call.gateway.claw, call.timeout(call.body.timeout)
     tool = await call.gateway.blocking(_found, claw, call.path["tool_id"])
     done: CallReport = await call.gateway.lengthy(
-        claw.call, tool.id, call.body.arguments, timeout=call.body.timeout, caller=Caller(channel="api")
+        claw.call, tool.id, call.body.arguments, timeout=timeout, caller=Caller(channel="api")
     )
     waits = [each.short_facts() for each in done.approvals]
     code, hint = (None, None) if done.error is None else (done.error.code, done.error.hint)
@@ -260,7 +260,8 @@ async def _trust(call: ApiCall[Trust, NoQuery]) -> Trusted:
         claw.tools.reload(force=False)
         return Trusted(path=wanted.path, hash=wanted.hash, receipt=receipt)
 
-    return await call.gateway.lengthy(trusted, call.gateway.claw)
+    # Not behind the calls of others: whoever may only run must not be able to keep an operator waiting.
+    return await call.gateway.blocking(trusted, call.gateway.claw)
 
 
 REGISTRY: Final = (

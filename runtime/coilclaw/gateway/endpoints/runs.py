@@ -176,7 +176,7 @@ async def _start(call: ApiCall[NewRun, NoQuery]) -> Response | JsonObject:
         inputs=body.inputs,
         name=body.name,
         engine=body.engine,
-        timeout=body.timeout,
+        timeout=call.timeout(body.timeout),
         memory_mib=body.memory_mib,
         caller=Caller(channel="api", project=body.project),
         retry_of=body.retry_of,
@@ -231,7 +231,7 @@ def _details(claw: CoilClaw, run_id: str, with_events: bool) -> JsonObject:
 
 
 async def _resume(call: ApiCall[Continued, NoQuery]) -> Response | JsonObject:
-    return await _continued(call, wait=call.body.wait, timeout=call.body.timeout)
+    return await _continued(call, wait=call.body.wait, timeout=call.timeout(call.body.timeout))
 
 
 async def _decide_unknown(call: ApiCall[UnknownDecision, NoQuery]) -> Response | JsonObject:
