@@ -16,7 +16,7 @@ from tests.conftest import cache_folder
 from coilclaw.access import Scope
 from coilclaw.app import CoilClaw
 from coilclaw.gateway import Address, Endpoint, Gateway, Server, bound_socket
-from coilclaw.gateway.endpoints import ENDPOINTS
+from coilclaw.gateway.served import SERVED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class Served:
 
 
 @contextmanager
-def serving(claw: CoilClaw, endpoints: Iterable[Endpoint] = ENDPOINTS, **address: Any) -> Iterator[Served]:
+def serving(claw: CoilClaw, endpoints: Iterable[Endpoint] = SERVED, **address: Any) -> Iterator[Served]:
     """Serve an app on any free port of loopback until the end."""
     with bound_socket("127.0.0.1", 0) as bound, ExitStack() as stack:
         gateway = Gateway(claw, Address(port=bound.getsockname()[1], **address))
