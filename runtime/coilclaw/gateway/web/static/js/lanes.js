@@ -3,11 +3,17 @@
 const BREAK_PX = 64;
 const SHORTEST_QUEUE_MS = 1000;
 
+/** A moment in milliseconds with its microseconds, which a date would drop: many calls take less than one of them. */
+function momentOf(when) {
+  const micros = /\.\d{3}(\d{1,3})/.exec(when)?.[1] ?? "";
+  return Date.parse(when) + Number(micros.padEnd(3, "0")) / 1000;
+}
+
 /** When a call was asked for, waited for a person, ran and ended; milliseconds since 1970, or null. */
 export function momentsOf(call) {
   const found = { requested: null, asked: null, decided: null, started: null, ended: null };
   for (const [kind, , when] of call.steps) {
-    const at = Date.parse(when);
+    const at = momentOf(when);
     if (kind === "requested") found.requested ??= at;
     else if (kind === "pending") found.asked ??= at;
     else if (kind === "approved") found.decided = at;
@@ -24,7 +30,7 @@ export function breaksOf(moments, end) {
   let since = null;
   let before = null;
   for (const [kind, , when] of moments) {
-    const at = Date.parse(when);
+    const at = momentOf(when);
     if (kind === "run.queued") since = { kind: "queued", from: at };
     else if (kind === "run.suspended") since = { kind: "waiting", from: at };
     else if (kind === "run.resumed" && since === null && before !== null) since = { kind: "stopped", from: before };
@@ -106,7 +112,7 @@ export function pictureOf({ calls, moments }, now = Date.now()) {
   let from = Infinity;
   let to = -Infinity;
   const over = moments.some(([kind]) => kind === "run.finished" || kind === "run.diverged");
-  const times = moments.map(([, , when]) => Date.parse(when));
+  const times = moments.map(([, , when]) => momentOf(when));
   const bars = calls.map((call) => ({ call, ...momentsOf(call) }));
   for (const at of times) { from = Math.min(from, at); to = Math.max(to, at); }
   for (const bar of bars) {

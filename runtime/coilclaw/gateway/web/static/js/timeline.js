@@ -86,7 +86,7 @@ export function timeline(picked) {
         on: { click: () => picked(bar.call), keydown: (event) => key(event, number) } },
         el("rect.whole", { x: left, y: top, width, height: BAR, rx: 3 }),
         bar.started !== null ? el("rect.ran", { x: start, y: top, width: Math.max(left + width - start, 2), height: BAR, rx: 3 }) : null,
-        space > 4 ? el("text", { x: left + (inside ? 5 : width + 4), y: top + 12, class: inside && bar.started ? "inside" : "beside" }, lineOf(nameOf(bar.call), space)) : null);
+        space > 4 ? el("text", { x: left + (inside ? 5 : width + 4), y: top + 12, class: inside && tone(bar) !== "queue" ? "inside" : "beside" }, lineOf(nameOf(bar.call), space)) : null);
       svgBars.set(bar.call.id, group);
       return group;
     });
