@@ -69,7 +69,7 @@ def test_a_message_is_answered_beside_the_view_and_a_stopped_one_stays_stopped(s
     expect(page.locator(".turn.live .foot-line")).to_contain_text("Working")
     page.reload()
     expect(page.locator(".turn.live .foot-line")).to_contain_text("Working", timeout=60_000)
-    page.click("button:has-text('Stop')")
+    page.click(".rail button:has-text('Stop')")
     expect(page.locator(".turn.live")).to_have_count(0, timeout=60_000)
     expect(page.locator(".turn.person")).to_have_count(2)
     handle = page.locator(".resize")
