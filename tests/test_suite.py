@@ -18,7 +18,7 @@ MOST_CASES: Final = {
     "config": 300,
     "docs": 150,
     "evidence": 500,
-    "gateway": 300,
+    "gateway": 400,
     "integrations": 1900,
     "memory": 150,
     "net": 700,
@@ -27,7 +27,7 @@ MOST_CASES: Final = {
     "receipts": 700,
     "runs": 620,
     "sandbox": 3800,
-    "sdk": 180,
+    "sdk": 300,
     "trust": 120,
     "workspace_tools": 800,
 }
