@@ -25,6 +25,12 @@ HOSTILE = (
 LONG = "".join(f"line {number}\n" for number in range(400))
 
 
+@define_tool(id="notes.publish", risk="write", requires_approval=True)
+def publish(ctx: ToolContext) -> int:
+    """Needs a person, however much is allowed."""
+    return 1
+
+
 @define_tool(id="notes.add", risk="write")
 def add(ctx: ToolContext, text: str) -> int:
     """Append a line to a file."""
@@ -288,16 +294,25 @@ def test_hostile_text_is_inert_and_legible_in_every_field(desk: Served, look: Lo
     expect(quarantine.locator(".outcome")).to_contain_text("Trusted in this window")
 
 
-def test_an_unknown_outcome_is_called_again_by_nobody_but_a_person(serve: Serve, look: Look, tmp_path: Path) -> None:
+def test_an_unknown_outcome_is_called_again_by_nobody_but_a_person(
+    serve: Serve, look: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     given = [sys.executable, "-c", KILLED, str(tmp_path / "home"), str(workspace), str(cache_folder())]
     assert subprocess.run(given, cwd=Path(__file__).parents[3], timeout=120, check=False).returncode == 9
-    desk = serve(tools=[stuck], config={"security.autonomy": "full"})
+    desk = serve(tools=[stuck, publish], config={"security.autonomy": "full"})
     ((run_id,),) = [[each["run_id"] for each in desk.http.get("/api/runs").json()["runs"]]]
     assert desk.http.post(f"/api/runs/{run_id}/resume", json={"wait": True}).json()["status"] == "suspended"
     other = desk.http.post(f"/api/runs/{run_id}/unknown", json={"decision": "retry", "receipt": "rcpt-other"})
     assert (other.status_code, other.json()["error"]["code"]) == (409, "digest_mismatch")
+    # However many runs wait for approval since, they hide no unknown outcome.
+    monkeypatch.setattr("coilclaw.gateway.endpoints.inbox._PAGE", 1)
+    later = [run(desk, "tools.notes.publish()")["run_id"] for _ in range(3)]
+    kinds = [each["kind"] for each in desk.http.get("/api/inbox").json()["items"]]
+    assert (kinds.count("unknown"), kinds.count("approval")) == (1, 3)
+    for each in later:
+        assert desk.http.post(f"/api/runs/{each}/cancel").status_code == 200
     page = look(desk).open()
     card = page.locator("article.unknown")
     expect(card.locator(".request")).to_contain_text("<b>a</b>")

@@ -13,11 +13,11 @@ from coilclaw.gateway.endpoints.shapes import ApprovalFacts
 from coilclaw.gateway.principal import Scope
 
 if TYPE_CHECKING:
-    from coilclaw.app import CoilClaw
+    from coilclaw.app import CoilClaw, RunRecord
 
 __all__ = ["INBOX", "SOURCES", "InboxItem"]
 
-_MOST_RUNS: Final = 500
+_PAGE: Final = 500
 
 
 class InboxItem(BaseModel):
@@ -60,8 +60,21 @@ def _quarantined(claw: CoilClaw) -> Iterator[InboxItem]:
         )
 
 
+def _suspended(claw: CoilClaw) -> Iterator[RunRecord]:
+    cursor: str | None = None
+    while True:
+        page = claw.runs.list(status="suspended", limit=_PAGE, cursor=cursor)
+        yield from page.runs
+        if (cursor := page.cursor) is None:
+            return
+
+
 def _unknown(claw: CoilClaw) -> Iterator[InboxItem]:
-    for known in claw.runs.list(status="suspended", limit=_MOST_RUNS).runs:
+    # Most suspended runs wait for an approval, and are not looked into: thousands of them hide no other.
+    waiting = {asked.run_id for asked in claw.approvals.pending()}
+    for known in _suspended(claw):
+        if known.run_id in waiting:
+            continue  # Once that is decided, it comes to its calls of unknown outcome.
         # A decision counts for one call: the next one waits until the run comes to it.
         for each in claw.runs.show(known.run_id).unknown[:1]:
             yield InboxItem(
