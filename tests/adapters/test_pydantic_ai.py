@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +51,15 @@ def test_an_approval_is_pydantic_ais_own_and_binds_what_was_shown(
         workspace.mkdir()
         claw = CoilClaw.open(tmp_path / "home", workspace=workspace, cache=cache_folder())
     with claw:
-        assert agent_of(claw, "6 * 7").run_sync("go").output == "42"
+        assert asyncio.run(agent_of(claw, "6 * 7").run("go")).output == "42"
         agent = agent_of(claw, WRITE)
-        asked = agent.run_sync("go")
+        asked = asyncio.run(agent.run("go"))
         assert isinstance(asked.output, DeferredToolRequests)
         (shown,) = asked.output.metadata["call-1"]["coilclaw"]["approvals"]
         assert (shown["tool"], shown["arguments"]["path"]) == ("files.write", "n.txt")
         assert not (workspace / "n.txt").exists()
-        done = agent.run_sync(
-            message_history=asked.all_messages(), deferred_tool_results=DeferredToolResults(approvals={"call-1": True})
-        )
+        approved = DeferredToolResults(approvals={"call-1": True})
+        done = asyncio.run(agent.run(message_history=asked.all_messages(), deferred_tool_results=approved))
         assert done.output == "7"
         assert (workspace / "n.txt").read_text() == "hi"
 
@@ -69,8 +69,7 @@ def test_a_denied_call_is_not_made(tmp_path: Path) -> None:
     workspace.mkdir()
     with CoilClaw.open(tmp_path / "home", workspace=workspace, cache=cache_folder()) as claw:
         agent = agent_of(claw, WRITE)
-        asked = agent.run_sync("go")
-        agent.run_sync(
-            message_history=asked.all_messages(), deferred_tool_results=DeferredToolResults(approvals={"call-1": False})
-        )
+        asked = asyncio.run(agent.run("go"))
+        denied = DeferredToolResults(approvals={"call-1": False})
+        asyncio.run(agent.run(message_history=asked.all_messages(), deferred_tool_results=denied))
         assert not (workspace / "n.txt").exists()
