@@ -88,6 +88,8 @@ def test_calls_that_cannot_be_shown_in_full_are_not_asked_about(home: Home) -> N
 
 
 def test_a_flood_of_requests_is_bounded(home: Home) -> None:
+    said: list[str] = []
+
     async def talk() -> list[bool]:
         refused: list[bool] = []
         async with home.client(mode="legacy") as client, anyio.create_task_group() as tasks:
@@ -96,8 +98,7 @@ def test_a_flood_of_requests_is_bounded(home: Home) -> None:
                 try:
                     done = await client.call_tool("run_python", {"code": "1"})
                 except MCPError as error:
-                    assert "too many requests" in str(error).lower()
-                    refused.append(True)
+                    said.append(str(error).lower())
                     return
                 refused.append(done.is_error)
                 assert not done.is_error or "too many requests" in text_of(done)
@@ -107,7 +108,8 @@ def test_a_flood_of_requests_is_bounded(home: Home) -> None:
         return refused
 
     refused = anyio.run(talk)
-    assert len(refused) == 200
+    assert all("too many requests" in each for each in said)
+    assert len(refused) + len(said) == 200
     assert refused.count(False) >= 8
 
 
