@@ -16,7 +16,7 @@ from coilclaw.sdk import OperatorError
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # While it is open, an event loop runs on this thread, and no other can.
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, which `make test` installs where it can."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
